@@ -1,0 +1,1 @@
+"""From files to documents and their signatures: pure, no network, no broker, no engine."""

@@ -1,0 +1,44 @@
+"""What is signed of one document: the value that travels from the kernels to the index."""
+
+from dataclasses import dataclass
+
+SCHEMA = "1"
+SLOTS = 100
+BANDS = 33
+FULL_SET = 60
+RAREST = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """All signatures of one document, in the form in which they are stored.
+
+    Args:
+        length: Number of tokens.
+        shingles: Number of distinct five-token shingles.
+        content: `ch1:` and 32 hex digits; `ch1:none:<id>` for a text without words.
+        fingerprint: `fp1:` and the 40 hex digits of the strict fingerprint; empty when there is no candidate term.
+        fingerprint_binned: `fb1:` and 40 hex digits; empty when `fingerprint` is.
+        weak: Whether the fingerprint stands on fewer than six terms, and so is never evidence.
+        profile: `tp1:` and 32 hex digits; empty with fewer than five kept tokens.
+        numbers: Count of distinct tokens that hold a digit, to 255.
+        number_sketch: The (at most) 16 smallest 16-bit hashes of these tokens, ascending.
+        terms: Feature set: codes of 24 bits, ascending, so the rarest come first; empty when there is none.
+        full: Whether the feature set is full: 60 codes, all within the idf table's range.
+        slots: 100 min-hash slots of 16 bits; empty for a text without words.
+        idf: Name of the idf table: 16 hex digits; empty when no table speaks the document's language.
+    """
+
+    length: int
+    shingles: int
+    content: str
+    fingerprint: str
+    fingerprint_binned: str
+    weak: bool
+    profile: str
+    numbers: int
+    number_sketch: tuple[int, ...]
+    terms: tuple[int, ...]
+    full: bool
+    slots: tuple[int, ...]
+    idf: str

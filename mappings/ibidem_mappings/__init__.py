@@ -1,0 +1,1 @@
+"""What an index looks like: JSON and SQL, loaded by name, versioned."""

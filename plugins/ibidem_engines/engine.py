@@ -1,0 +1,233 @@
+"""The engine protocol: what every search engine does for ibidem, and the values that pass through it.
+
+One file for each engine; `tests/engines/test_contract.py` runs over all of them.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, Protocol
+
+from ibidem_engines.query import Filter, Query
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.signature import Signatures
+
+Clue = Literal["content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides"]
+
+
+class Fate(StrEnum):
+    """What became of one document that was handed to an engine."""
+
+    INDEXED = "indexed"
+    UNCHANGED = "unchanged"
+    STALE = "stale"
+    REFUSED = "refused"
+    DELETED = "deleted"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A document with its signatures, ready to be stored.
+
+    Args:
+        document: What the user gave.
+        signatures: What was signed of it.
+        version: Its version, given or made by the submitter.
+        digest: 32 hex digits: xxh3-128 of all its fields, schema and idf table, version aside; equal digest = unchanged.
+        packed: Everything that grouping needs, in one value (`ibidem_ingest.signatures.packed`).
+    """
+
+    document: Document
+    signatures: Signatures
+    version: int
+    digest: str
+    packed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one record.
+
+    Args:
+        id: The document's id.
+        fate: Indexed, unchanged, stale, refused, deleted or missing.
+        order: A number that grows with each write, as far as the engine knows one; 0 when nothing was written.
+        before: The version that stood there before; None when there was none.
+        field: For a refusal: the field at fault, or empty.
+        why: For a refusal: the reason in words.
+    """
+
+    id: str
+    fate: Fate
+    order: int = 0
+    before: int | None = None
+    field: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One place in a ranking: identity, place and packed signatures, and nothing else.
+
+    Args:
+        index: The index that holds it (several, under an alias).
+        id: The document's id.
+        score: The engine's score; 0.0 where it does not rank.
+        packed: The packed signatures, or None when the document was never signed.
+        order: As in `Outcome`.
+        sort: The engine's own sort values, handed through.
+    """
+
+    index: str
+    id: str
+    score: float
+    packed: bytes | None
+    order: int = 0
+    sort: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The top of a ranking.
+
+    Args:
+        hits: In rank order; equal scores by index and id.
+        total: Exact number of documents that match.
+        cursor: Hand it to the next `window` and it ranks what this one ranked; empty when the engine keeps none.
+    """
+
+    hits: Sequence[Hit]
+    total: int
+    cursor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A document as it is stored, for showing.
+
+    Args:
+        index: The index that holds it.
+        document: The document, whole.
+        version: The stored version.
+        idf: Name of the idf table it was signed with; empty when unsigned.
+        snippets: Passages with the query's words between `HIGHLIGHT` marks; the beginning when no word occurs.
+        title: The title with the same marks.
+    """
+
+    index: str
+    document: Document
+    version: int
+    idf: str
+    snippets: Sequence[str] = ()
+    title: str = ""
+
+
+HIGHLIGHT = ("\ue000", "\ue001")
+"""Marks around a word of the query, from the private use area, so that no text is mistaken for a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Signature values to look up for one document.
+
+    Args:
+        values: For each field the values of which one is enough.
+        least: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
+        limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`.
+    """
+
+    values: Mapping[Clue, Sequence[str]]
+    least: Mapping[Clue, int] = field(default_factory=dict)
+    limit: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one `Search` found.
+
+    Args:
+        hits: Each document once, in the order of index and id; the searching document itself included.
+        capped: The fields whose hits were cut at the limit.
+    """
+
+    hits: Sequence[Hit]
+    capped: Sequence[Clue] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What an engine says of itself and its index.
+
+    Args:
+        name: `sqlite`, `opensearch`, `elasticsearch`.
+        version: The server's (or library's) version.
+        exists: Whether the index is there.
+        documents: Documents in the index.
+        unsigned: How many of them carry no signatures.
+        schema: The schema versions that the signed ones were written with.
+        tables: Documents for each idf table name.
+    """
+
+    name: str
+    version: str
+    exists: bool
+    documents: int
+    unsigned: int
+    schema: Sequence[str]
+    tables: Mapping[str, int]
+
+
+class Engine(Protocol):
+    """A search engine that stores documents with signatures; safe for many processes at once.
+
+    Every method raises `Unavailable` for what may pass and `Permanent` for what will not. The methods that read raise
+    `Permanent` when the index does not exist, naming the command that makes it, or was written with another schema.
+    """
+
+    index: str
+
+    def create(self) -> None:
+        """Make the index, its mapping and its ledgers; does nothing where they are."""
+
+    def write(self, records: Sequence[Record]) -> list[Outcome]:
+        """Store records, an outcome for each in the same order; one that cannot be stored never harms another.
+
+        A record is `STALE` when a newer version stands there or a tombstone of a newer or equal version does;
+        `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
+        the newer version wins, else the later.
+        """
+
+    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+        """Rank what matches and return the first `size` hits with packed signatures only."""
+
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+        """Read documents by (index, id), in the order asked; those that are gone are left out."""
+
+    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+        """Look up signature values, an answer for each search; with a query, only among what matches it and its filters."""
+
+    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+        """Go through the whole index in slices, in the order of writing."""
+
+    def delete(self, ids: Sequence[str], version: int) -> list[Outcome]:
+        """Delete documents and leave tombstones of that version."""
+
+    def refresh(self) -> None:
+        """Make everything that was written visible to searches."""
+
+    def info(self) -> Info:
+        """Tell what the engine and the index are; never raises for an index that does not exist."""
+
+    def close(self) -> None:
+        """Let go of connections and files."""
+
+    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """Keep JSON records beside the index, by key; a key that is there is overwritten."""
+
+    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+        """Read the records whose key begins with the prefix, in the order of keys, as they were noted last."""
+
+    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        """Remove records by key; returns how many were there."""

@@ -1,0 +1,1 @@
+"""The queue between the files and the index: Celery tasks that sign and write batches of documents."""
