@@ -1,12 +1,12 @@
 """The errors of every room, in one tree; a caller that catches `IbidemError` catches all of them.
 
-    IbidemError
-    ├── UsageError          an option, setting or request that is not understood   (exit code 2)
-    ├── Refused             a document that cannot be taken; others go on          (exit code 3)
-    ├── TableError          an idf table that is missing, damaged or too small
-    └── EngineError         in `ibidem_engines.errors`: what a search engine answered
-        ├── Unavailable     it may answer later: retried with backoff
-        └── Permanent       it will answer the same again: never retried
+IbidemError
+├── UsageError          an option, setting or request that is not understood   (exit code 2)
+├── Refused             a document that cannot be taken; others go on          (exit code 3)
+├── TableError          an idf table that is missing, damaged or too small
+└── EngineError         in `ibidem_engines.errors`: what a search engine answered
+    ├── Unavailable     it may answer later: retried with backoff
+    └── Permanent       it will answer the same again: never retried
 """
 
 from dataclasses import dataclass

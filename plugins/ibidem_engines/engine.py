@@ -35,7 +35,7 @@ class Record:
         document: What the user gave.
         signatures: What was signed of it.
         version: Its version, given or made by the submitter.
-        digest: 32 hex digits: xxh3-128 of all its fields, schema and idf table, version aside; equal digest = unchanged.
+        digest: 32 hex digits: xxh3-128 of all its fields, schema and idf table, version aside; equal = unchanged.
         packed: Everything that grouping needs, in one value (`ibidem_ingest.signatures.packed`).
     """
 
@@ -206,7 +206,7 @@ class Engine(Protocol):
         """Read documents by (index, id), in the order asked; those that are gone are left out."""
 
     def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
-        """Look up signature values, an answer for each search; with a query, only among what matches it and its filters."""
+        """Look up signature values, an answer for each search; with a query, only among what matches it."""
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the whole index in slices, in the order of writing."""
