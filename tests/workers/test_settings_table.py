@@ -1,0 +1,12 @@
+"""The page of settings."""
+
+from pathlib import Path
+
+from ibidem_workers.settings_table import page
+
+
+def test_the_page_of_settings_is_current() -> None:
+    written = Path(__file__).parents[2] / "docs" / "settings.md"
+    assert written.read_text(encoding="utf-8") == page(), (
+        "run: python -m ibidem_workers.settings_table > docs/settings.md"
+    )

@@ -1,0 +1,335 @@
+"""All settings in one frozen object, read from the environment, `.env` and `ibidem.toml`, in that order."""
+# ruff: noqa: ARG003 - the library's hook names five sources and we keep one
+
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import Field, PrivateAttr, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from ibidem_ingest.document import MAX_TEXT
+from ibidem_ingest.errors import UsageError
+
+PREFIX = "IBIDEM_"
+DOTENV = ".env"
+TOML = "ibidem.toml"
+ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
+
+_TESTS = "IBIDEM_TEST_"
+
+
+class Settings(BaseSettings):
+    """What ibidem was told: where things are, and how much of each.
+
+    The descriptions below are the one source of `docs/settings.md`, of `ibidem doctor` and of the error messages.
+
+    >>> Settings(index="news").queue
+    'news-ibidem-ingest'
+    """
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    engine: str = Field(
+        default="sqlite:///.ibidem/index.sqlite",
+        description="Where the index is: `sqlite:///PATH` (three slashes: from the current folder, four: absolute), "
+        "`opensearch+http(s)://HOST:PORT` or `elasticsearch+http(s)://HOST:PORT`.",
+    )
+    broker: str = Field(
+        default="filesystem:///.ibidem/queue",
+        description="Where the queue is: `filesystem:///PATH` (slashes as in IBIDEM_ENGINE), `amqp://` or `redis://`.",
+    )
+    index: str = Field(
+        default="ibidem",
+        pattern=r"^[a-z0-9][a-z0-9_.-]{0,199}$",
+        description="The index's name: lower-case letters, digits, `-`, `_` and `.`.",
+    )
+    tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")
+    max_text: int = Field(
+        default=MAX_TEXT,
+        ge=1,
+        le=100_000_000,
+        description="Longest text of a document in characters; a longer one is refused.",
+    )
+    distinct: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Fields that must not differ between duplicates, by commas, such as `meta.docket,source`; "
+        "a missing value passes.",
+    )
+    tombstone_days: int = Field(
+        default=30,
+        ge=0,
+        le=3650,
+        description="Days for which a deletion keeps an older version from coming back.",
+    )
+    batch_characters: int = Field(
+        default=300_000,
+        ge=1_000,
+        le=5_000_000,
+        description="Characters of text in a batch; a longer document travels alone.",
+    )
+    in_flight: int = Field(
+        default=200,
+        ge=1,
+        le=100_000,
+        description="Batches that `ibidem ingest` lays into the file queue before it pauses.",
+    )
+    concurrency: int = Field(
+        default=0,
+        ge=0,
+        le=256,
+        description="Worker processes that are started; 0: one for each processor.",
+    )
+    tries: int = Field(
+        default=3,
+        ge=1,
+        le=100,
+        description="How often a batch may end its worker before its documents are tried one by one.",
+    )
+    patience: int = Field(
+        default=600,
+        ge=1,
+        le=1_500,
+        description="Seconds for which a worker waits for an engine that does not answer before it hands the batch "
+        "back; below RabbitMQ's `consumer_timeout`.",
+    )
+    lease: int = Field(
+        default=30,
+        ge=2,
+        le=3_600,
+        description="Seconds without a sign of life after which another takes a worker's batch.",
+    )
+
+    _origins: dict[str, str] = PrivateAttr(default_factory=dict)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take values from the caller alone; `load` reads the sources, since it must know which one said what."""
+        return (init_settings,)
+
+    @field_validator("distinct", mode="before")
+    @classmethod
+    def _by_commas(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(name.strip() for name in value.split(",") if name.strip())
+        return value
+
+    @field_validator("engine")
+    @classmethod
+    def _known_engine(cls, url: str) -> str:
+        return _with_scheme(url, ENGINES)
+
+    @field_validator("broker")
+    @classmethod
+    def _known_broker(cls, url: str) -> str:
+        return _with_scheme(url, BROKERS)
+
+    @property
+    def queue(self) -> str:
+        """The name of the queue that carries this index's documents."""
+        return f"{self.index}-ibidem-ingest"
+
+    @property
+    def workers(self) -> int:
+        """How many worker processes to start."""
+        return self.concurrency or os.cpu_count() or 1
+
+    @property
+    def queue_folder(self) -> Path | None:
+        """The folder of the file queue, or None when the broker is a server."""
+        return file_path(self.broker) if self.broker.startswith("filesystem:") else None
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each value that was given comes from."""
+        return self._origins
+
+    def origin(self, name: str) -> str:
+        """Tell where a value comes from: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
+        return self._origins.get(name, "default")
+
+    def changed(self, **values: object) -> "Settings":
+        """Return the same settings with some values from the command line."""
+        given = {name: value for name, value in values.items() if value is not None}
+        origins = self._origins | dict.fromkeys(given, "command line")
+        return _validated(self.model_dump() | given, origins)
+
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables that give another process these very settings."""
+        values = self.model_dump() | {"distinct": ",".join(self.distinct)}
+        return {variable(name): str(value) for name, value in values.items()}
+
+
+def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """Read the settings.
+
+    Args:
+        environment: Variables to read instead of the process's own.
+        folder: Folder of `.env` and `ibidem.toml`; the current one by default.
+
+    Raises:
+        UsageError: A value that is not right or a name that is not known, with those that are.
+    """
+    where = folder or Path()
+    given = os.environ if environment is None else environment
+    sources = (
+        ("environment", _from_environment(given)),
+        (DOTENV, _from_dotenv(where / DOTENV)),
+        (TOML, _from_toml(where / TOML)),
+    )
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for origin, found in sources:
+        for name in found.keys() - values.keys():
+            values[name], origins[name] = found[name], origin
+    return _validated(values, origins)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """One setting as `ibidem doctor` and the documentation show it, with passwords masked.
+
+    Args:
+        name: Its name in `ibidem.toml`.
+        variable: Its name in the environment.
+        value: Its value as text.
+        default: Its default as text.
+        origin: Where the value comes from.
+        meaning: What it means, in a sentence.
+    """
+
+    name: str
+    variable: str
+    value: str
+    default: str
+    origin: str
+    meaning: str
+
+
+def shown(settings: Settings) -> list[Shown]:
+    """Return every setting with its value, origin and meaning."""
+    fields = type(settings).model_fields
+    return [
+        Shown(
+            name=name,
+            variable=variable(name),
+            value=masked(_as_text(getattr(settings, name))),
+            default=_as_text(field.default),
+            origin=settings.origin(name),
+            meaning=field.description or "",
+        )
+        for name, field in fields.items()
+    ]
+
+
+def variable(name: str) -> str:
+    """Return the environment's name of a setting."""
+    return PREFIX + name.upper()
+
+
+def masked(url: str) -> str:
+    """Hide the password in a URL.
+
+    >>> masked("amqp://reader:secret@mq.example:5672/")
+    'amqp://reader:***@mq.example:5672/'
+    """
+    parts = urlsplit(url) if "://" in url else None
+    if parts is None or parts.password is None:
+        return url
+    account, _, host = parts.netloc.rpartition("@")
+    return urlunsplit(parts._replace(netloc=f"{account.partition(':')[0]}:***@{host}"))
+
+
+def file_path(url: str) -> Path:
+    """Return the path in a `sqlite:///` or `filesystem:///` URL: three slashes relative, four absolute.
+
+    >>> str(file_path("filesystem:///.ibidem/queue")), str(file_path("filesystem:////var/queue"))
+    ('.ibidem/queue', '/var/queue')
+    """
+    return Path(urlsplit(url).path[1:])
+
+
+def _with_scheme(url: str, schemes: Iterable[str]) -> str:
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in schemes:
+        raise ValueError(f"the address begins with one of: {', '.join(f'{known}://' for known in schemes)}")
+    if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
+        raise ValueError(f"a path follows {scheme}:///")
+    return url
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
+    ours = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
+    known = {variable(name) for name in Settings.model_fields}
+    _refuse_unknown((name for name in ours if not name.startswith(_TESTS)), known, "the environment")
+    source = EnvSettingsSource(Settings)
+    source.env_vars = {name.lower(): value for name, value in ours.items()}
+    return source()
+
+
+def _from_dotenv(path: Path) -> dict[str, object]:
+    if not path.is_file():
+        return {}
+    source = DotEnvSettingsSource(Settings, env_file=path, env_file_encoding="utf-8")
+    ours = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
+    known = {variable(name) for name in Settings.model_fields}
+    _refuse_unknown((name for name in ours if not name.startswith(_TESTS)), known, str(path))
+    return {name: value for name, value in source().items() if name in Settings.model_fields}
+
+
+def _from_toml(path: Path) -> dict[str, object]:
+    if not path.is_file():
+        return {}
+    try:
+        values = TomlConfigSettingsSource(Settings, toml_file=path)()
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}", "write lines such as: index = 'news'") from error
+    _refuse_unknown(values, Settings.model_fields, str(path))
+    return values
+
+
+def _refuse_unknown(names: Iterable[str], known: Iterable[str], where: str) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise UsageError(
+            f"{where}: no setting is called {', '.join(unknown)}", f"the settings are: {', '.join(sorted(known))}"
+        )
+
+
+def _validated(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
+    try:
+        settings = Settings(**values)  # type: ignore[arg-type] # values of any kind come in, the model checks them
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        what = str(first["msg"]).removeprefix("Value error, ")
+        raise UsageError(
+            f"{variable(name)} (from {origins.get(name, 'the caller')}) is {masked(_as_text(values[name]))!r}: {what}",
+            Settings.model_fields[name].description or "",
+        ) from error
+    settings.origins.update(origins)
+    return settings
+
+
+def _as_text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
