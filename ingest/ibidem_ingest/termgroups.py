@@ -1,0 +1,86 @@
+"""The distinct tokens of each document, with first places and counts: what idf signatures and profiles start from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.wordhash import Hashes, Places
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TermGroups:
+    """The distinct (document, token) pairs of a batch, document by document; within one, in no meaningful order.
+
+    Args:
+        first: Place of the token's first occurrence, counted in tokens of the batch: an index into `TokenBatch.hashes`.
+        count: How often the token occurs in the document.
+        document: Number of the document.
+        offsets: Where each document's groups begin, and the end; documents + 1.
+    """
+
+    first: Places
+    count: Places
+    document: Places
+    offsets: Places
+
+    @classmethod
+    def of(cls, batch: TokenBatch) -> "TermGroups":
+        """Group the tokens of a batch.
+
+        >>> batch = TokenBatch.of(["no means no", "no"])
+        >>> groups = TermGroups.of(batch)
+        >>> sorted((d, batch.token(f), c) for f, c, d in zip(groups.first, groups.count, groups.document.tolist()))
+        [(0, 'means', np.int64(1)), (0, 'no', np.int64(2)), (1, 'no', np.int64(1))]
+        """
+        place = _sorted_places(batch.hashes, batch.offsets)
+        document = batch.documents
+        same = batch.hashes.take(place)
+        begins = np.ones(place.size, bool)
+        np.not_equal(same[1:], same[:-1], out=begins[1:])
+        begins[batch.offsets[:-1][batch.lengths > 0]] = True
+        edges = np.flatnonzero(begins)
+        first = place.take(edges)
+        count = np.diff(edges, append=place.size)
+        owner = document.take(first)
+        return cls(first, count, owner, np.searchsorted(owner, np.arange(len(batch) + 1)))
+
+
+def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return first place and count of each distinct token of one document, in the order of the first places.
+
+    >>> first_and_count(["no", "means", "no"])
+    {'no': (0, 2), 'means': (1, 1)}
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for place, token in enumerate(tokens):
+        first, count = found.get(token, (place, 0))
+        found[token] = (first, count + 1)
+    return found
+
+
+def _sorted_places(hashes: Hashes, offsets: Places) -> Places:
+    """Order the tokens of each document by hash, then by place.
+
+    One sort of 64-bit keys does it: the top bits of the hash, then the place in the document. Where two hashes share
+    these top bits, which is rare, the document is sorted again by the whole.
+    """
+    places = np.empty(hashes.size, np.int64)
+    for start, end in pairwise(offsets.tolist()):
+        places[start:end] = _sorted_document(hashes[start:end])
+        places[start:end] += start
+    return places
+
+
+def _sorted_document(hashes: Hashes) -> Places:
+    bits = np.uint64(max(1, int(hashes.size - 1).bit_length()))
+    keys = hashes >> bits << bits
+    keys |= np.arange(hashes.size, dtype=np.uint64)
+    keys.sort()
+    places: Places = (keys & ((np.uint64(1) << bits) - np.uint64(1))).view(np.int64)
+    whole = hashes.take(places)
+    if (whole[1:] < whole[:-1]).any():
+        return np.argsort(hashes, kind="stable")
+    return places

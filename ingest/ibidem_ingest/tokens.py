@@ -1,0 +1,275 @@
+"""`tok1`: what a token is, in a plain version for short texts and in a batched one without an object per word.
+
+Broken words are joined (`brokenwords`), characters unknown to Unicode 14.0 become blanks; then NFKC, lower case, NFKC.
+A token is a run of letters, marks and digits that begins with a letter or digit; a character of a script without spaces
+between words (`characters`) is a token of its own, with the marks behind it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.brokenwords import join_broken_words
+from ibidem_ingest.characters import (
+    DIGIT,
+    LETTER,
+    LOWER,
+    MARK,
+    OTHER,
+    SINGLE,
+    SINGLE_DIGIT,
+    UNASSIGNED,
+    code_points,
+    kinds,
+    kinds_of,
+)
+from ibidem_ingest.wordhash import Hashes, Places, hash_tokens
+
+TOK = "tok1"
+LEAST_LETTERS = 3
+
+_TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
+_ASCII_TOKEN = re.compile("[a-z0-9]+")
+_TERM = re.compile(rb"(?:[Ll]M*+){3,}+")
+_ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
+_SPACE = 32
+_TAIL = b" " * 8
+_SIMPLE_BELOW = 0x3000
+_NOT_SIMPLE = 0xFFFFFFFF
+_JAMO = range(0x1100, 0x1200)
+_SIGMA = 0x3A3
+
+Flags = NDArray[np.bool_]
+CodePoints = NDArray[np.uint32]
+
+
+def tokens(text: str) -> list[str]:
+    """Return the tokens of a text, one string each.
+
+    >>> tokens("The Court's ruling (No. 12-B) stands; 東京.")
+    ['the', 'court', 's', 'ruling', 'no', '12', 'b', 'stands', '東', '京']
+    """
+    text = join_broken_words(text)
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text.lower())
+    text = _normal_form(text)
+    return [text[found.start() : found.end()] for found in _TOKEN.finditer(kinds_of(text))]
+
+
+def is_term(token: str) -> bool:
+    """Tell whether a token is a term: no digit, at least three letters, of a script with spaces between words.
+
+    >>> [is_term(token) for token in ("rule", "of", "12b", "東")]
+    [True, False, False, False]
+    """
+    return _TERM.fullmatch(kinds_of(token)) is not None
+
+
+def has_digit(token: str) -> bool:
+    """Tell whether a token holds a digit."""
+    return not {DIGIT, SINGLE_DIGIT}.isdisjoint(kinds_of(token))
+
+
+@dataclass(frozen=True, eq=False)
+class TokenBatch:
+    """The tokens of several documents in one buffer, with their hashes.
+
+    Args:
+        buffer: UTF-8 of all tokens in order, one space behind each, and eight spaces at the end.
+        starts: Byte offset of each token, int64.
+        ends: Byte offset behind each token, int64.
+        hashes: `wh1` of each token, uint64.
+        offsets: Token offset of each document and of the end, int64, documents + 1.
+    """
+
+    buffer: bytes
+    starts: Places
+    ends: Places
+    hashes: Hashes
+    offsets: Places
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "TokenBatch":
+        """Cut texts into tokens; the same tokens as `tokens` of each.
+
+        >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
+        >>> batch.buffer, batch.offsets.tolist(), batch.is_term.tolist()
+        (b'held affirmed 12 u s c         ', [0, 2, 2, 6], [True, True, False, False, False, False])
+        """
+        buffer, begins = _single_spaced([_normal_bytes(text) for text in texts])
+        ends = np.flatnonzero(np.frombuffer(buffer, np.uint8) == _SPACE)[: -len(_TAIL)]
+        starts = np.zeros_like(ends)
+        np.add(ends[:-1], 1, out=starts[1:])
+        return cls(buffer, starts, ends, hash_tokens(buffer, starts, ends), np.searchsorted(starts, begins))
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return self.offsets.size - 1
+
+    @cached_property
+    def lengths(self) -> Places:
+        """Number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def documents(self) -> Places:
+        """Number of the document of each token."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    @cached_property
+    def is_term(self) -> Flags:
+        """Whether each token is a term: no digit, at least three letters, not a single character."""
+        return self._shapes.letters >= LEAST_LETTERS
+
+    @cached_property
+    def has_digit(self) -> Flags:
+        """Whether each token holds a digit."""
+        return self._shapes.digits
+
+    @cached_property
+    def characters(self) -> Places:
+        """Number of characters of each token."""
+        return self._shapes.characters
+
+    @cached_property
+    def _shapes(self) -> "_Shapes":
+        return _shapes(self.buffer, self.starts, self.ends)
+
+    def token(self, number: int) -> str:
+        """Return one token as a string."""
+        return self.buffer[self.starts[number] : self.ends[number]].decode()
+
+    def joined(self, document: int) -> bytes:
+        """Return the tokens of one document, joined by one space, as UTF-8."""
+        first, last = self.offsets[document], self.offsets[document + 1]
+        return self.buffer[self.starts[first] : self.ends[last - 1]] if first < last else b""
+
+
+@dataclass(frozen=True, slots=True)
+class _Shapes:
+    """What each token is made of: characters; letters, 0 in one that is never a term; whether there is a digit."""
+
+    characters: Places
+    letters: Places
+    digits: Flags
+
+
+def _normal_form(text: str) -> str:
+    """Blank out what Unicode 14.0 does not know, before NFKC, so that all Python versions agree; then normalise."""
+    points = code_points(text)
+    unknown = kinds().take(points) == UNASSIGNED
+    if unknown.any():
+        text = np.where(unknown, _SPACE, points).astype("<u4").tobytes().decode("utf-32-le")
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+
+
+def _normal_bytes(text: str) -> bytes:
+    """Return a text's tokens with one space or more between them, as UTF-8."""
+    text = join_broken_words(text)
+    if text.isascii():
+        return text.encode().translate(_ASCII_FOLD)
+    points = code_points(text)
+    if points.max() < _SIMPLE_BELOW:
+        folded = _simple_fold().take(points)
+        if folded.max() < _NOT_SIMPLE:
+            return _utf8(folded)
+    return _utf8(_separated(code_points(_normal_form(text))))
+
+
+def _utf8(points: CodePoints) -> bytes:
+    return points.astype("<u4", copy=False).tobytes().decode("utf-32-le").encode()
+
+
+@cache
+def _simple_fold() -> CodePoints:
+    """Return what normalising makes of each low code point whose outcome no neighbour can change.
+
+    Returns:
+        The one character that it becomes, a space for what separates, or `_NOT_SIMPLE`.
+    """
+    fold = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
+    for point in range(_SIMPLE_BELOW):
+        normal = _normal_form(chr(point))
+        shapes = set(kinds_of(normal))
+        if shapes <= {OTHER, UNASSIGNED}:
+            fold[point] = _SPACE
+        elif len(normal) == 1 and shapes <= {LETTER, LOWER, DIGIT} and point != _SIGMA and point not in _JAMO:
+            fold[point] = ord(normal)
+    return fold
+
+
+def _separated(points: CodePoints) -> CodePoints:
+    """Blank out what is no part of a token, and put a space on both sides of a single character and its marks."""
+    shapes = kinds().take(points)
+    mark = shapes == MARK
+    base = np.maximum.accumulate(
+        np.where(mark, 0, np.arange(points.size))
+    )  # of a mark: where the character before stands
+    kept = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
+    single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
+    cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))
+    return np.insert(np.where(kept, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
+
+
+def _single_spaced(parts: Sequence[bytes]) -> tuple[bytes, Places]:
+    """Join the parts with one space behind each token.
+
+    Returns:
+        The buffer, and the byte offset of each part in it and of the end.
+    """
+    spaced = np.frombuffer(b" ".join([b"", *parts, b""]), np.uint8)
+    space = spaced == _SPACE
+    kept = ~(space[1:] & space[:-1])
+    begins = np.zeros(len(parts) + 1, np.int64)
+    start = 0
+    for number, part in enumerate(parts, 1):
+        begins[number] = np.count_nonzero(kept[start : start + len(part) + 1])
+        start += len(part) + 1
+    return spaced[1:][kept].tobytes() + _TAIL, begins.cumsum()
+
+
+def _shapes(buffer: bytes, starts: Places, ends: Places) -> _Shapes:
+    size = ends - starts
+    octets = np.frombuffer(buffer, np.uint8)[: int(ends[-1]) if ends.size else 0]
+    token = np.searchsorted(starts, np.flatnonzero(octets - np.uint8(ord("0")) < 10), "right") - 1
+    digits = np.zeros(starts.size, bool)
+    digits[token] = True
+    if octets.size and octets.max() >= 128:
+        return _wide_shapes(octets, starts, size, digits)
+    return _Shapes(size, np.where(digits, 0, size), digits)
+
+
+def _wide_shapes(octets: NDArray[np.uint8], starts: Places, size: Places, digits: Flags) -> _Shapes:
+    """Correct the byte counts of tokens that hold characters beyond ASCII."""
+    lead = np.flatnonzero(octets >= 0xC0)
+    token = np.repeat(np.arange(starts.size), size + 1).take(lead)
+    points, width = _decoded(octets, lead)
+    shapes = kinds().take(points)
+    spare = np.bincount(token, width - 1, starts.size).astype(np.int64)
+    marks = np.bincount(token[shapes == MARK], minlength=starts.size)
+    digits[token[np.isin(shapes, (DIGIT, SINGLE_DIGIT))]] = True
+    characters = size - spare
+    letters = np.where(digits, 0, characters - marks)
+    letters[token[shapes == SINGLE]] = 0
+    return _Shapes(characters, letters, digits)
+
+
+def _decoded(octets: NDArray[np.uint8], lead: Places) -> tuple[Places, Places]:
+    """Decode the UTF-8 characters that begin at the given bytes, of two to four bytes each.
+
+    Returns:
+        Code points, and widths in bytes.
+    """
+    first = octets.take(lead).astype(np.int64)
+    width = 2 + (first >= 0xE0) + (first >= 0xF0)
+    points = first & (0x7F >> width)
+    for further in range(1, 4):
+        inside = further < width
+        following = octets.take(np.minimum(lead + further, octets.size - 1)) & 0x3F
+        points = np.where(inside, points << 6 | following, points)
+    return points, width

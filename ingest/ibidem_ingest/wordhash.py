@@ -1,0 +1,122 @@
+"""`wh1`: the 64-bit hash of a token; part of the index format, so its constants never change.
+
+The token's UTF-8 is read as little-endian words of eight bytes, the last one filled with zeros. All arithmetic is modulo
+2^64. Tokens of at most eight bytes never collide, since each step can be undone.
+
+    h = first word · C1;  h = h ⊕ (h >> 32)
+    for each further word w:  h = (h ⊕ w) · C2;  h = h ⊕ (h >> 31)
+    h = h · C3;  h = h ⊕ (h >> 29);  h = h · C4;  h = h ⊕ (h >> 32)
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+C1 = 0x9E3779B97F4A7C15
+C2 = 0xC2B2AE3D27D4EB4F
+C3 = 0xFF51AFD7ED558CCD
+C4 = 0xC4CEB9FE1A85EC53
+
+_MASK = (1 << 64) - 1
+_LONG = 64
+_BLOCK = 1 << 17
+_KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
+
+Hashes = NDArray[np.uint64]
+Places = NDArray[np.int64]
+
+
+def wh1(token: str) -> int:
+    """Hash one token.
+
+    >>> f"{wh1('court'):016x} {wh1('jurisdiction'):016x}"
+    'a0038968cf6a46bf a8fb03dad299ec27'
+    """
+    return hash_bytes(token.encode("utf-8", "surrogatepass"))
+
+
+def hash_bytes(data: bytes) -> int:
+    """Hash the UTF-8 of one token."""
+    mixed = int.from_bytes(data[:8], "little") * C1 & _MASK
+    mixed ^= mixed >> 32
+    for start in range(8, len(data), 8):
+        mixed = (mixed ^ int.from_bytes(data[start : start + 8], "little")) * C2 & _MASK
+        mixed ^= mixed >> 31
+    return finish_int(mixed)
+
+
+def finish_int(mixed: int) -> int:
+    """Return the last two steps of `wh1`, which shingles share."""
+    mixed = mixed * C3 & _MASK
+    mixed ^= mixed >> 29
+    mixed = mixed * C4 & _MASK
+    return mixed ^ mixed >> 32
+
+
+def finish(mixed: Hashes) -> Hashes:
+    """Do what `finish_int` does to every value, in place."""
+    mixed *= np.uint64(C3)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(C4)
+    mixed ^= mixed >> np.uint64(32)
+    return mixed
+
+
+def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> Hashes:
+    """Hash all tokens of a buffer.
+
+    Args:
+        buffer: UTF-8; at least eight bytes follow the last token.
+        starts: Byte offset of each token, ascending.
+        ends: Byte offset behind each token.
+
+    Returns:
+        `wh1` of each token.
+    """
+    hashes = np.empty(starts.size, np.uint64)
+    for first in range(0, starts.size, _BLOCK):
+        block = slice(first, min(first + _BLOCK, starts.size))
+        origin = int(starts[first])
+        part = buffer[origin : int(ends[block.stop - 1]) + 8]
+        hashes[block] = _hash_block(part, starts[block] - origin, ends[block] - origin)
+    return hashes
+
+
+def eight_bytes(buffer: bytes) -> Hashes:
+    """Return a view of the little-endian words of eight bytes that begin at every position of a buffer."""
+    return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
+
+
+def leading_bytes(buffer: bytes, starts: Places, ends: Places) -> Hashes:
+    """Return the first eight bytes of each token as a little-endian word, zeros behind a shorter one."""
+    words: Hashes = eight_bytes(buffer)[starts]
+    words &= _KEEP.take(np.minimum(ends - starts, 8))
+    return words
+
+
+def _hash_block(buffer: bytes, starts: Places, ends: Places) -> Hashes:
+    words = eight_bytes(buffer).astype(np.uint64)  # a copy: aligned gathers are faster than strided ones
+    lengths = ends - starts
+    hashes: Hashes = words.take(starts)
+    hashes &= _KEEP.take(np.minimum(lengths, 8))
+    hashes *= np.uint64(C1)
+    hashes ^= hashes >> np.uint64(32)
+    _mix_further_words(hashes, words, starts, lengths)
+    finish(hashes)
+    for token in np.flatnonzero(lengths > _LONG).tolist():
+        hashes[token] = hash_bytes(buffer[starts[token] : ends[token]])
+    return hashes
+
+
+def _mix_further_words(hashes: Hashes, words: Hashes, starts: Places, lengths: Places) -> None:
+    """Mix in what stands behind the first eight bytes, in place; tokens over `_LONG` bytes are left to `hash_bytes`."""
+    open_tokens = np.flatnonzero((lengths > 8) & (lengths <= _LONG))
+    starts, lengths, mixed = starts.take(open_tokens), lengths.take(open_tokens), hashes.take(open_tokens)
+    while open_tokens.size:
+        starts = starts + 8
+        lengths = lengths - 8
+        mixed ^= words.take(starts) & _KEEP.take(np.minimum(lengths, 8))
+        mixed *= np.uint64(C2)
+        mixed ^= mixed >> np.uint64(31)
+        hashes[open_tokens] = mixed
+        more = np.flatnonzero(lengths > 8)
+        open_tokens, starts, lengths, mixed = (each.take(more) for each in (open_tokens, starts, lengths, mixed))
