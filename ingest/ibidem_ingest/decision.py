@@ -1,0 +1,303 @@
+"""Whether two documents are duplicates: the decision for one pair, from their packed signatures alone.
+
+The table of `presentation.md`, "What puts a pair at a level", the strongest evidence first:
+
+| level | evidence |
+|---|---|
+| `identical` | equal content hash |
+| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; each with its guards, all within the date window |
+| `partial` | relations and unique words, which come with page signatures: so far what `near` is |
+
+The decision is symmetric, and monotone: what is `identical` is also `near` and `partial`. It is not transitive.
+"""  # noqa: E501 - a row of a table is one line
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import TYPE_CHECKING, Literal, get_args
+
+from ibidem_ingest.signatures.signature import FULL_SET
+
+if TYPE_CHECKING:
+    from ibidem_ingest.signatures.packed import Packed
+
+Level = Literal["identical", "near", "partial"]
+LEVELS: tuple[Level, ...] = get_args(Level)
+
+WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL = 1, 2, 4, 8, 16
+"""The bits of `Packed.flags`."""
+
+NO_DATE = -(2**31)
+ROUNDING = 1e-9
+SKETCH = 16
+FEW_NUMBERS = 3
+AGREEING = 3
+"""Numbers agree when at least one in so many of the sketch of the union is shared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """Min-hash evidence (signatures.md 4).
+
+    Args:
+        equal: The least number of equal slots, of 100; a band is shared besides.
+    """
+
+    equal: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Feature-set evidence (signatures.md 3; Conrad 2003, section 7).
+
+    Args:
+        share: The least score: shared terms, of the smaller set.
+        full: Whether only full sets count: 60 terms of the idf table and no pads.
+        smallest: The smallest set that counts.
+        lengths: The least share of the longer text that the shorter one's length is.
+        numbers: Whether the numbers have to agree.
+    """
+
+    share: float = 40 / FULL_SET
+    full: bool = True
+    smallest: int = FULL_SET
+    lengths: float = 0.8
+    numbers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What counts as a duplicate: every figure of the decision (presentation.md); None takes a kind of evidence away.
+
+    Args:
+        level: The weakest level that still joins two documents.
+        window_days: Most days between two dates for anything but identity; None: dates do not matter.
+        slots: Min-hash.
+        terms: Feature sets.
+        fingerprint: Least ratio of lengths beside equal strict fingerprints; equal numbers are required besides.
+        profile: Least ratio of lengths beside equal document profiles; agreeing numbers are required besides.
+    """
+
+    level: Level = "near"
+    window_days: int | None = None
+    slots: Slots | None = Slots()
+    terms: Terms | None = Terms()
+    fingerprint: float | None = 0.95
+    profile: float | None = 0.8
+
+    def at(self, level: Level) -> "Policy":
+        """Return the same figures at another level."""
+        return replace(self, level=level)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What puts a pair at its level.
+
+    Args:
+        level: The strongest level that the pair reaches.
+        signature: `content`, `minhash`, `termvector`, `fingerprint` or `profile`.
+        score: 0 to 1; 1.0 for equal hashes.
+        why: The signature, its figures and the values of the guards, as an answer shows them.
+    """
+
+    level: Level
+    signature: str
+    score: float
+    why: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Guards:
+    """What may speak against a pair.
+
+    Args:
+        days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
+        length_ratio: Length of the shorter text by that of the longer, in tokens.
+        numbers_agree: Whether the numbers agree (signatures.md 3b).
+        numbers_equal: Whether they are the same, as far as count and sketch tell.
+    """
+
+    days_apart: int | None
+    length_ratio: float
+    numbers_agree: bool
+    numbers_equal: bool
+
+    @classmethod
+    def between(cls, a: "Packed", b: "Packed") -> "Guards":
+        """Compare what guards a pair."""
+        return cls(
+            days_apart=days_apart(a, b),
+            length_ratio=min(a.length, b.length) / max(a.length, b.length),
+            numbers_agree=numbers_agree(a, b),
+            numbers_equal=a.numbers == b.numbers and tuple(a.number_sketch) == tuple(b.number_sketch),
+        )
+
+    def within(self, days: int | None) -> bool:
+        """Tell whether the dates lie within a window of days; a missing date passes."""
+        return days is None or self.days_apart is None or self.days_apart <= days
+
+    def as_why(self) -> dict[str, object]:
+        """Return the values as an answer shows them."""
+        return {
+            "days_apart": self.days_apart,
+            "length_ratio": round(self.length_ratio, 2),
+            "numbers_agree": self.numbers_agree,
+        }
+
+
+def days_apart(a: "Packed", b: "Packed") -> int | None:
+    """Return the days between two date intervals, 0 where they overlap; None when one is missing."""
+    if NO_DATE in (a.date_from, a.date_to, b.date_from, b.date_to):
+        return None
+    return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
+
+
+def numbers_agree(a: "Packed", b: "Packed") -> bool:
+    """Tell whether two texts' numbers agree: one has fewer than 3, or a third of the union's sketch is shared.
+
+    The sketch of the union is its 16 smallest hashes; those among them that both have are shared (signatures.md 3b).
+    """
+    if min(a.numbers, b.numbers) < FEW_NUMBERS:
+        return True
+    left, right = set(a.number_sketch), set(b.number_sketch)
+    union = sorted(left | right)[:SKETCH]
+    return AGREEING * len(left & right & set(union)) >= len(union)
+
+
+def wordless(packed: "Packed") -> bool:
+    """Tell whether a text has no words, so that nothing can be said of it."""
+    return bool(packed.flags & NO_WORDS) or packed.length == 0
+
+
+def differ_where_they_must_not(a: "Packed", b: "Packed") -> bool:
+    """Tell whether the fields that must not differ do; a missing value passes."""
+    return any(a.guard) and any(b.guard) and a.guard != b.guard
+
+
+def same_table(a: "Packed", b: "Packed") -> bool:
+    """Tell whether two documents were signed with the same idf table, so that these signatures may be compared."""
+    return any(a.idf) and a.idf == b.idf
+
+
+def equal_slots(a: "Packed", b: "Packed") -> int:
+    """Return how many min-hash slots are equal, or 0 where no band is: three slots in a row from 0, 3, 6 … on."""
+    equal = [x == y for x, y in zip(a.slots, b.slots, strict=False)]
+    bands = zip(equal[0::3], equal[1::3], equal[2::3], strict=False)
+    return sum(equal) if any(map(all, bands)) else 0
+
+
+def same_content(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+    """Identical: the same words and figures in the same order."""
+    del policy
+    return found("identical", "content", 1.0, {}, guards) if a.content == b.content else None
+
+
+def similar_shingles(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+    """Near by min-hash: a shared band and enough equal slots; shingles hold the figures, so numbers do not guard."""
+    if policy.slots is None or (a.flags | b.flags) & NO_MINHASH or len(a.slots) != len(b.slots):
+        return None
+    equal = equal_slots(a, b)
+    if equal < max(1, policy.slots.equal):
+        return None
+    share = equal / len(a.slots)
+    figures = {"shared": equal, "of": len(a.slots), "estimate": estimate(share)}
+    return found("near", "minhash", share, figures, guards)
+
+
+def estimate(share: float) -> float:
+    """Correct a share of equal 16-bit slots for those equal by chance, for display (Li and König 2010).
+
+    >>> estimate(0.5)
+    0.5
+    """
+    return round((share - 2**-16) / (1 - 2**-16), 3)
+
+
+def shared_terms(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+    """Near by feature sets: enough of the smaller set's rarest terms are shared, lengths and numbers permitting."""
+    rule = policy.terms
+    if rule is None or not same_table(a, b) or not (eligible(a, rule) and eligible(b, rule)):
+        return None
+    if guards.length_ratio < rule.lengths or (rule.numbers and not guards.numbers_agree):
+        return None
+    shared, of = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
+    if shared < least_shared(rule.share, of):
+        return None
+    return found("near", "termvector", shared / of, {"shared": shared, "of": of}, guards)
+
+
+def least_shared(share: float, of: int) -> int:
+    """Return the fewest shared terms that make a score.
+
+    >>> least_shared(40 / 60, 60), least_shared(0.8, 35)
+    (40, 28)
+    """
+    return ceil(share * of - ROUNDING)
+
+
+def eligible(packed: "Packed", rule: Terms) -> bool:
+    """Tell whether a document's feature set may be compared at all."""
+    return (
+        not packed.flags & NO_SET
+        and len(packed.terms) >= max(1, rule.smallest)
+        and (bool(packed.flags & FULL) or not rule.full)
+    )
+
+
+def same_fingerprint(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+    """Near by fingerprint: equal and not weak, almost equal lengths, and equal numbers."""
+    if policy.fingerprint is None or (a.flags | b.flags) & WEAK or not same_table(a, b):
+        return None
+    if not any(a.fingerprint) or a.fingerprint != b.fingerprint:
+        return None
+    if guards.length_ratio < policy.fingerprint or not guards.numbers_equal:
+        return None
+    return found("near", "fingerprint", 1.0, {}, guards)
+
+
+def same_profile(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+    """Near by text profile: equal, similar lengths, and numbers that agree."""
+    if policy.profile is None or not any(a.profile) or a.profile != b.profile:
+        return None
+    if guards.length_ratio < policy.profile or not guards.numbers_agree:
+        return None
+    return found("near", "profile", 1.0, {}, guards)
+
+
+def found(level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards) -> Evidence:
+    """Put evidence together: what signature, its figures, then the guards."""
+    return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
+
+
+Rule = Callable[["Packed", "Packed", Policy, Guards], Evidence | None]
+
+RULES: Mapping[Level, tuple[Rule, ...]] = {
+    "identical": (same_content,),
+    "near": (similar_shingles, shared_terms, same_fingerprint, same_profile),
+    "partial": (),
+}
+"""For each level the rules that put a pair there, the strongest first."""
+
+
+def decide(a: "Packed", b: "Packed", policy: Policy) -> Evidence | None:
+    """Decide whether two documents are duplicates under a policy.
+
+    Args:
+        a: One document's packed signatures.
+        b: The other's; their order does not matter.
+        policy: The level asked for, and all figures.
+
+    Returns:
+        The strongest evidence, or None when the two are no duplicates at this level.
+    """
+    if wordless(a) or wordless(b) or differ_where_they_must_not(a, b):
+        return None
+    guards = Guards.between(a, b)
+    for level in LEVELS[: LEVELS.index(policy.level) + 1]:
+        if level != "identical" and not guards.within(policy.window_days):
+            return None
+        for rule in RULES[level]:
+            if evidence := rule(a, b, policy, guards):
+                return evidence
+    return None
