@@ -1,11 +1,22 @@
 """What a document is, and the checks that a record passes to become one."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+import orjson
+
+from ibidem_ingest.dates import interval
+from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.shown import kind, shown
 
 PAGE_BREAK = "\f"
 MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
+FIELDS = frozenset({"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta"})
+
+_LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*", re.ASCII)
+_ONLY_JSON = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +49,231 @@ class Document:
     def pages(self) -> tuple[str, ...]:
         """The pages in order; a text without a page break is one page."""
         return tuple(self.text.split(PAGE_BREAK))
+
+    def as_record(self) -> dict[str, object]:
+        r"""Return the record that `read_record` turns into this document again; what is empty is left out.
+
+        >>> Document("a", "One page.\fAnother.", date="1787").as_record()
+        {'id': 'a', 'text': 'One page.\x0cAnother.', 'date': '1787', 'language': 'en'}
+        """
+        record: dict[str, object] = {"id": self.id, "text": self.text}
+        for name in ("title", "date", "source", "url", "language"):
+            if value := getattr(self, name):
+                record[name] = value
+        if self.version is not None:
+            record["version"] = self.version
+        if self.meta:
+            record["meta"] = dict(self.meta)
+        return record
+
+
+class _Wrong(ValueError):
+    """A field that cannot be taken, before it is known which document it belongs to."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(field, why)
+        self.field = field
+        self.why = why
+
+
+def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TEXT) -> Document:
+    r"""Check a record and make a document of it.
+
+    A whole number is taken as its decimal string wherever a short string is wanted, null counts as missing, and every
+    top-level field that no document has goes into `meta`, where a field of the same name wins (`moved` names them).
+    `pages` is the list of the pages' texts; a form feed inside one becomes a line break, so that the pages keep
+    their numbers. Text and pages together have to be the same but for white space; the page breaks are then those of
+    `pages`. A language with a region (`en-GB`) counts as the language.
+
+    Args:
+        record: A JSON object.
+        where: The place it was read from, for the refusal.
+        max_text: The most characters that a text may have.
+
+    Raises:
+        Refused: Some field is missing or wrong; names place, id, field, value and what would be right.
+
+    >>> read_record({"id": 7, "pages": ["We the", "People"], "court": "9th Cir."}, "cases.jsonl:1").as_record()
+    {'id': '7', 'text': 'We the\x0cPeople', 'language': 'en', 'meta': {'court': '9th Cir.'}}
+    """
+    try:
+        return _document(record, max_text)
+    except _Wrong as wrong:
+        raise Refused(Refusal(where, _named(record), wrong.field, wrong.why)) from wrong
+
+
+def moved(record: Mapping[str, object]) -> set[str]:
+    """Name the top-level fields of a record that `read_record` moves into `meta`.
+
+    >>> moved({"id": "a", "text": "", "court": "9th Cir."})
+    {'court'}
+    """
+    return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
+
+
+def _document(record: Mapping[str, object], max_text: int) -> Document:
+    if not isinstance(record, Mapping):
+        raise _Wrong("", f"{kind(record)}, not an object; write one object for each document")
+    return Document(
+        id=_id(record),
+        text=_text(record, max_text),
+        title=_string(record, "title"),
+        date=_date(record),
+        source=_string(record, "source"),
+        url=_string(record, "url"),
+        language=_language(record),
+        version=_version(record),
+        meta=_meta(record),
+    )
+
+
+def _id(record: Mapping[str, object]) -> str:
+    id_ = _string(record, "id")
+    if not id_:
+        why = "it is empty" if record.get("id") == "" else "it is missing"
+        raise _Wrong("id", f"{why}; give each document a name of its own, at most {MAX_ID_BYTES} bytes of UTF-8")
+    if len(id_) * 4 > MAX_ID_BYTES and (size := len(id_.encode())) > MAX_ID_BYTES:
+        raise _Wrong("id", f"{shown(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
+    return id_
+
+
+def _text(record: Mapping[str, object], max_text: int) -> str:
+    text, pages = record.get("text"), record.get("pages")
+    if text is not None and not isinstance(text, str):
+        raise _Wrong("text", f"{shown(text)} is {kind(text)}; write a string")
+    if pages is not None and pages != []:
+        text = _paged(_joined(pages, max_text), text)
+    elif text is None:
+        why = "it is null" if "text" in record else "it is missing"
+        raise _Wrong("text", f"{why}; write `text` (a string, which may be empty) or `pages` (a list of strings)")
+    if len(text) > max_text:
+        raise _Wrong("text", too_long(len(text), max_text))
+    return _clean("text", text)
+
+
+def too_long(size: int, max_text: int) -> str:
+    """Say that a text is over the limit and what to do about it.
+
+    Args:
+        size: Its length in characters.
+        max_text: The limit in characters.
+    """
+    return f"{size:,} characters, at most {max_text:,} are taken; split the document or raise IBIDEM_MAX_TEXT"
+
+
+def _joined(pages: object, max_text: int) -> str:
+    """Join pages by page breaks."""
+    if not isinstance(pages, list | tuple):
+        raise _Wrong("pages", f"{shown(pages)} is {kind(pages)}; write a list of strings")
+    for number, page in enumerate(pages, 1):
+        if not isinstance(page, str):
+            raise _Wrong("pages", f"page {number}, {shown(page)}, is {kind(page)}; write a list of strings")
+    if (size := sum(map(len, pages)) + len(pages) - 1) > max_text:
+        raise _Wrong("pages", too_long(size, max_text))
+    text = PAGE_BREAK.join(pages)
+    if text.count(PAGE_BREAK) == len(pages) - 1:
+        return text
+    return PAGE_BREAK.join(page.replace(PAGE_BREAK, "\n") for page in pages)
+
+
+def _paged(paged: str, text: str | None) -> str:
+    """Return the paged text once it is known to agree with the text given beside it."""
+    if text is None or text == paged:
+        return paged
+    one, other = "".join(text.split()), "".join(paged.split())
+    if one == other:
+        return paged
+    at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    raise _Wrong(
+        "pages",
+        f"it disagrees with `text`, white space aside, at character {at}: {shown(other[at : at + 20])}, while `text` "
+        f"has {shown(one[at : at + 20])}; give one of the two, or the same words in both",
+    )
+
+
+def _string(record: Mapping[str, object], name: str) -> str:
+    """Read a short string; a whole number is taken as its decimal string, and null as missing."""
+    value = record.get(name)
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return _clean(name, value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
+        return str(int(value))
+    raise _Wrong(name, f"{shown(value)} is {kind(value)}; write a string")
+
+
+def _clean(name: str, value: str) -> str:
+    """Return a string that holds neither a null byte nor half a surrogate pair, which no engine stores."""
+    if "\x00" in value:
+        raise _Wrong(name, f"a null byte at character {value.index(chr(0))}{_around(value, value.index(chr(0)))}")
+    if value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        lone = f"U+{ord(value[error.start]):04X}"
+        why = f"a lone surrogate ({lone}) at character {error.start}{_around(value, error.start)}"
+        raise _Wrong(name, why) from error
+    return value
+
+
+def _around(value: str, at: int) -> str:
+    return f", in {shown(value[max(0, at - 10) : at + 10])}; remove it, or repair the text where it was made"
+
+
+def _date(record: Mapping[str, object]) -> str:
+    date = _string(record, "date")
+    try:
+        interval(date)
+    except ValueError as error:
+        raise _Wrong("date", str(error)) from error
+    return date
+
+
+def _language(record: Mapping[str, object]) -> str:
+    language = _string(record, "language")
+    if not language or language == "en":
+        return "en"
+    if (code := _LANGUAGE.fullmatch(language)) is None:
+        raise _Wrong("language", f"{shown(language)} is not a code; write one of ISO 639-1: en, de, fr")
+    return code[1].lower()
+
+
+def _version(record: Mapping[str, object]) -> int | None:
+    version = record.get("version")
+    if version is None:
+        return None
+    if isinstance(version, bool) or not isinstance(version, int) or not -(1 << 63) <= version < 1 << 63:
+        raise _Wrong(
+            "version", f"{shown(version)} is not a whole number of 64 bits; write one such as 3, or leave it out"
+        )
+    return version
+
+
+def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
+    """Gather what the record holds beyond a document's own fields."""
+    given = record.get("meta")
+    meta: Mapping[str, object] = {} if given is None else given  # type: ignore[assignment]  # checked on the next line
+    if not isinstance(meta, Mapping):
+        raise _Wrong("meta", f"{shown(given)} is {kind(given)}; write an object")
+    if names := moved(record):
+        meta = {name: record[name] for name in record if name in names} | dict(meta)
+    if not meta:
+        return {}
+    meta = dict(meta)
+    try:
+        orjson.dumps(meta, option=_ONLY_JSON)
+    except TypeError as error:
+        raise _Wrong("meta", f"{shown(meta)} cannot be written as JSON ({error}); keep to what JSON has") from error
+    return meta
+
+
+def _named(record: Mapping[str, object]) -> str:
+    """Return the id as far as it can be shown, with whatever no terminal and no message takes written as escapes."""
+    id_ = record.get("id") if isinstance(record, Mapping) else None
+    if not isinstance(id_, str):
+        return str(id_) if isinstance(id_, int) and not isinstance(id_, bool) and abs(id_) < 1 << 64 else ""
+    if len(id_) > MAX_ID_BYTES or len(id_.encode(errors="surrogatepass")) > MAX_ID_BYTES:
+        id_ = f"{id_[:60]}…"
+    return id_.encode(errors="backslashreplace").decode().replace("\x00", "\\x00")

@@ -1,0 +1,36 @@
+"""Values as messages show them: short, printable, under the names that JSON has for them."""
+
+import reprlib
+
+_MOST = 60
+
+
+def shown(value: object) -> str:
+    """Write a value as a message shows it: short, and with escapes for what cannot be printed.
+
+    >>> shown("a" * 100)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'…"
+    >>> shown([1, "two"])
+    "[1, 'two']"
+    """
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _MOST else f"{value[:_MOST]!r}…"
+    written = reprlib.repr(value)
+    return written if len(written) <= _MOST else f"{written[:_MOST]}…"
+
+
+def kind(value: object) -> str:
+    """Name a value's type as JSON does.
+
+    >>> kind(1.5)
+    'a number'
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "a list" if isinstance(value, list | tuple) else "an object"
