@@ -1,0 +1,90 @@
+"""The table of commands, and the way from what was typed to the one that runs.
+
+Only the module of the command that was typed is imported, so that `ibidem --help` and a mistyped option answer at once.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module, metadata
+
+import typer
+
+from ibidem.cli.edge import at_the_edge
+
+COMMANDS = {
+    "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
+    "ingest": "Take files into the index, through the queue.",
+    "status": "Tell how a run stands, also one that was not waited for.",
+    "delete": "Delete documents; with --identical their identical copies too.",
+    "overrides": "List, add or remove a reader's word on pairs of documents.",
+    "worker": "Run a worker for the queue.",
+    "search": "Show a result list with its duplicates indented or collapsed.",
+    "inspect": "Show one document's duplicates in the whole index.",
+    "compare": "Compare two documents or two files: every signal, and the text they share.",
+    "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
+    "evaluate": "Measure the duplicates that are found against labels.",
+    "dead": "List, show, retry or drop what could not be ingested.",
+    "doctor": "Show every setting with its origin, and what answers and what does not.",
+}
+"""Every command in the order of the help, with its one line there; its module carries the same name."""
+
+COMPLETION = "_IBIDEM_COMPLETE"
+
+
+def version(wanted: bool) -> None:
+    """Print the version and stop, when it was asked for."""
+    if wanted:
+        typer.echo(f"ibidem {metadata.version('ibidem')}")
+        raise typer.Exit
+
+
+def root(
+    _version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Print the version."),
+) -> None:
+    """Find duplicate documents while indexing and indent or collapse them while searching."""
+
+
+def nothing() -> None:
+    """Stand in the help for a command that was not typed."""
+
+
+def load(name: str) -> Callable[..., object] | typer.Typer:
+    """Return a command: the function `run` of its module, or the `app` of a family such as `dead`."""
+    module = import_module(f"ibidem.cli.{name}")
+    family: typer.Typer | None = getattr(module, "app", None)
+    return family if family is not None else at_the_edge(module.run)
+
+
+def build(wanted: Sequence[str]) -> typer.Typer:
+    """Build the application with the wanted commands in full and the others as lines of the help.
+
+    Args:
+        wanted: Names of the commands that may run.
+    """
+    app = typer.Typer(
+        name="ibidem",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(root)
+    for name, line in COMMANDS.items():
+        command = load(name) if name in wanted else nothing
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, help=line, no_args_is_help=True)
+        else:
+            app.command(name, short_help=line)(command)
+    return app
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and leave with its exit code.
+
+    Args:
+        arguments: What was typed after `ibidem`; the process's own when None.
+    """
+    typed = list(sys.argv[1:] if arguments is None else arguments)
+    first = next((word for word in typed if not word.startswith("-")), "")
+    app = build(list(COMMANDS) if COMPLETION in os.environ else [first])
+    at_the_edge(app)(typed, prog_name="ibidem")

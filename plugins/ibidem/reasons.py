@@ -1,0 +1,75 @@
+"""The evidence that put a duplicate at its level, in words that need no knowledge of signatures."""
+
+from collections.abc import Callable, Mapping
+
+Why = Mapping[str, object]
+
+
+def counted(number: object, one: str, many: str = "") -> str:
+    """Name a number of things.
+
+    >>> counted(1, "day"), counted(1200, "day"), counted(2, "copy", "copies")
+    ('1 day', '1,200 days', '2 copies')
+    """
+    if number == 1:
+        return f"1 {one}"
+    return f"{number:,} {many or one + 's'}"
+
+
+def percent(share: object) -> str:
+    """Write a share as a whole percentage.
+
+    >>> percent(0.984)
+    '98 %'
+    """
+    return f"{float(str(share)):.0%}".replace("%", " %")
+
+
+SIGNATURES: Mapping[str, Callable[[Why], str]] = {
+    "content": lambda _: "the same words in the same order",
+    "fingerprint": lambda _: "the same six rarest terms at the same places",
+    "profile": lambda _: "the same frequent words equally often",
+    "minhash": lambda why: f"{why['shared']} of {why['of']} samples of five-word runs equal",
+    "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
+    "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
+}
+"""For each signature what its evidence says."""
+
+
+def apart(days: int) -> str:
+    """Say how far two dates are from each other.
+
+    >>> apart(0), apart(1)
+    ('the same day', '1 day apart')
+    """
+    return "the same day" if days == 0 else f"{counted(days, 'day')} apart"
+
+
+def guards(why: Why) -> list[str]:
+    """Say what the guard values add, where they say something.
+
+    >>> guards({"days_apart": 3, "length_ratio": 0.81})
+    ['3 days apart', 'lengths 81 %']
+    """
+    said = []
+    if isinstance(days := why.get("days_apart"), int):
+        said.append(apart(days))
+    if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
+        said.append(f"lengths {percent(ratio)}")
+    if why.get("numbers_agree") is False:
+        said.append("other numbers")
+    return said
+
+
+def reason(why: Why) -> str:
+    """Say why a document is a duplicate.
+
+    Args:
+        why: The evidence as a response carries it: `signature`, its figures, and the guard values.
+
+    >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
+    '57 of 60 rare terms shared, 1 day apart'
+    """
+    name = str(why.get("signature", ""))
+    strongest = SIGNATURES[name](why) if name in SIGNATURES else name
+    return ", ".join(part for part in [strongest, *guards(why)] if part)
