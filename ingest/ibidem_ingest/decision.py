@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 Level = Literal["identical", "near", "partial"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
-WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL = 1, 2, 4, 8, 16
-"""The bits of `Packed.flags`."""
-
-NO_DATE = -(2**31)
 ROUNDING = 1e-9
 SKETCH = 16
 FEW_NUMBERS = 3
@@ -89,6 +85,10 @@ class Policy:
         """Return the same figures at another level."""
         return replace(self, level=level)
 
+    def within(self, days: int | None) -> "Policy":
+        """Return the same figures with another date window."""
+        return replace(self, window_days=days)
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
@@ -130,7 +130,7 @@ class Guards:
             days_apart=days_apart(a, b),
             length_ratio=min(a.length, b.length) / max(a.length, b.length),
             numbers_agree=numbers_agree(a, b),
-            numbers_equal=a.numbers == b.numbers and tuple(a.number_sketch) == tuple(b.number_sketch),
+            numbers_equal=a.numbers == b.numbers and a.number_sketch == b.number_sketch,
         )
 
     def within(self, days: int | None) -> bool:
@@ -148,7 +148,7 @@ class Guards:
 
 def days_apart(a: "Packed", b: "Packed") -> int | None:
     """Return the days between two date intervals, 0 where they overlap; None when one is missing."""
-    if NO_DATE in (a.date_from, a.date_to, b.date_from, b.date_to):
+    if a.date_from is None or a.date_to is None or b.date_from is None or b.date_to is None:
         return None
     return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
 
@@ -165,19 +165,14 @@ def numbers_agree(a: "Packed", b: "Packed") -> bool:
     return AGREEING * len(left & right & set(union)) >= len(union)
 
 
-def wordless(packed: "Packed") -> bool:
-    """Tell whether a text has no words, so that nothing can be said of it."""
-    return bool(packed.flags & NO_WORDS) or packed.length == 0
-
-
 def differ_where_they_must_not(a: "Packed", b: "Packed") -> bool:
     """Tell whether the fields that must not differ do; a missing value passes."""
-    return any(a.guard) and any(b.guard) and a.guard != b.guard
+    return bool(a.guard) and bool(b.guard) and a.guard != b.guard
 
 
 def same_table(a: "Packed", b: "Packed") -> bool:
     """Tell whether two documents were signed with the same idf table, so that these signatures may be compared."""
-    return any(a.idf) and a.idf == b.idf
+    return bool(a.idf) and a.idf == b.idf
 
 
 def equal_slots(a: "Packed", b: "Packed") -> int:
@@ -195,7 +190,7 @@ def same_content(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Ev
 
 def similar_shingles(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
     """Near by min-hash: a shared band and enough equal slots; shingles hold the figures, so numbers do not guard."""
-    if policy.slots is None or (a.flags | b.flags) & NO_MINHASH or len(a.slots) != len(b.slots):
+    if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
     equal = equal_slots(a, b)
     if equal < max(1, policy.slots.equal):
@@ -238,18 +233,14 @@ def least_shared(share: float, of: int) -> int:
 
 def eligible(packed: "Packed", rule: Terms) -> bool:
     """Tell whether a document's feature set may be compared at all."""
-    return (
-        not packed.flags & NO_SET
-        and len(packed.terms) >= max(1, rule.smallest)
-        and (bool(packed.flags & FULL) or not rule.full)
-    )
+    return len(packed.terms) >= max(1, rule.smallest) and (packed.full or not rule.full)
 
 
 def same_fingerprint(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
     """Near by fingerprint: equal and not weak, almost equal lengths, and equal numbers."""
-    if policy.fingerprint is None or (a.flags | b.flags) & WEAK or not same_table(a, b):
+    if policy.fingerprint is None or a.weak or b.weak or not same_table(a, b):
         return None
-    if not any(a.fingerprint) or a.fingerprint != b.fingerprint:
+    if not a.fingerprint or a.fingerprint != b.fingerprint:
         return None
     if guards.length_ratio < policy.fingerprint or not guards.numbers_equal:
         return None
@@ -258,7 +249,7 @@ def same_fingerprint(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -
 
 def same_profile(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
     """Near by text profile: equal, similar lengths, and numbers that agree."""
-    if policy.profile is None or not any(a.profile) or a.profile != b.profile:
+    if policy.profile is None or not a.profile or a.profile != b.profile:
         return None
     if guards.length_ratio < policy.profile or not guards.numbers_agree:
         return None
@@ -291,7 +282,7 @@ def decide(a: "Packed", b: "Packed", policy: Policy) -> Evidence | None:
     Returns:
         The strongest evidence, or None when the two are no duplicates at this level.
     """
-    if wordless(a) or wordless(b) or differ_where_they_must_not(a, b):
+    if not a.length or not b.length or differ_where_they_must_not(a, b):
         return None
     guards = Guards.between(a, b)
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:

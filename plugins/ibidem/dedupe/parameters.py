@@ -1,0 +1,169 @@
+"""The parameters of a request, as one table from which help, documentation and validation come."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ibidem.dedupe.presets import PRESETS
+from ibidem_ingest.decision import LEVELS
+from ibidem_ingest.errors import UsageError
+
+Mode = Literal["off", "collapse", "indent"]
+Scope = Literal["window", "matches", "index"]
+KeepBy = Literal["rank", "earliest", "latest", "longest", "source"]
+
+MODES: tuple[Mode, ...] = get_args(Mode)
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+DEEPEST = 10_000
+WINDOW = 500
+SHOWN_IN_COLLAPSE = 10
+NO_DAYS = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Which member of a group is shown as its lead.
+
+    Args:
+        by: The first in rank, the earliest, latest or longest, or the first of the listed sources.
+        sources: Names of sources in the order wished, for `source`.
+    """
+
+    by: KeepBy = "rank"
+    sources: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Write it as it is asked for.
+
+        >>> str(Keep("source", ("Reuters", "AP")))
+        'source:Reuters,AP'
+        """
+        return f"source:{','.join(self.sources)}" if self.by == "source" else self.by
+
+
+class Unfit(ValueError):
+    """A value that a parameter does not take; its text says which value would be right."""
+
+
+def one_of(*right: str) -> Callable[[str], str]:
+    """Return a reader that takes one of some words."""
+
+    def read(value: str) -> str:
+        if value.lower() not in right:
+            raise Unfit(", ".join(right))
+        return value.lower()
+
+    return read
+
+
+def level(value: str) -> str:
+    """Read a level; `partial` needs signatures of pages, which are not made yet."""
+    read = one_of(*LEVELS)(value)
+    if read == "partial":
+        raise UsageError("dedupe_level 'partial' comes with page signatures", "ask for identical or near")
+    return read
+
+
+def keep(value: str) -> Keep:
+    """Read which member leads.
+
+    >>> keep("source:AP, Reuters")
+    Keep(by='source', sources=('AP', 'Reuters'))
+    """
+    by, _, listed = value.partition(":")
+    sources = tuple(name.strip() for name in listed.split(",") if name.strip())
+    if by == "source" and sources:
+        return Keep("source", sources)
+    for word in ("rank", "earliest", "latest", "longest"):
+        if value.lower() == word:
+            return Keep(word)
+    raise Unfit("rank, earliest, latest, longest, source:NAME,NAME,…")
+
+
+def whole(least: int, most: int, what: str) -> Callable[[str], int]:
+    """Return a reader of whole numbers within bounds."""
+
+    def read(value: str) -> int:
+        if not value.isdecimal() or not value.isascii() or not least <= int(value[:20]) <= most:
+            raise Unfit(f"a whole number, {least} to {most:,}, of {what}")
+        return int(value)
+
+    return read
+
+
+def days(value: str) -> int | None:
+    """Read a date window; `none` means that dates do not matter."""
+    if value.lower() == NO_DAYS:
+        return None
+    try:
+        return whole(0, 1_000_000, "days")(value)
+    except Unfit as wrong:
+        raise Unfit(f"none, or {wrong}") from wrong
+
+
+def named(value: str) -> str:
+    """Read the name of a preset; `none` is no preset."""
+    return "" if value.lower() == "none" else value
+
+
+def truth(value: str) -> bool:
+    """Read yes or no as it is written in JSON."""
+    return one_of("true", "false")(value) == "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a request.
+
+    Args:
+        values: What it takes, as the help writes it.
+        default: What it is when not given, as the help writes it.
+        about: What it does, in one line.
+        read: Makes its value out of what was given, or raises `Unfit`.
+    """
+
+    values: str
+    default: str
+    about: str
+    read: Callable[[str], object]
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "dedupe": Parameter(
+        ", ".join(MODES),
+        "off; indent on the page and the command line",
+        "off: the engine's own list; collapse: leads only; indent: duplicates follow their lead",
+        one_of(*MODES),
+    ),
+    "dedupe_level": Parameter(", ".join(LEVELS), "near", "the weakest level that still joins two documents", level),
+    "dedupe_keep": Parameter(
+        "rank, earliest, latest, longest, source:NAME,…",
+        "rank",
+        "which member of a group is shown as its lead; never moves the group",
+        keep,
+    ),
+    "dedupe_window": Parameter(
+        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", whole(1, DEEPEST, "hits")
+    ),
+    "dedupe_scope": Parameter(
+        ", ".join(SCOPES),
+        "window",
+        "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
+        one_of(*SCOPES),
+    ),
+    "dedupe_window_days": Parameter(
+        "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days
+    ),
+    "dedupe_max_per_group": Parameter(
+        "0 … window",
+        f"{SHOWN_IN_COLLAPSE} in collapse, all in indent",
+        "how many duplicates of a group are shown, without the lead",
+        whole(0, DEEPEST, "duplicates"),
+    ),
+    "dedupe_preset": Parameter(
+        f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", named
+    ),
+    "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
+    "dedupe_explain": Parameter("true, false", "false", "tell why each duplicate is one", truth),
+}
+"""Every parameter by its name, in the order of the documentation."""

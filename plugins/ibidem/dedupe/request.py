@@ -1,0 +1,131 @@
+"""What a user asks of the dedupe layer: parsed and checked into one plain object before anything is opened."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+import xxhash
+
+from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, SHOWN_IN_COLLAPSE, WINDOW, Keep, Mode, Scope, Unfit
+from ibidem.dedupe.presets import PRESETS, Preset
+from ibidem_ingest.decision import Level, Policy
+from ibidem_ingest.errors import UsageError
+
+PREFIX = "dedupe_"
+
+
+@dataclass(frozen=True, slots=True)
+class DedupeRequest:
+    """How to group and show a result list (presentation.md, "Request").
+
+    Args:
+        mode: `off`, `collapse` or `indent`.
+        policy: The figures of the decision, the level and the date window among them.
+        keep: Which member of a group is shown as its lead.
+        window: How many hits are grouped at once.
+        scope: Where duplicates of the page's leads are looked for.
+        max_per_group: The most duplicates shown of a group, without the lead; None: all.
+        preset: The name of the set of figures, or an empty string.
+        cursor: `dedupe.cursor` of an earlier answer, or an empty string.
+        explain: Whether each duplicate says why it is one.
+    """
+
+    mode: Mode = "off"
+    policy: Policy = field(default_factory=Policy)
+    keep: Keep = field(default_factory=Keep)
+    window: int = WINDOW
+    scope: Scope = "window"
+    max_per_group: int | None = None
+    preset: str = ""
+    cursor: str = ""
+    explain: bool = False
+
+    @property
+    def level(self) -> Level:
+        """The weakest level that still joins two documents."""
+        return self.policy.level
+
+    def digest(self) -> str:
+        """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
+        matters = repr((self.mode == "off", self.policy, self.window))
+        return xxhash.xxh3_64_hexdigest(matters.encode())
+
+
+def parse_request(
+    given: Mapping[str, object], *, mode: Mode = "off", presets: Mapping[str, Preset] | None = None
+) -> DedupeRequest:
+    """Make a request out of named values, as a query string, a body or a command line holds them.
+
+    Args:
+        given: Values by the names of `PARAMETERS`; None counts as not given.
+        mode: What `dedupe` is when not given: `off` for the raw API, `indent` on the page and the command line.
+        presets: Presets by name, those stored with the index among them; the built-in ones when None.
+
+    Raises:
+        UsageError: A name or value that does not exist, with those that do; nothing is passed over in silence.
+
+    >>> parse_request({"dedupe": "collapse", "dedupe_keep": "earliest"}).keep
+    Keep(by='earliest', sources=())
+    """
+    values = {name: read(name, value) for name, value in given.items() if value is not None}
+    known = PRESETS if presets is None else presets
+    mode = values.get("dedupe", mode)
+    window = values.get("dedupe_window", WINDOW)
+    preset = values.get("dedupe_preset", "")
+    return DedupeRequest(
+        mode=mode,
+        policy=policy(values, known),
+        keep=values.get("dedupe_keep", Keep()),
+        window=window,
+        scope=values.get("dedupe_scope", "window"),
+        max_per_group=most_shown(values, mode, window),
+        preset=preset,
+        cursor=values.get("dedupe_cursor", ""),
+        explain=values.get("dedupe_explain", False),
+    )
+
+
+def read(name: str, value: object) -> Any:
+    """Read one value, or say which names and values are right."""
+    if name not in PARAMETERS:
+        near = get_close_matches(name, PARAMETERS, 1)
+        raise UsageError(
+            f"unknown parameter {name!r}{f' (did you mean {near[0]}?)' if near else ''}",
+            f"the parameters are {', '.join(PARAMETERS)}",
+        )
+    try:
+        return PARAMETERS[name].read(as_text(value))
+    except Unfit as wrong:
+        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"right are: {wrong}") from wrong
+
+
+def as_text(value: object) -> str:
+    """Write a value as a query string would hold it.
+
+    >>> as_text(True), as_text(500)
+    ('true', '500')
+    """
+    return str(value).lower() if isinstance(value, bool) else str(value).strip()
+
+
+def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
+    """Return the preset's figures, or the default ones, with the level and the date window that were asked for."""
+    name = values.get("dedupe_preset", "")
+    if name and name not in presets:
+        raise UsageError(f"dedupe_preset={name!r} is not known", f"right are: {', '.join(presets)}")
+    base = presets[name].policy if name else Policy()
+    return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
+
+
+def most_shown(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
+    """Return how many duplicates of a group are shown at most; None: all of them."""
+    if "dedupe_max_per_group" not in values:
+        return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None
+    most: int = values["dedupe_max_per_group"]
+    if most > window:
+        raise UsageError(
+            f"dedupe_max_per_group={most} is more than the window of {window}",
+            f"right are: 0 to {window}; a window holds up to {DEEPEST:,}",
+        )
+    return most
