@@ -1,7 +1,7 @@
 """`wh1`: the 64-bit hash of a token; part of the index format, so its constants never change.
 
-The token's UTF-8 is read as little-endian words of eight bytes, the last one filled with zeros. All arithmetic is modulo
-2^64. Tokens of at most eight bytes never collide, since each step can be undone.
+The token's UTF-8 is read as little-endian words of eight bytes, the last one filled with zeros. All arithmetic is
+modulo 2^64. Tokens of at most eight bytes never collide, since each step can be undone.
 
     h = first word · C1;  h = h ⊕ (h >> 32)
     for each further word w:  h = (h ⊕ w) · C2;  h = h ⊕ (h >> 31)
@@ -119,4 +119,5 @@ def _mix_further_words(hashes: Hashes, words: Hashes, starts: Places, lengths: P
         mixed ^= mixed >> np.uint64(31)
         hashes[open_tokens] = mixed
         more = np.flatnonzero(lengths > 8)
-        open_tokens, starts, lengths, mixed = (each.take(more) for each in (open_tokens, starts, lengths, mixed))
+        open_tokens, mixed = open_tokens.take(more), mixed.take(more)
+        starts, lengths = starts.take(more), lengths.take(more)

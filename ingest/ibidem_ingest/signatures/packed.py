@@ -1,0 +1,259 @@
+"""The packed value: everything that grouping needs of one document, in about 490 bytes.
+
+Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
+since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; strict fingerprint 8; binned 8; profile 8; source 4;
+guard 4 (the fields that must not differ); numbers: count u8, 16 of u16; terms: count u8, 3 bytes each; slots: count u8,
+u16 each; id: length u16, UTF-8. Zeros stand for a hash that is missing. The sketch of the numbers ascends; what does
+not is filling.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import orjson
+import xxhash
+
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
+
+SCHEME = 1
+WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL = 1, 2, 4, 8, 16
+KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL
+NO_DATE = -(1 << 31)
+SKETCH = 16
+TERM_BYTES = 3
+
+HEAD = struct.Struct("<BBIIii8s16s8s8s8s4s4sB16H")
+_LENGTH = struct.Struct("<H")
+_FIELDS = frozenset(("title", "date", "source", "url", "language"))
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What a packed value says of its document; bytes of zeros stand for a hash that is missing.
+
+    Args:
+        flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`.
+        length: Number of tokens.
+        shingles: Number of distinct shingles.
+        date_from: First day of its date, in days since 1980-01-01; `NO_DATE` when unknown.
+        date_to: Last day, or `NO_DATE`.
+        idf: Name of the idf table, 8 bytes.
+        content: Content hash, 16 bytes.
+        fingerprint: The first 8 bytes of the strict fingerprint.
+        fingerprint_binned: The first 8 bytes of the binned one.
+        profile: The first 8 bytes of the text profile.
+        source: Hash of the source, 4 bytes.
+        guard: Hash of the fields that must not differ, 4 bytes; zeros when none are named or one is missing.
+        numbers: Count of distinct tokens with a digit, to 255.
+        number_sketch: The (at most) 16 smallest of their hashes, ascending.
+        terms: Feature set, ascending; empty when there is none.
+        slots: 100 min-hash slots; empty without words.
+        id: The document's id.
+    """
+
+    flags: int
+    length: int
+    shingles: int
+    date_from: int
+    date_to: int
+    idf: bytes
+    content: bytes
+    fingerprint: bytes
+    fingerprint_binned: bytes
+    profile: bytes
+    source: bytes
+    guard: bytes
+    numbers: int
+    number_sketch: tuple[int, ...]
+    terms: tuple[int, ...]
+    slots: tuple[int, ...]
+    id: str
+
+
+class Cut(NamedTuple):
+    """A packed value cut into its four parts: the head, three bytes a term, two bytes a slot, the id."""
+
+    head: bytes
+    terms: bytes
+    slots: bytes
+    name: bytes
+
+
+def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = ()) -> bytes:
+    """Pack a document's signatures with its dates, source and id.
+
+    Args:
+        document: Whose signatures these are.
+        signatures: What was signed of it.
+        distinct: Names of the fields that must not differ: `title`, `date`, `source`, `url`, `language`, or a name in
+            `meta`, with or without `meta.` before it.
+
+    Returns:
+        The packed value.
+    """
+    days = interval(document.date)
+    filling = [0] * (SKETCH - len(signatures.number_sketch))
+    head = HEAD.pack(
+        SCHEME,
+        flags(signatures),
+        signatures.length,
+        signatures.shingles,
+        *(NO_DATE if day is None else day for day in days),
+        bytes.fromhex(signatures.idf),
+        leading_bytes(signatures.content, 16) if signatures.length else b"",
+        leading_bytes(signatures.fingerprint, 8),
+        leading_bytes(signatures.fingerprint_binned, 8),
+        leading_bytes(signatures.profile, 8),
+        hash_value(document.source.encode()),
+        guard(document, distinct),
+        signatures.numbers,
+        *signatures.number_sketch,
+        *filling,
+    )
+    terms = b"".join([code.to_bytes(TERM_BYTES, "little") for code in signatures.terms])
+    slots = struct.pack(f"<B{len(signatures.slots)}H", len(signatures.slots), *signatures.slots)
+    name = document.id.encode()
+    return b"".join((head, bytes((len(signatures.terms),)), terms, slots, _LENGTH.pack(len(name)), name))
+
+
+def unpack(value: bytes) -> Packed | None:
+    """Read a packed value; None when it is damaged or of an unknown scheme: the document then counts as unsigned.
+
+    >>> unpack(b"not a packed value") is None
+    True
+    """
+    parts = cut(value)
+    if parts is None:
+        return None
+    (
+        _,
+        bits,
+        length,
+        shingles,
+        first_day,
+        last_day,
+        idf,
+        content,
+        strict,
+        binned,
+        profile,
+        source,
+        kept,
+        count,
+        *sketch,
+    ) = HEAD.unpack(parts.head)
+    words = struct.unpack(f"<{len(parts.terms)}B", parts.terms)
+    terms = tuple(low | mid << 8 | top << 16 for low, mid, top in zip(*[iter(words)] * TERM_BYTES, strict=True))
+    if any(left >= right for left, right in pairwise(terms)):
+        return None
+    slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
+    return Packed(
+        flags=bits,
+        length=length,
+        shingles=shingles,
+        date_from=first_day,
+        date_to=last_day,
+        idf=idf,
+        content=content,
+        fingerprint=strict,
+        fingerprint_binned=binned,
+        profile=profile,
+        source=source,
+        guard=kept,
+        numbers=count,
+        number_sketch=_sketch(count, sketch),
+        terms=terms,
+        slots=slots,
+        id=parts.name.decode(),
+    )
+
+
+def cut(value: bytes) -> Cut | None:
+    """Cut a packed value into its parts; None when they do not fit together."""
+    if len(value) <= HEAD.size or value[0] != SCHEME or value[1] & ~KNOWN_FLAGS:
+        return None
+    terms = value[HEAD.size] * TERM_BYTES
+    slots_at = HEAD.size + 1 + terms
+    slots = value[slots_at] * 2 if slots_at < len(value) else 0
+    name_at = slots_at + 1 + slots + _LENGTH.size
+    if name_at >= len(value) or _LENGTH.unpack_from(value, name_at - _LENGTH.size)[0] != len(value) - name_at:
+        return None
+    parts = Cut(
+        value[: HEAD.size],
+        value[HEAD.size + 1 : slots_at],
+        value[slots_at + 1 : name_at - _LENGTH.size],
+        value[name_at:],
+    )
+    return parts if _fits(parts) and _is_utf8(parts.name) else None
+
+
+def flags(signatures: Signatures) -> int:
+    """Return the flags of a document's signatures."""
+    return (
+        WEAK * signatures.weak
+        | NO_SET * (not signatures.terms)
+        | NO_MINHASH * (not signatures.slots)
+        | NO_WORDS * (not signatures.length)
+        | FULL * signatures.full
+    )
+
+
+def guard(document: Document, distinct: Sequence[str]) -> bytes:
+    """Hash the values of the fields that must not differ.
+
+    Returns:
+        4 bytes; zeros when none are named or one is missing, since a missing value speaks against no pair.
+    """
+    values = [_value(document, name) for name in distinct]
+    if not values or any(value in (None, "") for value in values):
+        return bytes(4)
+    return hash_value(orjson.dumps(values, option=orjson.OPT_SORT_KEYS))
+
+
+def hash_value(value: bytes) -> bytes:
+    """Hash a value to four bytes, xxh32 little-endian; zeros for an empty one, and only for that."""
+    return max(1, xxhash.xxh32_intdigest(value)).to_bytes(4, "little") if value else bytes(4)
+
+
+def leading_bytes(signature: str, size: int) -> bytes:
+    """Return the first bytes of a stored hash, without its scheme; none of an empty one."""
+    return bytes.fromhex(signature.partition(":")[2][: 2 * size])
+
+
+def _value(document: Document, name: str) -> object:
+    return getattr(document, name) if name in _FIELDS else document.meta.get(name.removeprefix("meta."))
+
+
+def _sketch(count: int, filled: Sequence[int]) -> tuple[int, ...]:
+    """Return the part of the sketch that ascends: the rest is filling."""
+    size = min(count, 1)
+    while 0 < size < min(count, SKETCH) and filled[size] > filled[size - 1]:
+        size += 1
+    return tuple(filled[:size])
+
+
+def _fits(parts: Cut) -> bool:
+    """Tell whether the flags and the length agree with what is there."""
+    bits = parts.head[1]
+    terms = len(parts.terms) // TERM_BYTES
+    return (
+        terms <= FULL_SET
+        and len(parts.slots) in (0, 2 * SLOTS)
+        and bool(bits & NO_SET) == (terms == 0)
+        and bool(bits & NO_MINHASH) == (not parts.slots)
+        and bool(bits & NO_WORDS) == (not any(parts.head[2:6]))
+        and not (bits & FULL and terms != FULL_SET)
+    )
+
+
+def _is_utf8(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
