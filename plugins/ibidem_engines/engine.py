@@ -136,11 +136,14 @@ class Search:
         values: For each field the values of which one is enough.
         least: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
         limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`.
+        own: Id of the stored document whose values these are, in the index that is searched: it is left out of the
+            hits, and the engine need not look up what only it carries. Empty: nothing is left out.
     """
 
     values: Mapping[Clue, Sequence[str]]
     least: Mapping[Clue, int] = field(default_factory=dict)
     limit: int = 1_000
+    own: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +151,19 @@ class Found:
     """What one `Search` found.
 
     Args:
-        hits: Each document once, in the order of index and id; the searching document itself included.
+        hits: Each document once, in the order of index and id; the searching document itself too, unless it is named.
         capped: The fields whose hits were cut at the limit.
+        same: Number of documents with the content hash, `own` aside; exact, also where they are too many to be listed
+            (`CONTENT_HITS`).
     """
 
     hits: Sequence[Hit]
     capped: Sequence[Clue] = ()
+    same: int = 0
+
+
+CONTENT_HITS = 10_000
+"""The most documents with one content hash that are listed; a copy more often repeated is only counted (`same`)."""
 
 
 @dataclass(frozen=True, slots=True)
