@@ -14,18 +14,15 @@ The decision is symmetric, and monotone: what is `identical` is also `near` and 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
+from ibidem_ingest.signatures.packed import FULL, NO_DATE, SKETCH, WEAK, Packed
 from ibidem_ingest.signatures.signature import FULL_SET
-
-if TYPE_CHECKING:
-    from ibidem_ingest.signatures.packed import Packed
 
 Level = Literal["identical", "near", "partial"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 ROUNDING = 1e-9
-SKETCH = 16
 FEW_NUMBERS = 3
 AGREEING = 3
 """Numbers agree when at least one in so many of the sketch of the union is shared."""
@@ -124,7 +121,7 @@ class Guards:
     numbers_equal: bool
 
     @classmethod
-    def between(cls, a: "Packed", b: "Packed") -> "Guards":
+    def between(cls, a: Packed, b: Packed) -> "Guards":
         """Compare what guards a pair."""
         return cls(
             days_apart=days_apart(a, b),
@@ -146,14 +143,14 @@ class Guards:
         }
 
 
-def days_apart(a: "Packed", b: "Packed") -> int | None:
+def days_apart(a: Packed, b: Packed) -> int | None:
     """Return the days between two date intervals, 0 where they overlap; None when one is missing."""
-    if a.date_from is None or a.date_to is None or b.date_from is None or b.date_to is None:
+    if NO_DATE in (a.date_from, a.date_to, b.date_from, b.date_to):
         return None
     return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
 
 
-def numbers_agree(a: "Packed", b: "Packed") -> bool:
+def numbers_agree(a: Packed, b: Packed) -> bool:
     """Tell whether two texts' numbers agree: one has fewer than 3, or a third of the union's sketch is shared.
 
     The sketch of the union is its 16 smallest hashes; those among them that both have are shared (signatures.md 3b).
@@ -165,30 +162,30 @@ def numbers_agree(a: "Packed", b: "Packed") -> bool:
     return AGREEING * len(left & right & set(union)) >= len(union)
 
 
-def differ_where_they_must_not(a: "Packed", b: "Packed") -> bool:
+def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
     """Tell whether the fields that must not differ do; a missing value passes."""
-    return bool(a.guard) and bool(b.guard) and a.guard != b.guard
+    return any(a.guard) and any(b.guard) and a.guard != b.guard
 
 
-def same_table(a: "Packed", b: "Packed") -> bool:
+def same_table(a: Packed, b: Packed) -> bool:
     """Tell whether two documents were signed with the same idf table, so that these signatures may be compared."""
-    return bool(a.idf) and a.idf == b.idf
+    return any(a.idf) and a.idf == b.idf
 
 
-def equal_slots(a: "Packed", b: "Packed") -> int:
+def equal_slots(a: Packed, b: Packed) -> int:
     """Return how many min-hash slots are equal, or 0 where no band is: three slots in a row from 0, 3, 6 … on."""
     equal = [x == y for x, y in zip(a.slots, b.slots, strict=False)]
     bands = zip(equal[0::3], equal[1::3], equal[2::3], strict=False)
     return sum(equal) if any(map(all, bands)) else 0
 
 
-def same_content(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Identical: the same words and figures in the same order."""
     del policy
     return found("identical", "content", 1.0, {}, guards) if a.content == b.content else None
 
 
-def similar_shingles(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by min-hash: a shared band and enough equal slots; shingles hold the figures, so numbers do not guard."""
     if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
@@ -209,7 +206,7 @@ def estimate(share: float) -> float:
     return round((share - 2**-16) / (1 - 2**-16), 3)
 
 
-def shared_terms(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by feature sets: enough of the smaller set's rarest terms are shared, lengths and numbers permitting."""
     rule = policy.terms
     if rule is None or not same_table(a, b) or not (eligible(a, rule) and eligible(b, rule)):
@@ -231,25 +228,25 @@ def least_shared(share: float, of: int) -> int:
     return ceil(share * of - ROUNDING)
 
 
-def eligible(packed: "Packed", rule: Terms) -> bool:
+def eligible(packed: Packed, rule: Terms) -> bool:
     """Tell whether a document's feature set may be compared at all."""
-    return len(packed.terms) >= max(1, rule.smallest) and (packed.full or not rule.full)
+    return len(packed.terms) >= max(1, rule.smallest) and (bool(packed.flags & FULL) or not rule.full)
 
 
-def same_fingerprint(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+def same_fingerprint(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by fingerprint: equal and not weak, almost equal lengths, and equal numbers."""
-    if policy.fingerprint is None or a.weak or b.weak or not same_table(a, b):
+    if policy.fingerprint is None or (a.flags | b.flags) & WEAK or not same_table(a, b):
         return None
-    if not a.fingerprint or a.fingerprint != b.fingerprint:
+    if not any(a.fingerprint) or a.fingerprint != b.fingerprint:
         return None
     if guards.length_ratio < policy.fingerprint or not guards.numbers_equal:
         return None
     return found("near", "fingerprint", 1.0, {}, guards)
 
 
-def same_profile(a: "Packed", b: "Packed", policy: Policy, guards: Guards) -> Evidence | None:
+def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by text profile: equal, similar lengths, and numbers that agree."""
-    if policy.profile is None or not a.profile or a.profile != b.profile:
+    if policy.profile is None or not any(a.profile) or a.profile != b.profile:
         return None
     if guards.length_ratio < policy.profile or not guards.numbers_agree:
         return None
@@ -261,7 +258,7 @@ def found(level: Level, signature: str, score: float, figures: Mapping[str, obje
     return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
 
 
-Rule = Callable[["Packed", "Packed", Policy, Guards], Evidence | None]
+Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]
 
 RULES: Mapping[Level, tuple[Rule, ...]] = {
     "identical": (same_content,),
@@ -271,7 +268,7 @@ RULES: Mapping[Level, tuple[Rule, ...]] = {
 """For each level the rules that put a pair there, the strongest first."""
 
 
-def decide(a: "Packed", b: "Packed", policy: Policy) -> Evidence | None:
+def decide(a: Packed, b: Packed, policy: Policy) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy.
 
     Args:
