@@ -1,3 +1,90 @@
-"""Duplicate detection for Elasticsearch and OpenSearch: sign while indexing, indent or collapse while searching."""
+"""Duplicate detection for Elasticsearch and OpenSearch: sign while indexing, indent or collapse while searching.
+
+    >>> import ibidem
+    >>> ibidem.parse_query('"export duty" wheat').typed
+    '"export duty" wheat'
+
+The names below are the public interface; `docs/python.md` shows them at work. Each is read from its module when it is
+first used, so that `import ibidem` costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ibidem.comparison import Comparison, compare
+    from ibidem.dedupe.request import DedupeRequest, parse_request
+    from ibidem.search import search
+    from ibidem_engines.opening import open_engine
+    from ibidem_engines.query import Query, parse_query
+    from ibidem_ingest.decision import Policy
+    from ibidem_ingest.document import Document, read_record
+    from ibidem_ingest.errors import IbidemError, Refused, UsageError
+    from ibidem_ingest.idf.tables import Tables
+    from ibidem_ingest.readers import read
+    from ibidem_ingest.signatures.sign import sign
+    from ibidem_ingest.signatures.signature import Signatures
+    from ibidem_workers.settings import Settings
+    from ibidem_workers.submit import submit
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Comparison",
+    "DedupeRequest",
+    "Document",
+    "IbidemError",
+    "Policy",
+    "Query",
+    "Refused",
+    "Settings",
+    "Signatures",
+    "Tables",
+    "UsageError",
+    "compare",
+    "open_engine",
+    "parse_query",
+    "parse_request",
+    "read",
+    "read_record",
+    "search",
+    "sign",
+    "submit",
+]
+
+_HOMES = {
+    "Comparison": "ibidem.comparison",
+    "DedupeRequest": "ibidem.dedupe.request",
+    "Document": "ibidem_ingest.document",
+    "IbidemError": "ibidem_ingest.errors",
+    "Policy": "ibidem_ingest.decision",
+    "Query": "ibidem_engines.query",
+    "Refused": "ibidem_ingest.errors",
+    "Settings": "ibidem_workers.settings",
+    "Signatures": "ibidem_ingest.signatures.signature",
+    "Tables": "ibidem_ingest.idf.tables",
+    "UsageError": "ibidem_ingest.errors",
+    "compare": "ibidem.comparison",
+    "open_engine": "ibidem_engines.opening",
+    "parse_query": "ibidem_engines.query",
+    "parse_request": "ibidem.dedupe.request",
+    "read": "ibidem_ingest.readers",
+    "read_record": "ibidem_ingest.document",
+    "search": "ibidem.search",
+    "sign": "ibidem_ingest.signatures.sign",
+    "submit": "ibidem_workers.submit",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Read a public name from its module when it is first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Name what is public."""
+    return __all__

@@ -1,6 +1,5 @@
 """Texts of documents on a terminal: harmless, on one line, with marked words."""
 
-import unicodedata
 from collections.abc import Iterable
 
 from rich.text import Text
@@ -17,8 +16,7 @@ def harmless(text: str) -> str:
     >>> harmless("a\x1b[2Jb\n  c")
     'a[2Jb c'
     """
-    one_line = " ".join(text.split())
-    return "".join(c for c in one_line if unicodedata.category(c) not in {"Cc", "Cf", "Co", "Cs"})
+    return "".join(filter(str.isprintable, " ".join(text.split())))
 
 
 def marked(passage: str, *, styled: bool) -> Text:

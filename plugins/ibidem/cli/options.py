@@ -1,11 +1,28 @@
-"""Options that several commands share, and the values that an option may take."""
+"""Options that several commands share; the help of the dedupe options comes from the table of parameters."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ibidem.dedupe.parameters import PARAMETERS
+
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
-Level = Annotated[
-    str, typer.Option("--level", "-l", metavar="LEVEL", help="identical, near or partial: what counts as a duplicate.")
-]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
+
+
+def parameter(name: str, flag: str, metavar: str) -> Any:
+    """Return the option for a parameter of the dedupe layer, with the table's help.
+
+    Args:
+        name: The parameter's name, such as `dedupe_level`.
+        flag: The option, such as `--level`.
+        metavar: The placeholder of its value.
+    """
+    about = PARAMETERS[name]
+    return typer.Option(
+        flag, metavar=metavar, help=f"{about.about}: {about.values} [default: {about.default}]", show_default=False
+    )
+
+
+Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]

@@ -1,0 +1,132 @@
+"""Two documents side by side: every signal, what they are to each other, and the text that they share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ibidem.sharedtext import Region, covered, regions
+from ibidem.wordplaces import Words, words
+from ibidem_ingest.decision import Evidence, Guards, Policy, decide, equal_slots, estimate, same_table
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
+from ibidem_ingest.signatures.sign import sign
+
+Signals = Mapping[str, Mapping[str, object]]
+
+WIDEST = Policy(level="partial")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two documents are to each other.
+
+    Args:
+        a: The first document.
+        b: The second document.
+        evidence: What makes them duplicates, or None.
+        signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
+        shared: The text that both have, in the order of the first.
+    """
+
+    a: Document
+    b: Document
+    evidence: Evidence | None
+    signals: Signals
+    shared: tuple[Region, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem compare --json` prints; relations come with the signatures of pages."""
+        return {
+            "a": self.a.id,
+            "b": self.b.id,
+            "level": self.evidence.level if self.evidence else None,
+            "relation": None,
+            "confidence": None,
+            "why": dict(self.evidence.why) if self.evidence else None,
+            "signals": self.signals,
+            "shared": [{"a": list(one.a), "b": list(one.b), "words": one.words} for one in self.shared],
+        }
+
+
+def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -> Comparison:
+    """Compare two documents; nothing is read from an index and nothing is stored.
+
+    Args:
+        a: The first document.
+        b: The second document.
+        tables: The idf tables of their languages.
+        policy: The figures of the decision.
+    """
+    packed_a, packed_b = signed(a, b, tables)
+    words_a, words_b = words(a.text), words(b.text)
+    shared = tuple(regions(words_a, words_b))
+    return Comparison(
+        a, b, decide(packed_a, packed_b, policy), signals(packed_a, packed_b) | overlap(words_a, words_b, shared), shared
+    )
+
+
+def signed(a: Document, b: Document, tables: Tables) -> tuple[Packed, Packed]:
+    """Sign both documents, in the form that decisions are made on."""
+    left, right = (
+        unpack(pack(document, signatures))
+        for document, signatures in zip((a, b), sign([a, b], tables), strict=True)
+    )
+    if left is None or right is None:
+        raise AssertionError("a value that was just packed is read again")
+    return left, right
+
+
+def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
+    """Return what each signature says of a pair, whether or not it suffices for a level."""
+    found: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
+    if not (a.length and b.length):
+        return found
+    guards = Guards.between(a, b)
+    found["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
+    found["content"] = {"equal": a.content == b.content}
+    found["minhash"] = slots(a, b)
+    if same_table(a, b):
+        found |= by_rarity(a, b)
+    if any(a.profile) and any(b.profile):
+        found["profile"] = {"equal": a.profile == b.profile}
+    found["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
+    if guards.days_apart is not None:
+        found["date"] = {"days_apart": guards.days_apart}
+    return found
+
+
+def slots(a: Packed, b: Packed) -> dict[str, object]:
+    """Return how many min-hash slots are equal, with a shared band or without, and the resemblance they stand for."""
+    equal = sum(x == y for x, y in zip(a.slots, b.slots, strict=True))
+    share = equal / len(a.slots)
+    return {"shared": equal, "of": len(a.slots), "band": equal_slots(a, b) > 0, "estimate": max(0.0, estimate(share))}
+
+
+def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
+    """Return what the signatures made with an idf table say, as far as both documents have them."""
+    found: dict[str, Mapping[str, object]] = {}
+    if a.terms and b.terms:
+        found["termvector"] = {
+            "shared": len(set(a.terms) & set(b.terms)),
+            "of": min(len(a.terms), len(b.terms)),
+            "full": bool(a.flags & b.flags & FULL),
+        }
+    if any(a.fingerprint) and any(b.fingerprint):
+        found["fingerprint"] = {
+            "equal": a.fingerprint == b.fingerprint,
+            "equal_binned": a.fingerprint_binned == b.fingerprint_binned,
+            "weak": bool((a.flags | b.flags) & WEAK),
+        }
+    return found
+
+
+def overlap(a: Words, b: Words, shared: tuple[Region, ...]) -> dict[str, Mapping[str, object]]:
+    """Return which share of each text's characters of words stands in passages that both have."""
+    return {"overlap": {"a": share(a, [one.a for one in shared]), "b": share(b, [one.b for one in shared])}}
+
+
+def share(text: Words, spans: list[tuple[int, int]]) -> float:
+    """Return which share of a text, from its first word to its last, the spans cover."""
+    if not text.tokens:
+        return 0.0
+    return round(covered(spans) / covered([(text.starts[0], text.ends[-1])]), 3)
