@@ -8,11 +8,11 @@ terms of a full feature set: the first 4 hex digits of the idf table's name, the
 import struct
 from typing import Literal
 
+from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.signature import BANDS, RAREST
 
 Clue = Literal["content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare"]
-BAND_ROWS = 3
 
 
 def clues(packed: Packed) -> dict[Clue, list[str]]:

@@ -18,13 +18,13 @@ import xxhash
 
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
 
 SCHEME = 1
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL = 1, 2, 4, 8, 16
 KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL
 NO_DATE = -(1 << 31)
-SKETCH = 16
 TERM_BYTES = 3
 
 HEAD = struct.Struct("<BBIIii8s16s8s8s8s4s4sB16H")

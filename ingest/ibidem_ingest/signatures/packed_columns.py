@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.signatures.packed import SKETCH, TERM_BYTES, Cut, Packed, cut, unpack
+from ibidem_ingest.signatures.numbers import SKETCH
+from ibidem_ingest.signatures.packed import TERM_BYTES, Cut, Packed, cut, unpack
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS
 
 NO_TERM = 1 << 24

@@ -1,0 +1,290 @@
+"""Min-hash: an estimate of how many five-token shingles two documents share (Spasojevic and Poncin 2011, section III).
+
+`mh1` fills k slots by Fast Similarity Sketching (Dahlgaard, Knudsen, Thorup, "Fast Similarity Sketching", FOCS 2017,
+section 2): in each of six rounds every shingle falls into one slot at random, and a slot keeps the smallest value that
+fell there in the first round in which any did; slots that are still empty take an ordinary min-hash of their own. It
+costs a tenth of k permutations and its error is not greater. Of a slot's 64 bits the lowest 16 are stored (b-bit
+min-hash, Li and König 2010). The constants are part of the index format.
+
+    round 0:       x = s;                 slot = ((x >> 32) · k) >> 32;  value = x >> 3
+    round 1 … 5:   x = s · R[round];      x = x ⊕ (x >> 29);  x = x · C4;  x = x ⊕ (x >> 32);  slot as before;
+                   value = round · 2^61 + (x >> 3)
+    empty slot b:  x = s · B[b];          x = x ⊕ (x >> 32);  x = x · C2;  value = 7 · 2^61 + (x >> 3)
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.shingles import Shingles, shingles
+from ibidem_ingest.signatures.signature import BANDS, SLOTS
+from ibidem_ingest.wordhash import C2, C4, Hashes, Places, wh1
+
+NEAR = 50
+BAND_ROWS = 3
+LEAST_FOR_CONTAINMENT = 10
+
+ROUND_MULTIPLIERS = (
+    0xCEA1621DB8A898A5,
+    0x5CF65D8FCE9EA7FB,
+    0x38D573CE1305807B,
+    0xA44477E971E33B8B,
+    0x4057E8DC259E0B99,
+)
+SLOT_MULTIPLIERS = (
+    0x9F34560BCCC699A1,
+    0xF7C2DA327FA3612F,
+    0x45840DAE1987E6D5,
+    0x1CB142B325870C59,
+    0xA2E81A319AD1BE8B,
+    0xDE815CF151E1B08D,
+    0x2E4796C0C881B117,
+    0xF26E1EC7FA9ED6D7,
+    0xB5DF9272245A86C3,
+    0x8A77164DFC0951CF,
+    0x76E70FCA6B2F4FAF,
+    0xBF9B3C2B56079499,
+    0x1F07C85AA09C469D,
+    0x40EBBE73FEA1A0E1,
+    0x08D816191CDB9015,
+    0x6D819E248B47F1A1,
+    0x31E97F4BF9C4EC11,
+    0x6FF6E133680C1AFF,
+    0x1144FEEF2C2887EF,
+    0x050664B9F5F9CFDB,
+    0x704951423922C6B1,
+    0x6DBA16AAFC79AEA9,
+    0xC4DD41B1CF1032F5,
+    0x4CAEEA9351B17573,
+    0x476CBE78B66D668D,
+    0xB998932F21D5C307,
+    0x69456D7C938D407F,
+    0x73A42606D73C4C01,
+    0x1B001E8F7AAF97E3,
+    0x8EEAAEA33ED00E0F,
+    0x02761CAFC9CDA2A3,
+    0xBEA8C5443616317D,
+    0xF7BEFEADDAB1B107,
+    0x1BF3E9E16CD2E737,
+    0xF43FF1E90E669A3D,
+    0x36CBE7837E21037F,
+    0x126DC1AFDE3C135B,
+    0x43B6D01618EFA319,
+    0x565ECFFE3DEE27A1,
+    0x40B74DE3DD4AD53F,
+    0xBD7A5ECA99B79573,
+    0x3653B7F7B1BBDDF7,
+    0x559401743D72E843,
+    0xBF5F76C352AF0B8B,
+    0xCF768B67745EAC47,
+    0xBE49956F7415A24D,
+    0x4C1062BAFF710C77,
+    0x170A0BC1D648E8A9,
+    0xF3DF2A947DE0E52F,
+    0x2D01BA297A442D97,
+    0x2D8F500DB038D293,
+    0x063B520579FCD8FD,
+    0xCCAD5B901F726FB7,
+    0xB4BD907C16A257DB,
+    0x723DB4D4505B80AD,
+    0x163C5CC4824D5197,
+    0x7DB2950D2AF71B21,
+    0xADAA4CEB2AAEB48B,
+    0xBA21A664305DAEFF,
+    0x8ED5F31A68DF4EF3,
+    0x700FE13862E0E989,
+    0x0EDEC53DE6767417,
+    0x68D4696AF437016F,
+    0xCA33F8F69883FF21,
+    0x8F8C1208E49AC587,
+    0xB239E8B119296F5B,
+    0x9CB98864192A6E75,
+    0x35EC5B0FFDB625FF,
+    0x100DC37DA46FA07B,
+    0x0A98B6108044720F,
+    0x19CF8BAA2F26DCB3,
+    0x15C80BAB98AFD48F,
+    0x8388A2A79B141933,
+    0x6DD78E367AB2ACDD,
+    0x7A6A47FA1462A8A3,
+    0xDCEA54E76517DC5F,
+    0xD27376C616CD2FFB,
+    0xCFB43C5007FA4A11,
+    0x52B85BF4FE6AAEE1,
+    0x62B1357612103ED3,
+    0xBEA944070F61023B,
+    0x95B13DFE81C9942F,
+    0x81DDB68366B7C7C1,
+    0xE94BD60F38EECF31,
+    0x1689ABD899514297,
+    0x2D4EB9969F292BCB,
+    0xB3FF26FDC41E7AE5,
+    0x76B7FB7B344E462B,
+    0x09D94152765BBC57,
+    0x3086F8A98329F599,
+    0xC67730B54D2E6BC1,
+    0x440FADC08EC35EAF,
+    0xE792CD8D05E78677,
+    0xCDF0B61A1E868495,
+    0x8402C521D094E635,
+    0x6290E411B7163D41,
+    0xA42B3012D7A5F383,
+    0x171C8A09281F2611,
+    0x4ABB8F8B22FE4C3F,
+    0x740FD4FF3BD88F65,
+)
+
+_MASK = (1 << 64) - 1
+_EMPTY = _MASK
+_LAST = 7 << 61
+_CHANCE = 2.0**-16
+
+
+def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
+    """Sign the tokens of one document.
+
+    Args:
+        tokens: In text order.
+        k: Number of slots, at most 100.
+
+    Returns:
+        k slots of 16 bits; none without tokens.
+
+    >>> a, b = sign("the court held that the contract was void".split()), sign("the court held that the lease".split())
+    >>> compare(a, b), round(containment(a, b, 4, 2), 2)
+    (0.19, 0.48)
+    """
+    values = sketch(shingles([wh1(token) for token in tokens]), k)
+    return tuple(value & 0xFFFF for value in values)
+
+
+def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
+    """Sign several documents.
+
+    Returns:
+        (documents, k) slots of 16 bits; rows of documents without shingles hold 0xFFFF.
+    """
+    return sketch_batch(documents, k).astype(np.uint16)
+
+
+def compare(a: Sequence[int], b: Sequence[int]) -> float:
+    """Return the share of equal slots, an unbiased estimate of Jaccard's index; standard error √(J(1-J)/k)."""
+    return equal_slots(a, b) / len(a) if a and len(a) == len(b) else 0.0
+
+
+def equal_slots(a: Sequence[int], b: Sequence[int]) -> int:
+    """Count equal slots."""
+    return sum(left == right for left, right in zip(a, b, strict=True))
+
+
+def shares_band(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Tell whether one of the 33 bands of three slots is equal."""
+    starts = range(0, BANDS * BAND_ROWS, BAND_ROWS)
+    return any(a[start : start + BAND_ROWS] == b[start : start + BAND_ROWS] for start in starts)
+
+
+def near(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Tell whether two documents are near by min-hash: a shared band, and at least 50 of 100 slots equal."""
+    return bool(a) and bool(b) and equal_slots(a, b) >= NEAR and shares_band(a, b)
+
+
+def corrected(share: float) -> float:
+    """Correct a share of equal slots for slots equal by chance, for display: Ĵ = (share - 2^-16) / (1 - 2^-16).
+
+    >>> corrected(1.0), corrected(0.0)
+    (1.0, 0.0)
+    """
+    return max(0.0, (share - _CHANCE) / (1 - _CHANCE))
+
+
+def containment(a: Sequence[int], b: Sequence[int], shingles_a: int, shingles_b: int) -> float:
+    """Estimate how much of the smaller document the other holds: Ĉ = Ĵ(a + b) / ((1 + Ĵ) · min(a, b)).
+
+    Args:
+        a: Slots of one document.
+        b: Slots of the other.
+        shingles_a: Number of distinct shingles of the one.
+        shingles_b: Number of distinct shingles of the other.
+
+    Returns:
+        0 to 1; 0 with fewer than 10 equal slots, since so few tell nothing.
+    """
+    if not a or len(a) != len(b) or equal_slots(a, b) < LEAST_FOR_CONTAINMENT:
+        return 0.0
+    similarity = corrected(compare(a, b))
+    return min(1.0, similarity * (shingles_a + shingles_b) / ((1 + similarity) * min(shingles_a, shingles_b)))
+
+
+def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
+    """Return the k slots of one document with all their 64 bits; none without shingles."""
+    if not hashes:
+        return []
+    slots = [_EMPTY] * k
+    for number, multiplier in enumerate((1, *ROUND_MULTIPLIERS)):
+        for each in hashes:
+            mixed = _round(each, multiplier) if number else each
+            slot = (mixed >> 32) * k >> 32
+            slots[slot] = min(slots[slot], number << 61 | mixed >> 3)
+        if _EMPTY not in slots:
+            return slots
+    return [_own_minimum(hashes, slot) if value == _EMPTY else value for slot, value in enumerate(slots)]
+
+
+def _round(shingle: int, multiplier: int) -> int:
+    mixed = shingle * multiplier & _MASK
+    mixed = (mixed ^ mixed >> 29) * C4 & _MASK
+    return mixed ^ mixed >> 32
+
+
+def _own_minimum(hashes: Sequence[int], slot: int) -> int:
+    mixed = ((each * SLOT_MULTIPLIERS[slot]) & _MASK for each in hashes)
+    return min(_LAST | ((each ^ each >> 32) * C2 & _MASK) >> 3 for each in mixed)
+
+
+def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
+    """Return the slots of several documents with all their 64 bits; all bits set in rows without shingles."""
+    hashes, counts = documents.hashes, np.diff(documents.offsets)
+    slots = np.full((counts.size, k), _EMPTY, np.uint64)
+    row = np.repeat(np.arange(counts.size) * k, counts)
+    _drop(slots, row, hashes, 0)
+    for number, multiplier in enumerate(ROUND_MULTIPLIERS, 1):
+        unfilled = (slots == np.uint64(_EMPTY)).any(axis=1) & (counts > 0)
+        if not unfilled.any():
+            return slots
+        still = unfilled.take(row // k)
+        hashes, row = hashes[still], row[still]
+        mixed = hashes * np.uint64(multiplier)
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= np.uint64(C4)
+        mixed ^= mixed >> np.uint64(32)
+        _drop(slots, row, mixed, number)
+    _fill_empty(slots, documents, counts)
+    return slots
+
+
+def _drop(slots: Hashes, row: Places, mixed: Hashes, number: int) -> None:
+    """Drop each value into its slot; those filled in an earlier round hold smaller ones and stay."""
+    place = mixed >> np.uint64(32)
+    place *= np.uint64(slots.shape[1])
+    place >>= np.uint64(32)
+    at = place.view(np.int64)
+    at += row
+    np.minimum.at(slots.reshape(-1), at, mixed >> np.uint64(3) | np.uint64(number << 61))
+
+
+def _fill_empty(slots: Hashes, documents: Shingles, counts: Places) -> None:
+    """Give slots that no round has filled the ordinary min-hash of their own function."""
+    row, slot = np.nonzero((slots == np.uint64(_EMPTY)) & (counts > 0)[:, None])
+    if not row.size:
+        return
+    sizes = counts.take(row)
+    begins = np.concatenate(([0], sizes.cumsum()))
+    within = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
+    mixed = documents.hashes.take(np.repeat(documents.offsets.take(row), sizes) + within)
+    mixed *= np.repeat(np.array(SLOT_MULTIPLIERS, np.uint64).take(slot), sizes)
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= np.uint64(C2)
+    mixed >>= np.uint64(3)
+    mixed |= np.uint64(_LAST)
+    slots[row, slot] = np.minimum.reduceat(mixed, begins[:-1])

@@ -1,0 +1,75 @@
+"""The numbers of a text: a guard, since recurring notices have the same words and other figures.
+
+Kept are how many distinct tokens hold a digit, and the 16 smallest of their 16-bit hashes (a bottom-k sketch): the
+highest 16 bits of `wh1`.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ibidem_ingest.termgroups import TermGroups
+from ibidem_ingest.tokens import TokenBatch, has_digit
+from ibidem_ingest.wordhash import wh1
+
+SKETCH = 16
+MOST = 255
+FEW = 3
+LEAST_SHARE = 1 / 3
+_SHIFT = 48
+
+
+class Numbers(NamedTuple):
+    """The numbers of one document.
+
+    Args:
+        distinct: Distinct tokens that hold a digit, to 255.
+        sketch: The (at most) 16 smallest of their hashes, ascending.
+    """
+
+    distinct: int
+    sketch: tuple[int, ...]
+
+
+def sign(tokens: Sequence[str]) -> Numbers:
+    """Sketch the numbers of one document.
+
+    >>> sign("the m1 rose 12 pct to 730 bln in week 12".split()).distinct
+    3
+    """
+    found = {token for token in tokens if has_digit(token)}
+    hashes = sorted({wh1(token) >> _SHIFT for token in found})
+    return Numbers(min(len(found), MOST), tuple(hashes[:SKETCH]))
+
+
+def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[Numbers]:
+    """Sketch the numbers of several documents, as `sign` does each."""
+    numbers = np.flatnonzero(batch.has_digit.take(groups.first))
+    document = groups.document.take(numbers)
+    hashes = (batch.hashes.take(groups.first.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
+    keys = np.unique(document << 16 | hashes)
+    counts = np.minimum(np.bincount(document, minlength=len(batch)), MOST).tolist()
+    starts = np.searchsorted(keys, np.arange(len(batch) + 1) << 16).tolist()
+    sketch = (keys & 0xFFFF).tolist()
+    return [
+        Numbers(count, tuple(sketch[start : min(end, start + SKETCH)]))
+        for count, (start, end) in zip(counts, pairwise(starts), strict=True)
+    ]
+
+
+def compare(a: Numbers, b: Numbers) -> float:
+    """Return the share of the 16 smallest hashes of the union that both have; 1.0 when there are no numbers."""
+    left, right = set(a.sketch), set(b.sketch)
+    union = sorted(left | right)[:SKETCH]
+    return len(left & right & set(union)) / len(union) if union else 1.0
+
+
+def agree(a: Numbers, b: Numbers) -> bool:
+    """Tell whether the numbers agree: one document has fewer than 3, or the share is at least 1/3.
+
+    >>> agree(sign("born 1787".split()), sign("1 2 3 4 5".split()))
+    True
+    """
+    return min(a.distinct, b.distinct) < FEW or compare(a, b) >= LEAST_SHARE

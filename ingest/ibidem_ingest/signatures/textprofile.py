@@ -1,0 +1,146 @@
+"""Text profile: the words that a text repeats, their counts made coarse, as one hash.
+
+Solr's TextProfileSignature and Nutch's (from 1.16 on, which orders equal counts alphabetically; Solr leaves them in the
+order of its hash map). The option `log` makes frequent words move less (the Qiqqa note).
+
+1. Tokens of three characters and more are counted; quantum = floor(highest count · 0.01 + 0.5), but at least 2 when any
+   occurs twice, else 1.
+2. Counts are rounded down to multiples of the quantum; what becomes 0 is dropped. With `log` instead: words that occur
+   once are dropped, unless all do, and the value is floor(log2 count).
+3. Lines `token value`, values descending, ties by code point, joined by newline: xxh3-128. Fewer than five: none.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import xxhash
+
+from ibidem_ingest.termgroups import TermGroups
+from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.wordhash import Places, leading_bytes
+
+SCHEME = "tp1:"
+LOG_SCHEME = "tl1:"
+LEAST_CHARACTERS = 3
+LEAST_KEPT = 5
+
+_NEWLINE, _ZERO = ord("\n"), ord("0")
+_POWERS = 10 ** np.arange(8)
+
+
+def sign(tokens: Sequence[str], *, log: bool = False) -> str:
+    """Sign the tokens of one document or page.
+
+    Args:
+        tokens: In any order.
+        log: Take logarithms of the counts instead of quantums.
+
+    Returns:
+        `tp1:` (with `log`: `tl1:`) and 32 hex digits; empty with fewer than five kept tokens.
+
+    >>> text = "net loss five cts net loss six cts qtr ended march qtr ended april".split()
+    >>> sign(text), compare(sign(text), sign(text[::-1]))
+    ('tp1:fceff2236fee38df0b109bd90a39a1f1', 1.0)
+    """
+    counts = Counter(token for token in tokens if len(token) >= LEAST_CHARACTERS)
+    highest = max(counts.values(), default=0)
+    values = {token: _value(count, highest, log=log) for token, count in counts.items()}
+    kept = sorted((-value, token) for token, value in values.items() if value)
+    if len(kept) < LEAST_KEPT:
+        return ""
+    lines = "\n".join(f"{token} {-value}" for value, token in kept)
+    return (LOG_SCHEME if log else SCHEME) + xxhash.xxh3_128_hexdigest(lines.encode())
+
+
+def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[str]:
+    """Sign several documents, as `sign` does each."""
+    counted = np.flatnonzero(batch.characters.take(groups.first) >= LEAST_CHARACTERS)
+    document, count = groups.document.take(counted), groups.count.take(counted)
+    value = _values(count, _highest(document, count, len(batch)).take(document), log=log)
+    kept = np.flatnonzero(value)
+    document, value, first = document.take(kept), value.take(kept), groups.first.take(counted.take(kept))
+    order = _ordered(batch, document, value, first)
+    sizes = np.bincount(document, minlength=len(batch))
+    lines, ends = _lines(batch, value.take(order), first.take(order))
+    bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
+    scheme = LOG_SCHEME if log else SCHEME
+    return [
+        scheme + xxhash.xxh3_128_hexdigest(lines[start : end - 1]) if size >= LEAST_KEPT else ""
+        for size, (start, end) in zip(sizes.tolist(), pairwise(bounds), strict=True)
+    ]
+
+
+def compare(a: str, b: str) -> float:
+    """Return 1.0 for equal profiles, 0.0 for others and for none."""
+    return float(a == b and a != "")
+
+
+def quantum(highest: int) -> int:
+    """Return the step to which counts are rounded down.
+
+    >>> [quantum(highest) for highest in (1, 2, 249, 250)]
+    [1, 2, 2, 3]
+    """
+    return max((highest + 50) // 100, 2 if highest > 1 else 1)
+
+
+def _value(count: int, highest: int, *, log: bool) -> int:
+    """Return what stands for a count, 0 for a word that is dropped; when all occur once, with `log`, each counts 1."""
+    if not log:
+        return count // quantum(highest) * quantum(highest)
+    return count.bit_length() - 1 if highest > 1 else 1
+
+
+def _highest(document: Places, count: Places, documents: int) -> Places:
+    highest = np.zeros(documents, np.int64)
+    np.maximum.at(highest, document, count)
+    return highest
+
+
+def _values(count: Places, highest: Places, *, log: bool) -> Places:
+    if log:
+        return np.where(highest > 1, np.frexp(count)[1] - 1, 1)
+    step = np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
+    return count - count % step
+
+
+def _ordered(batch: TokenBatch, document: Places, value: Places, first: Places) -> Places:
+    """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
+    leading = leading_bytes(batch.buffer, batch.starts.take(first), batch.ends.take(first)).byteswap()
+    order: Places = np.lexsort((leading, -value, document))
+    document, value, leading = document.take(order), value.take(order), leading.take(order)
+    tied = (document[1:] == document[:-1]) & (value[1:] == value[:-1]) & (leading[1:] == leading[:-1])
+    for start, end in _runs(tied):
+        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: batch.token(int(first[each])))
+    return order
+
+
+def _runs(tied: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
+    """Return the stretches in which each is tied to the one before."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
+    return [(start, end + 1) for start, end in edges.reshape(-1, 2).tolist()]
+
+
+def _lines(batch: TokenBatch, value: Places, first: Places) -> tuple[bytes, Places]:
+    """Write `token value` lines, each with a newline behind.
+
+    Returns:
+        UTF-8 of all lines, and where each ends.
+    """
+    starts = batch.starts.take(first)
+    sizes = batch.ends.take(first) - starts + 1  # with the space that stands behind every token of a batch
+    digits = np.searchsorted(_POWERS, value, "right")
+    ends = (sizes + digits + 1).cumsum()
+    begins = ends - digits - 1 - sizes
+    text = np.full(ends[-1] if ends.size else 0, _NEWLINE, np.uint8)
+    shift = np.repeat(starts - begins, sizes)
+    within = np.arange(shift.size) - np.repeat(sizes.cumsum() - sizes, sizes) + np.repeat(begins, sizes)
+    text[within] = np.frombuffer(batch.buffer, np.uint8).take(within + shift)
+    rest = value
+    for place in range(int(digits.max(initial=0))):
+        here = np.flatnonzero(digits > place)
+        text[ends.take(here) - 2 - place] = _ZERO + rest.take(here) % 10
+        rest = rest // 10
+    return text.tobytes(), ends
