@@ -1,0 +1,1 @@
+"""Real servers for the tests: found by address in the environment, else started from packages."""

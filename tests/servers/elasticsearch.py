@@ -1,0 +1,52 @@
+"""Elasticsearch as one node out of the jars of Maven's repository.
+
+The distribution's launcher is not there, so a module folder is put together here: the HTTP transport and what it needs
+beyond the server's own jars.
+"""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+from servers.http import healthy
+from servers.jars import fetched
+from servers.jdk import java
+from servers.process import Launch, free_ports
+
+VERSION = "9.5.3"
+SERVER = f"org.elasticsearch:elasticsearch:{VERSION}"
+MODULE = "transport-netty4"
+DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
+NODE = Path(__file__).with_name("ElasticsearchNode.java")
+
+
+def assemble(home: Path, server: Path, everything: Path) -> None:
+    """Lay out the folders of a node, with the transport module's jars apart from the server's."""
+    module = home / "modules" / MODULE
+    for folder in (home / "config", home / "plugins", module):
+        folder.mkdir(parents=True)
+    for jar in everything.glob("*.jar"):
+        if not (server / jar.name).exists():
+            shutil.copy(jar, module)
+    with zipfile.ZipFile(module / f"{MODULE}-{VERSION}.jar") as jar:
+        (module / "plugin-descriptor.properties").write_bytes(jar.read(DESCRIPTOR))
+
+
+def prepare(folder: Path) -> Launch:
+    """Fetch the jars and say how a node is started from them."""
+    runtime = java()
+    server = fetched(f"elasticsearch-{VERSION}", [SERVER])
+    everything = fetched(f"elasticsearch-{VERSION}-transport", [SERVER, f"org.elasticsearch.plugin:{MODULE}:{VERSION}"])
+    home = folder / "home"
+    assemble(home, server, everything)
+    port, transport = free_ports(2)
+    command = [
+        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", f"-Des.path.home={home}"),
+        *(f"-Des.path.conf={home / 'config'}", "--enable-native-access=ALL-UNNAMED"),
+        *("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH", str(NODE), str(home)),
+        *("cluster.name=ibidem-tests", "node.name=one", "discovery.type=single-node"),
+        *(f"http.port={port}", f"transport.port={transport}"),
+        # A small disk is no reason to make the tests' indexes read-only.
+        "cluster.routing.allocation.disk.threshold_enabled=false",
+    ]
+    return Launch(f"elasticsearch+http://127.0.0.1:{port}", command, lambda: healthy(port))

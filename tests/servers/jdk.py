@@ -1,0 +1,39 @@
+"""Find a JDK that is new enough for the search engines."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from servers.missing import Missing
+
+LEAST = 21
+
+
+def candidates() -> Iterator[Path]:
+    """Yield every `java` of JAVA_HOME, of the path and of Debian's folder, in this order."""
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    if found := shutil.which("java"):
+        yield Path(found)
+    yield from sorted(Path("/usr/lib/jvm").glob("*/bin/java"), reverse=True)
+
+
+def release(java: Path) -> int:
+    """Return the major release of a `java`, 0 when it does not tell."""
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+    except OSError:
+        return 0
+    matched = re.search(r'version "(\d+)', told)
+    return int(matched[1]) if matched else 0
+
+
+def java() -> Path:
+    """Return a `java` of release 21 or later."""
+    for path in candidates():
+        if path.exists() and release(path) >= LEAST:
+            return path
+    raise Missing(f"no JDK of {LEAST} or later in JAVA_HOME, on the path or in /usr/lib/jvm")

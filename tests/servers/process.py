@@ -1,0 +1,94 @@
+"""One server that was started here: its address, its log, its end."""
+
+import contextlib
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from servers.missing import Missing
+
+KEEPER = Path(__file__).with_name("keeper.py")
+PATIENCE_S = 120.0
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports on which nothing listens, all different, below those that outgoing connections are given."""
+    with contextlib.ExitStack() as held:
+        ports: list[int] = []
+        while len(ports) < count:
+            port = secrets.randbelow(12_000) + 20_000
+            with contextlib.suppress(OSError):
+                held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                ports.append(port)
+        return ports
+
+
+@dataclass(frozen=True)
+class Launch:
+    """How a server is started.
+
+    Args:
+        url: Where it will answer.
+        command: Its command line.
+        answers: Whether it answers yet.
+        environment: What it needs beside our own environment.
+    """
+
+    url: str
+    command: Sequence[str]
+    answers: Callable[[], bool]
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+class Process:
+    """A server under a keeper, with a folder of its own that goes when it goes."""
+
+    def __init__(self, name: str, prepare: Callable[[Path], Launch]) -> None:
+        self.name = name
+        self.folder = Path(tempfile.mkdtemp(prefix=f"ibidem-{name}-"))
+        try:
+            self.launch = prepare(self.folder)
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+        with self.log.open("wb") as log:
+            self.keeper = subprocess.Popen(
+                [sys.executable, KEEPER, self.folder, *self.launch.command],
+                stdin=subprocess.PIPE, stdout=log, stderr=log,
+                env={**os.environ, **self.launch.environment}, start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def log(self) -> Path:
+        """What the server printed."""
+        return self.folder / "printed.log"
+
+    def wait(self) -> str:
+        """Return the address as soon as the server answers there."""
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            if self.keeper.poll() is not None:
+                raise Missing(f"{self.name} ended while it started: {self.printed()}")
+            if self.launch.answers():
+                return self.launch.url
+            time.sleep(0.1)
+        raise Missing(f"{self.name} did not answer within {PATIENCE_S:.0f} s: {self.printed()}")
+
+    def printed(self) -> str:
+        """Return the end of what the server printed."""
+        return self.log.read_text(errors="replace").strip()[-800:]
+
+    def stop(self) -> None:
+        """End the server and remove its folder."""
+        if self.keeper.stdin and not self.keeper.stdin.closed:
+            self.keeper.stdin.close()
+        self.keeper.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,28 @@
+"""Redis, from Debian's `redis-server`, in memory only."""
+
+import shutil
+import socket
+from pathlib import Path
+
+from servers.missing import Missing
+from servers.process import Launch, free_ports
+
+
+def answers(port: int) -> bool:
+    """Return whether the server answers a ping."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(5) == b"+PONG"
+    except OSError:
+        return False
+
+
+def prepare(folder: Path) -> Launch:
+    """Say how a server is started that writes nothing to disk."""
+    server = shutil.which("redis-server")
+    if server is None:
+        raise Missing("redis-server is not on the path: install it (tests/servers/install.sh)")
+    (port,) = free_ports(1)
+    command = [server, "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder)]
+    return Launch(f"redis://127.0.0.1:{port}/0", command, lambda: answers(port))

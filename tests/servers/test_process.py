@@ -1,0 +1,45 @@
+"""A server that the tests start is theirs alone, and ends with them."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from servers.missing import Missing
+from servers.process import Launch, Process, free_ports
+
+
+def prepare(folder: Path) -> Launch:
+    """A server that only sleeps, and answers once it has written its process id."""
+    pid = folder / "pid"
+    write = f"echo $$ > {shlex.quote(str(pid))}; exec sleep 600"
+    return Launch("sleeper://", ["sh", "-c", write], lambda: pid.exists() and bool(pid.read_text()))
+
+
+def running(pid: str) -> bool:
+    """Whether a process is there that has not ended."""
+    try:
+        return "State:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def test_a_stopped_server_is_gone_with_its_folder() -> None:
+    process = Process("sleeper", prepare)
+    assert process.wait() == "sleeper://"
+    pid = (process.folder / "pid").read_text().strip()
+    assert running(pid)
+    process.stop()
+    assert not running(pid)
+    assert not process.folder.exists()
+
+
+def test_a_server_that_ends_at_once_says_what_it_printed() -> None:
+    process = Process("broken", lambda _: Launch("x://", ["sh", "-c", "echo no memory; exit 3"], lambda: False))
+    with pytest.raises(Missing, match="broken ended while it started: no memory"):
+        process.wait()
+    process.stop()
+
+
+def test_free_ports_differ() -> None:
+    assert len(set(free_ports(20))) == 20
