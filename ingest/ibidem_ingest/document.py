@@ -147,17 +147,11 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
         why = "it is null" if "text" in record else "it is missing"
         raise _Wrong("text", f"{why}; write `text` (a string, which may be empty) or `pages` (a list of strings)")
     if len(text) > max_text:
-        raise _Wrong("text", too_long(len(text), max_text))
+        raise _Wrong("text", _too_long(len(text), max_text))
     return _clean("text", text)
 
 
-def too_long(size: int, max_text: int) -> str:
-    """Say that a text is over the limit and what to do about it.
-
-    Args:
-        size: Its length in characters.
-        max_text: The limit in characters.
-    """
+def _too_long(size: int, max_text: int) -> str:
     return f"{size:,} characters, at most {max_text:,} are taken; split the document or raise IBIDEM_MAX_TEXT"
 
 
@@ -169,7 +163,7 @@ def _joined(pages: object, max_text: int) -> str:
         if not isinstance(page, str):
             raise _Wrong("pages", f"page {number}, {shown(page)}, is {kind(page)}; write a list of strings")
     if (size := sum(map(len, pages)) + len(pages) - 1) > max_text:
-        raise _Wrong("pages", too_long(size, max_text))
+        raise _Wrong("pages", _too_long(size, max_text))
     text = PAGE_BREAK.join(pages)
     if text.count(PAGE_BREAK) == len(pages) - 1:
         return text

@@ -1,0 +1,103 @@
+"""HTML files: the core text without menus and footers, by trafilatura."""
+
+import re
+from copy import deepcopy
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from ibidem_ingest.dates import interval
+from ibidem_ingest.readers.extra import library_for
+from ibidem_ingest.readers.foreign import Unreadable, translated
+from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.text import EMPTY, content, first_line
+
+NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"
+
+_CHARSET = re.compile(rb"""<(?:meta|\?xml)[^>]*?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
+# Form feeds are white space in HTML; the other control characters are errors that no tree holds.
+_CONTROLS = dict.fromkeys({*range(0x01, 0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A, 0x0D}, " ")
+# Only what the page says of itself is its date; the library would also guess from a copyright line.
+_DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01-01"}
+
+
+def record_of(path: Path, max_text: int) -> dict[str, object]:
+    """Read an HTML file: its core text, `<title>`, language, and what its head says of date and address.
+
+    Args:
+        path: The file.
+        max_text: The most characters that its text may have; the file may have four times as many bytes.
+
+    Raises:
+        Unreadable: It shows no text, is too large, not in the encoding it declares, or the system does not let it be
+            read; or the library is missing.
+    """
+    trafilatura = library_for(Format.HTML)
+    html = _decoded(content(path, max_text)).translate(_CONTROLS)
+    if not html.strip():
+        raise Unreadable(EMPTY)
+    if "\x00" in html:
+        raise Unreadable(f"a null byte at character {html.index(chr(0)):,}; it is not HTML, or damaged", "text")
+    with translated():
+        tree = _tree(html)
+        record = _head(tree, trafilatura)
+        found = trafilatura.bare_extraction(tree, include_comments=False)
+    text = "" if found is None else (found.text or "").strip()
+    if not text:
+        raise Unreadable(NO_TEXT, "text")
+    return {**record, "text": text, "title": record["title"] or first_line(text)}
+
+
+def _decoded(data: bytes) -> str:
+    """Decode by the byte order mark, as UTF-8, or as the page declares; never by guessing."""
+    with translated():
+        if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return data.decode("utf-16")
+        try:
+            return data.decode().removeprefix("\ufeff")
+        except UnicodeDecodeError:
+            declared = _CHARSET.search(data[:4_096])
+            if declared is None:
+                raise
+            return _as_declared(data, declared[1].decode().lower())
+
+
+def _as_declared(data: bytes, charset: str) -> str:
+    """Decode as a page declares; browsers take what calls itself Latin-1 for Windows-1252, and so do its writers."""
+    charset = "cp1252" if charset in {"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"} else charset
+    try:
+        return data.decode(charset)
+    except LookupError:
+        return data.decode()
+
+
+def _tree(html: str) -> Any:
+    """Parse a page; done here because the library takes none that lacks `<html>` or `<body>`."""
+    lxml = import_module("lxml.html")
+    return lxml.document_fromstring(html.encode(), parser=lxml.HTMLParser(encoding="utf-8"))
+
+
+def _head(tree: Any, trafilatura: Any) -> dict[str, object]:
+    """Read what the head of a page says: title, language, date and address."""
+    language = tree.get("lang") or ""
+    record: dict[str, object] = {
+        "title": " ".join((tree.findtext(".//title") or "").split()),
+        "language": language if _LANGUAGE.fullmatch(language) else "",
+    }
+    head = tree.find("head")
+    if head is None:
+        return record
+    alone = _tree("<html><body></body></html>")
+    alone.insert(0, deepcopy(head))
+    said = trafilatura.extract_metadata(alone, date_config=_DATES)
+    return record | {"date": _date(said.date or ""), "url": said.url or ""}
+
+
+def _date(said: str) -> str:
+    """Return a date if it is one; a page that says another thing has none."""
+    try:
+        interval(said)
+    except ValueError:
+        return ""
+    return said

@@ -1,0 +1,110 @@
+"""JSON Lines: one object in each line, each a document or a refusal of its own."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+
+from ibidem_ingest.document import Document, moved, read_record
+from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.readers.foreign import Unreadable, not_decoded, translated
+from ibidem_ingest.readers.lines import lines
+from ibidem_ingest.readers.streams import opened
+from ibidem_ingest.readers.tally import Tally
+from ibidem_ingest.shown import shown
+
+# Six bytes write any character of the basic plane (\uXXXX); what else a record holds finds its place in the rest.
+BYTES_A_CHARACTER = 6
+BYTES_ASIDE = 1 << 16
+BOM = b"\xef\xbb\xbf"
+EMPTY = "it is empty; leave it out, or give one JSON object a line"
+
+_ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
+
+
+def read(path: Path | None, where: str, max_text: int, tally: Tally) -> Iterator[Document | Refusal]:
+    """Read the documents of a file, compressed or not; empty lines are skipped.
+
+    Args:
+        path: The file; None is standard input.
+        where: How the file is named to the user.
+        max_text: The most characters that a text may have; a line that can hold more is skipped unread.
+        tally: Where the fields that went into `meta` are counted.
+    """
+    number = 0
+    empty = True
+    try:
+        with translated(), opened(path) as stream:
+            if stream.peek(len(BOM)).startswith(BOM):
+                stream.read(len(BOM))
+            for number, (line, whole) in enumerate(lines(stream, _limit(max_text)), 1):
+                if not line.isspace():
+                    empty = False
+                    place = f"{where}:{number}"
+                    yield _taken(line, place, max_text, tally) if whole else _too_long(line, place, max_text)
+    except Unreadable as error:
+        if number:
+            yield Refusal(f"{where}:{number + 1}", "", "", f"nothing from here on can be read: {error.why}")
+        else:
+            yield Refusal(where, "", "", error.why)
+    else:
+        if empty:
+            yield Refusal(where, "", "", EMPTY)
+
+
+def _limit(max_text: int) -> int:
+    return max_text * BYTES_A_CHARACTER + BYTES_ASIDE
+
+
+def _taken(line: bytes, where: str, max_text: int, tally: Tally) -> Document | Refusal:
+    """Make a document of a line."""
+    try:
+        record = orjson.loads(line)
+        document = read_record(record, where, max_text)
+    except orjson.JSONDecodeError as error:
+        return _not_json(line, where, max_text, error)
+    except Refused as refused:
+        return refused.refusal
+    if names := moved(record):
+        tally.moved.update(names)
+    return document
+
+
+def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeError) -> Document | Refusal:
+    """Find out what is wrong with a line that is not JSON."""
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as bad:
+        return Refusal(where, _named(line), "", not_decoded(bad))
+    if "surrogate" in error.msg:
+        # The standard library lets lone surrogates through, so that the refusal can name the field.
+        try:
+            return read_record(json.loads(text), where, max_text)
+        except Refused as refused:
+            return refused.refusal
+        except (ValueError, RecursionError):
+            pass
+    around = shown(text[max(0, error.pos - 20) : error.pos + 20].strip())
+    why = f"not JSON: {error.msg} (column {error.colno}, at {around}); write one JSON object a line"
+    return Refusal(where, _named(line), "", why)
+
+
+def _too_long(head: bytes, where: str, max_text: int) -> Refusal:
+    why = (
+        f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; split "
+        "the document or raise IBIDEM_MAX_TEXT"
+    )
+    return Refusal(where, _named(head), "text", why)
+
+
+def _named(line: bytes) -> str:
+    """Read the id of a line that is not JSON where the line begins with it; an empty string where it does not."""
+    found = _ID_FIRST.match(line)
+    if found is None:
+        return ""
+    try:
+        return str(orjson.loads(found[1]))
+    except orjson.JSONDecodeError:
+        return ""

@@ -1,0 +1,55 @@
+"""PDF files: the text of each page, by pdfium."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ibidem_ingest.readers.extra import library_for
+from ibidem_ingest.readers.foreign import Unreadable, translated
+from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.text import first_line
+
+# Pdfium's marks for a hyphen at a line's end, where a word goes on, and what broken fonts leave behind.
+_MARKS = str.maketrans({"\x02": None, "\ufffe": None, "\x00": None, "\r": None})
+
+
+def record_of(path: Path, max_text: int) -> dict[str, object]:
+    """Read a PDF file, one page after the other; its title is the one it gives itself, else its first line.
+
+    When it was made is not taken for its date.
+
+    Args:
+        path: The file.
+        max_text: The most characters that its pages may have together.
+
+    Raises:
+        Unreadable: It is encrypted, damaged, too long or without any text, or the system does not let it be read; or
+            the library is missing.
+    """
+    pdfium = library_for(Format.PDF)
+    with translated(), path.open("rb") as file:
+        pdf = pdfium.PdfDocument(file)
+        try:
+            pages = list(_pages(pdf, max_text))
+            title = " ".join(pdf.get_metadata_value("Title").translate(_MARKS).split())
+        finally:
+            pdf.close()
+    text = "\n".join(pages)
+    if not text.strip():
+        why = f"none of its {len(pages)} pages holds text, as scans do; recognise it first, for example with: ocrmypdf"
+        raise Unreadable(why, "text")
+    return {"pages": pages, "title": title or first_line(text)}
+
+
+def _pages(pdf: Any, max_text: int) -> Iterator[str]:
+    """Read pages until the end or until they are too long together."""
+    size = 0
+    for page in pdf:
+        words = page.get_textpage()
+        text = words.get_text_bounded().translate(_MARKS)
+        words.close()
+        page.close()
+        size += len(text) + 1
+        if size - 1 > max_text:
+            raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        yield text

@@ -1,0 +1,62 @@
+"""Plain text files: one document each, in UTF-8; encodings are not guessed."""
+
+from pathlib import Path
+
+from ibidem_ingest.document import PAGE_BREAK
+from ibidem_ingest.readers.foreign import Unreadable, translated
+
+EMPTY = "it is empty; leave it out"
+LONGEST_TITLE = 200
+BYTES_A_CHARACTER = 4
+
+
+def record_of(path: Path, max_text: int) -> dict[str, object]:
+    """Read a text file; form feeds end its pages, and its first line that is not blank is its title.
+
+    Args:
+        path: The file.
+        max_text: The most characters that it may have.
+
+    Raises:
+        Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
+    """
+    data = content(path, max_text)
+    with translated():
+        text = data.decode().removeprefix("\ufeff")
+    if not text.strip():
+        raise Unreadable(EMPTY)
+    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text)}
+
+
+def first_line(text: str) -> str:
+    r"""Return the first line that is not blank, as a title.
+
+    >>> first_line("\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
+    'COMPLAINT FOR DAMAGES'
+    """
+    start = text.lstrip()[: LONGEST_TITLE + 1]
+    line = " ".join(next(iter(start.splitlines()), "").split())
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
+
+
+def content(path: Path, max_text: int) -> bytes:
+    """Read a file that holds one document, unless it is larger than any text that is taken.
+
+    Args:
+        path: The file.
+        max_text: The most characters that a text may have; four times as many bytes are read at most.
+
+    Raises:
+        Unreadable: It is too large, or the system does not let it be read.
+    """
+    limit = max_text * BYTES_A_CHARACTER
+    with translated(), path.open("rb") as file:
+        # A pipe has no size: it is read as far as the limit goes.
+        size = path.stat().st_size
+        data = b"" if size > limit else file.read(limit + 1)
+    if size > limit or len(data) > limit:
+        why = (
+            f"more than {limit:,} bytes, as many as {max_text:,} characters can take; split it or raise IBIDEM_MAX_TEXT"
+        )
+        raise Unreadable(why, "text")
+    return data
