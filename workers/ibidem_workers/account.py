@@ -1,0 +1,109 @@
+"""The account of one batch: what became of each of its documents, in the form in which it is noted."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ibidem_ingest.errors import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A document that was indexed though a duplicate was there already: an outcome that people see.
+
+    Args:
+        id: The document's id.
+        of: The id of the duplicate that was there before it.
+        level: `identical` or `near`.
+    """
+
+    id: str
+    of: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Sums, refusals and duplicates of one batch; indexed + unchanged + stale + refusals = its documents.
+
+    Args:
+        indexed: Documents that were written.
+        unchanged: Documents that were there as they are.
+        stale: Documents of which a newer version was there, or a newer deletion.
+        unsigned: Documents without words, among the indexed and unchanged ones.
+        refusals: Why each refused document was refused.
+        duplicates: The indexed documents that found a duplicate there.
+        parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
+        at: When it was made, in seconds since 1970.
+    """
+
+    indexed: int = 0
+    unchanged: int = 0
+    stale: int = 0
+    unsigned: int = 0
+    refusals: Sequence[Refusal] = ()
+    duplicates: Sequence[Duplicate] = ()
+    parts: int = 0
+    at: float = field(default_factory=time.time)
+
+    @property
+    def documents(self) -> int:
+        """How many documents it accounts for."""
+        return self.indexed + self.unchanged + self.stale + len(self.refusals)
+
+    def __add__(self, other: "Account") -> "Account":
+        """Return both in one."""
+        return replace(
+            self,
+            indexed=self.indexed + other.indexed,
+            unchanged=self.unchanged + other.unchanged,
+            stale=self.stale + other.stale,
+            unsigned=self.unsigned + other.unsigned,
+            refusals=[*self.refusals, *other.refusals],
+            duplicates=[*self.duplicates, *other.duplicates],
+            at=max(self.at, other.at),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the record that `from_json` reads."""
+        return {
+            "indexed": self.indexed,
+            "unchanged": self.unchanged,
+            "stale": self.stale,
+            "unsigned": self.unsigned,
+            "refusals": refusals_as_json(self.refusals),
+            "duplicates": [[one.id, one.of, one.level] for one in self.duplicates],
+            "parts": self.parts,
+            "at": self.at,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, object]) -> "Account":
+        """Read a noted account; `Account.from_json(one.as_json())` equals `one`.
+
+        >>> one = Account(indexed=2, duplicates=[Duplicate("b", "a", "near")], at=0.0)
+        >>> Account.from_json(one.as_json()) == one
+        True
+        """
+        values: dict[str, object] = dict(record)
+        return cls(
+            **values
+            | {  # type: ignore[arg-type] # what was noted is what `as_json` gave
+                "refusals": refusals_from_json(values["refusals"]),
+                "duplicates": [Duplicate(*one) for one in _list(values["duplicates"])],
+            }
+        )
+
+
+def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
+    """Return refusals as short lists."""
+    return [[one.where, one.id, one.field, one.why] for one in refusals]
+
+
+def refusals_from_json(value: object) -> list[Refusal]:
+    """Read what `refusals_as_json` gave."""
+    return [Refusal(*one) for one in _list(value)]
+
+
+def _list(value: object) -> list[list[str]]:
+    return value if isinstance(value, list) else []

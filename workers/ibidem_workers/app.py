@@ -1,0 +1,145 @@
+"""The Celery application, made from settings: which broker, which queue, and that nothing is acknowledged too early."""
+
+from pathlib import Path
+from typing import Any
+
+from celery import Celery
+from kombu.connection import Connection
+from kombu.entity import Queue
+from kombu.exceptions import OperationalError
+
+from ibidem_engines.errors import Unavailable
+from ibidem_workers.batches import Batch
+from ibidem_workers.settings import Settings, masked
+
+TASK = "ibidem.sign_and_write"
+REDIS_VISIBILITY = 3_600
+"""Seconds after which Redis hands out again what was not acknowledged; longer than any batch takes."""
+
+COMPRESSED_FROM = 4_000_000
+"""Bytes from which a message to a server is compressed: RabbitMQ 4 refuses those over 16 MB."""
+
+_COMMON: dict[str, object] = {
+    "accept_content": ["json"],
+    "task_serializer": "json",
+    "task_ignore_result": True,
+    "task_acks_late": True,
+    "task_reject_on_worker_lost": True,
+    "task_acks_on_failure_or_timeout": False,
+    "worker_prefetch_multiplier": 1,
+    "worker_hijack_root_logger": False,
+    "worker_redirect_stdouts": False,
+    "broker_connection_retry_on_startup": True,
+    "broker_heartbeat": 0,  # a worker that signs answers none; a dead connection is noticed by the next delivery
+}
+
+
+def make_app(settings: Settings) -> Celery:
+    """Make the application; it connects to nothing yet."""
+    app = Celery("ibidem", set_as_current=False)
+    app.conf.update(_COMMON)
+    app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)
+    app.conf.update(_OF_BROKER[settings.broker.partition("://")[0]](settings))
+    return app
+
+
+def send(app: Celery, run: str, batch: Batch) -> None:
+    """Send a batch to the queue.
+
+    Raises:
+        Unavailable: The broker does not answer.
+    """
+    try:
+        app.send_task(
+            TASK,
+            args=[run, batch.number, batch.records, batch.part],
+            argsrepr=batch.key(run),
+            kwargsrepr="",
+            compression=_compression(app, batch),
+        )
+    except (OperationalError, OSError) as error:
+        raise Unavailable(
+            f"the broker {masked(app.conf.broker_write_url or '')} does not take messages: {error}",
+            "look after it (IBIDEM_BROKER), then run the same command again",
+        ) from error
+
+
+def answers(settings: Settings) -> None:
+    """Connect to the broker once.
+
+    Raises:
+        Unavailable: It does not answer.
+    """
+    try:
+        with make_app(settings).connection_for_write() as connection:
+            _connect(connection)
+    except (OperationalError, OSError) as error:
+        raise Unavailable(
+            f"the broker {masked(settings.broker)} does not answer: {error}", "start it, or mend IBIDEM_BROKER"
+        ) from error
+
+
+def _connect(connection: Connection) -> None:
+    connection.ensure_connection(max_retries=1, timeout=5)
+
+
+def _compression(app: Celery, batch: Batch) -> str | None:
+    if app.conf.broker_transport:
+        return None  # the file queue: the disk is near
+    large = sum(len(str(record["text"])) for record in batch.records) > COMPRESSED_FROM
+    return "zlib" if large else None
+
+
+def _file_queue(settings: Settings) -> dict[str, Any]:
+    return {
+        "broker_url": "filesystem://",
+        "broker_transport": "ibidem_workers.file_queue:Transport",
+        "broker_transport_options": {
+            "folder": str(settings.queue_folder or Path()),
+            "lease": settings.lease,
+            "body_encoding": None,
+        },
+        "task_queues": [Queue(settings.queue)],
+        "worker_enable_remote_control": False,
+        "worker_send_task_events": False,
+    }
+
+
+def _rabbitmq(settings: Settings) -> dict[str, Any]:
+    dead = f"{settings.queue}-dead"
+    arguments = {
+        "x-queue-type": "quorum",
+        # Our own split and dead letters act at `tries`; the broker's limit is the net below them.
+        "x-delivery-limit": 2 * settings.tries + 2,
+        "x-dead-letter-exchange": "",
+        "x-dead-letter-routing-key": dead,
+        "x-dead-letter-strategy": "at-least-once",
+        "x-overflow": "reject-publish",
+    }
+    return {
+        "broker_url": settings.broker,
+        "broker_transport_options": {"confirm_publish": True},
+        "task_default_queue_type": "quorum",
+        "worker_detect_quorum_queues": True,
+        "task_queues": [
+            Queue(settings.queue, queue_arguments=arguments),
+            Queue(dead, queue_arguments={"x-queue-type": "quorum"}),
+        ],
+    }
+
+
+def _redis(settings: Settings) -> dict[str, Any]:
+    return {
+        "broker_url": settings.broker,
+        "broker_transport_options": {"visibility_timeout": REDIS_VISIBILITY},
+        "task_queues": [Queue(settings.queue)],
+    }
+
+
+_OF_BROKER = {
+    "filesystem": _file_queue,
+    "amqp": _rabbitmq,
+    "amqps": _rabbitmq,
+    "redis": _redis,
+    "rediss": _redis,
+}

@@ -1,0 +1,167 @@
+"""A whole run: with the file queue workers are started, fed, waited for and ended; with a server they are others."""
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import EngineError
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.readers import read
+from ibidem_ingest.readers.tally import Tally
+from ibidem_workers import dead
+from ibidem_workers.app import answers
+from ibidem_workers.pool import Pool
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.runs import Progress, Watch
+from ibidem_workers.settings import Settings
+from ibidem_workers.submit import IngestRequest, Source, Submission
+
+LOOKS_EVERY = 0.2
+RECOVERS_EVERY = 1.0
+
+Seen = Callable[[Progress], None]
+
+
+class Interrupted(EngineError):
+    """Someone stopped a run half-way; nothing that was sent is lost."""
+
+
+def ingest(request: IngestRequest, settings: Settings, *, wait: bool = True, seen: Seen = lambda _: None) -> str:
+    """Take files and folders in.
+
+    Args:
+        request: What to read.
+        settings: Where to.
+        wait: Whether to wait until every document is accounted for. Without waiting no worker is started: the batches
+            lie in the queue for `ibidem worker`.
+        seen: Called with the progress, some times a second.
+
+    Returns:
+        The run's name, for `runs.summary`.
+
+    Raises:
+        UsageError: A path or format that is not understood.
+        WorkersFailed: Workers could not start or die again and again.
+        Unavailable: Engine or broker did not answer.
+        Interrupted: Ctrl-C.
+    """
+    tally = Tally()
+    source = read(request.paths, request.format, settings.max_text, tally)
+    return ingest_documents(source, settings, wait=wait, seen=seen, tally=tally, paths=request.paths)
+
+
+def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its name
+    source: Source,
+    settings: Settings,
+    *,
+    wait: bool = True,
+    seen: Seen = lambda _: None,
+    tally: Tally | None = None,
+    paths: Sequence[str | Path] = (),
+) -> str:
+    """Take documents in, as `ingest` does; a refusal among them is noted."""
+    engine = open_engine(settings.engine, settings.index)
+    try:
+        engine.create()
+        answers(settings)
+        if wait:
+            return _Attended(engine, settings, seen).through(source, tally, paths)
+        return Submission(engine, settings, paths, tally).send(source).run
+    finally:
+        engine.close()
+
+
+def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Seen = lambda _: None) -> str:
+    """Take the documents of dead letters in again, as a run of its own; the letters go once they are in the queue.
+
+    Args:
+        ids: Which documents; empty: all.
+        settings: Where to.
+        wait: As in `ingest`.
+        seen: As in `ingest`.
+
+    Returns:
+        The new run's name.
+
+    Raises:
+        UsageError: A document has no dead letter.
+    """
+    engine = open_engine(settings.engine, settings.index)
+    try:
+        chosen = dead.letters(engine, ids)
+        source = dead.again(chosen, settings.max_text)
+        run = ingest_documents(source, settings, wait=wait, seen=seen, paths=["dead letters"])
+        dead.forget(engine, chosen)
+    finally:
+        engine.close()
+    return run
+
+
+class _Attended:
+    """A run that is waited for, with workers of its own where the queue is in a folder.
+
+    Args:
+        engine: Where the run is noted.
+        settings: Which queue, how many workers.
+        seen: Called with the progress.
+    """
+
+    def __init__(self, engine: Engine, settings: Settings, seen: Seen) -> None:
+        self._engine, self._settings, self._seen = engine, settings, seen
+        self._folder: Folder | None = None
+        self._pool: Pool | None = None
+        self._watch: Watch | None = None
+        self._run = ""
+        self._looked = self._recovered = 0.0
+        self._done = 0
+
+    def through(self, source: Source, tally: Tally | None, paths: Sequence[str | Path]) -> str:
+        """Send all, wait for all, and return the run's name."""
+        submission = Submission(self._engine, self._settings, paths, tally, self._after_batch)
+        run = self._run = submission.record.run
+        try:
+            with self._workers():
+                submission.send(source)
+                self._watched().wait(self._tend)
+        except KeyboardInterrupt as error:
+            raise Interrupted(
+                f"run {run} was stopped; what was sent stays in the queue",
+                f"go on with: ibidem worker; how it stands: ibidem status {run}",
+            ) from error
+        return run
+
+    def _workers(self) -> AbstractContextManager[object]:
+        folder = self._settings.queue_folder
+        if folder is None:
+            return nullcontext()
+        self._folder = Folder(folder / self._settings.queue, self._settings.lease)
+        self._pool = Pool(self._settings)
+        return self._pool
+
+    def _after_batch(self) -> None:
+        """Pause while the queue is full, so that a large collection does not lie on the disk twice."""
+        if time.monotonic() - self._looked > LOOKS_EVERY:
+            self._tend(self._watched().look())
+        while self._folder is not None and self._folder.waiting() >= self._settings.in_flight:
+            self._tend(self._watched().look())
+            time.sleep(LOOKS_EVERY / 4)
+
+    def _watched(self) -> Watch:
+        if self._watch is None:
+            self._watch = Watch(self._engine, self._run)
+        return self._watch
+
+    def _tend(self, progress: Progress) -> None:
+        """See to the workers, put back what dead ones held, and tell how far the run is."""
+        self._looked = time.monotonic()
+        if self._pool is not None:
+            if progress.batches_done > self._done:
+                self._pool.progressed()
+            self._pool.check()
+        if self._folder is not None and self._looked - self._recovered > RECOVERS_EVERY:
+            self._recovered = self._looked
+            self._folder.recover()
+        self._done = progress.batches_done
+        self._seen(progress)

@@ -1,0 +1,46 @@
+"""Waiting for an engine that does not answer: the message is kept, and no try is burnt."""
+
+import random
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from ibidem_engines.errors import Unavailable
+
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 30.0
+HEEDS_AFTER = 0.5
+"""Seconds after which a waiting worker looks whether it was asked to end."""
+
+Answer = TypeVar("Answer")
+
+
+def patiently(
+    call: Callable[[], Answer],
+    seconds: float,
+    ended: Callable[[], bool] = lambda: False,
+    pause: Callable[[float], None] = time.sleep,
+) -> Answer:
+    """Call until it answers; between two calls wait twice as long as before, with a random share, 30 s at most.
+
+    Args:
+        call: What may raise `Unavailable`.
+        seconds: How long to wait in all.
+        ended: Tells whether the waiting is to be given up.
+        pause: Waits for some seconds.
+
+    Raises:
+        Unavailable: It did not answer in that time, or the waiting was given up.
+    """
+    waited, step = 0.0, FIRST_PAUSE
+    while True:
+        try:
+            return call()
+        except Unavailable:
+            if waited >= seconds or ended():
+                raise
+        rest = min(step * random.uniform(0.5, 1.0), seconds - waited)  # noqa: S311 - spreads the load, hides nothing
+        waited, step = waited + rest, min(step * 2, LONGEST_PAUSE)
+        while rest > 0 and not ended():
+            pause(min(rest, HEEDS_AFTER))
+            rest -= HEEDS_AFTER

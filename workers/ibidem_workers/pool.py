@@ -1,0 +1,176 @@
+"""Worker processes: started, watched, started again when a document ends one, and ended."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, field
+from typing import IO, Self
+
+from ibidem_engines.errors import EngineError
+from ibidem_workers.settings import Settings
+
+READY = "ready"
+"""The line on standard output by which a worker tells that it takes messages."""
+
+STOPPED = 3
+"""The exit code of a worker whose engine takes nothing more; another one would fare no better."""
+
+GRACE = 10.0
+"""Seconds that a worker has for the batch in hand when it is asked to end."""
+
+MOST_DEATHS = 30
+"""Deaths in a row, without a batch accounted for in between, after which starting workers again helps nobody."""
+
+FORGETS_AFTER = 60.0
+"""Seconds after which lasting workers' deaths are forgotten."""
+
+TAIL = 2_000
+POLL = 0.2
+
+
+class WorkersFailed(EngineError):
+    """The workers could not start, or die again and again; what was sent is still in the queue."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    """One process and what it says."""
+
+    process: subprocess.Popen[bytes]
+    errors: IO[bytes] | None
+    ready: bool = False
+
+    def listen(self) -> None:
+        """Notice whether it says that it takes messages."""
+        if not self.ready and self.process.stdout is not None:
+            said = self.process.stdout.read()
+            self.ready = bool(said) and READY.encode() in said
+
+    def last_words(self) -> str:
+        """Return the end of its error output."""
+        if self.errors is None:
+            return ""
+        size = self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(0, size - TAIL))
+        return self.errors.read().decode(errors="replace").strip()
+
+
+@dataclass(slots=True)
+class Pool:
+    """Worker processes for one queue, as a context: they end with it.
+
+    Args:
+        settings: Given to each of them as environment.
+        speaking: Whether what they write to standard error is seen; else it is kept for when one dies.
+        ready_at: When the first of them took messages, by `time.monotonic`; None before.
+    """
+
+    settings: Settings
+    speaking: bool = False
+    ready_at: float | None = None
+    _workers: list[_Worker] = field(default_factory=list)
+    _deaths: int = 0
+
+    def __enter__(self) -> Self:
+        """Start as many workers as the settings say."""
+        for _ in range(self.settings.workers):
+            self._workers.append(self._started())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ask all to end, and end those that do not."""
+        for worker in self._workers:
+            worker.process.terminate()
+        until = time.monotonic() + GRACE
+        for worker in self._workers:
+            try:
+                worker.process.wait(max(0.0, until - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                worker.process.kill()
+                worker.process.wait()
+            self._close(worker)
+        self._workers.clear()
+
+    @property
+    def pids(self) -> list[int]:
+        """The process ids of the workers."""
+        return [worker.process.pid for worker in self._workers]
+
+    @property
+    def ready(self) -> bool:
+        """Whether one of them takes messages."""
+        return any(worker.ready for worker in self._workers)
+
+    def progressed(self) -> None:
+        """Note that a batch was accounted for, so that deaths before it count no more."""
+        self._deaths = 0
+
+    def check(self) -> None:
+        """See that the workers live; one that died after it was ready is started again.
+
+        Raises:
+            WorkersFailed: One could not start, the engine takes nothing more, or they die again and again.
+        """
+        for at, worker in enumerate(self._workers):
+            worker.listen()
+            if worker.ready and self.ready_at is None:
+                self.ready_at = time.monotonic()
+            if worker.process.poll() is not None:
+                self._workers[at] = self._replaced(worker)
+
+    def _replaced(self, worker: _Worker) -> _Worker:
+        self._deaths += 1
+        code, said = worker.process.returncode, worker.last_words()
+        if code == STOPPED or not worker.ready or self._deaths > MOST_DEATHS:
+            raise WorkersFailed(
+                f"a worker ended with code {code}" + (f": {said}" if said else ""),
+                "what was sent is still in the queue; mend this, then go on with: ibidem worker",
+            )
+        replacement = self._started()
+        self._close(worker)
+        return replacement
+
+    def _started(self) -> _Worker:
+        errors = None if self.speaking else tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ibidem_workers.worker"],
+            env=_environment(self.settings),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # Ctrl-C is ours to answer; a worker ends its batch first
+        )
+        if process.stdout is not None:
+            os.set_blocking(process.stdout.fileno(), False)
+        return _Worker(process, errors)
+
+    @staticmethod
+    def _close(worker: _Worker) -> None:
+        if worker.errors is not None:
+            worker.errors.close()
+        if worker.process.stdout is not None:
+            worker.process.stdout.close()
+
+
+def serve(settings: Settings) -> None:
+    """Keep workers at work until interrupted: `ibidem worker`.
+
+    Raises:
+        WorkersFailed: They could not start, or die again and again.
+        KeyboardInterrupt: Someone asked to end; the batches in hand were done first.
+    """
+    with Pool(settings, speaking=True) as pool:
+        deaths_forgotten = time.monotonic()
+        while True:
+            pool.check()
+            time.sleep(POLL)
+            if time.monotonic() - deaths_forgotten > FORGETS_AFTER:
+                deaths_forgotten = time.monotonic()
+                pool.progressed()
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    others = {name: value for name, value in os.environ.items() if not name.upper().startswith("IBIDEM_")}
+    return others | settings.as_environment()

@@ -1,0 +1,122 @@
+"""Submitting documents: number them, cut them into batches, send these, and keep the run's record."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers.tally import Tally
+from ibidem_workers.account import refusals_as_json
+from ibidem_workers.app import make_app, send
+from ibidem_workers.batches import Batch, Record, cut, weight
+from ibidem_workers.repeats import Repeats
+from ibidem_workers.run_record import RunRecord, State, new_run, refusals_key
+from ibidem_workers.settings import Settings
+
+REFUSALS_A_SLICE = 500
+NOTED_EVERY = 2.0
+
+Source = Iterable[Document | Refusal]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What is to be ingested.
+
+    Args:
+        paths: Files and folders; `-` is standard input.
+        format: The format of all of them; None: each file's own, from its name.
+    """
+
+    paths: Sequence[str | Path]
+    format: str | None = None
+
+
+class Submission:
+    """A run that is being submitted; `record` tells how far it is.
+
+    Args:
+        engine: Where the run is noted.
+        settings: Which queue, and how batches are cut.
+        paths: What is read, for the record.
+        tally: What the reader counts while it reads.
+        after_batch: Called after each batch; it may wait, or raise to end the submission.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Settings,
+        paths: Sequence[str | Path] = (),
+        tally: Tally | None = None,
+        after_batch: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.record = RunRecord(new_run(), [str(path) for path in paths], time.time())
+        self._engine, self._settings, self._after_batch = engine, settings, after_batch
+        self._app = make_app(settings)
+        self._tally = tally or Tally()
+        self._repeats = Repeats()
+        self._refusals: list[Refusal] = []
+        self._slices = 0
+        self._noted = 0.0
+
+    def send(self, source: Source) -> RunRecord:
+        """Send all documents and note what could not be read; however it ends, the record says how far it came."""
+        self._note("reading")
+        try:
+            for batch in cut(self._records(source), self._settings.batch_characters):
+                self._send(batch)
+        except BaseException:
+            self._note_refusals()
+            self._note("interrupted")
+            raise
+        self._note_refusals()
+        self._note("submitted")
+        return self.record
+
+    def _records(self, source: Source) -> Iterator[Record]:
+        version = 0
+        for number, one in enumerate(source, 1):
+            if isinstance(one, Refusal):
+                self._refuse(one)
+                continue
+            version = max(version + 1, time.time_ns() // 1_000)
+            record = {"version": version} | one.as_record()
+            try:
+                weight(record)
+            except TypeError as error:
+                self._refuse(Refusal(f"document {number}", one.id, "meta", f"it is not JSON: {error}"))
+            else:
+                yield record
+
+    def _send(self, batch: Batch) -> None:
+        send(self._app, self.record.run, batch)
+        self._repeats.add([str(record["id"]) for record in batch.records])
+        self.record.repeated, self.record.repeated_ids = self._repeats.count, self._repeats.ids
+        self.record.batches += 1
+        self.record.documents += len(batch.records)
+        if time.monotonic() - self._noted > NOTED_EVERY:
+            self._note("reading")
+        self._after_batch()
+
+    def _refuse(self, refusal: Refusal) -> None:
+        self.record.refused += 1
+        self._refusals.append(refusal)
+        if len(self._refusals) == REFUSALS_A_SLICE:
+            self._note_refusals()
+
+    def _note_refusals(self) -> None:
+        if self._refusals:
+            key = refusals_key(self.record.run, self._slices)
+            self._engine.note("runs", {key: {"refusals": refusals_as_json(self._refusals)}})
+            self._refusals, self._slices = [], self._slices + 1
+
+    def _note(self, state: State) -> None:
+        self.record.state = state
+        self.record.meta_fields = sorted(self._tally.moved)
+        self.record.passed_over = dict(self._tally.passed_over)
+        self._noted = time.monotonic()
+        self._engine.note("runs", {self.record.key: self.record.as_json()})

@@ -1,0 +1,195 @@
+"""What a worker does with a batch: read, sign, write, look for duplicates, and account for every document."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import starmap
+
+from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.errors import EngineError
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers import dead
+from ibidem_workers.account import Account, Duplicate
+from ibidem_workers.batches import Batch
+from ibidem_workers.duplicates import duplicates
+from ibidem_workers.patience import patiently
+from ibidem_workers.records import records
+from ibidem_workers.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What a worker works with.
+
+    Args:
+        engine: Where documents and accounts are written.
+        tables: The idf tables.
+        settings: Limits and waiting times.
+        ended: Tells whether the worker was asked to end, so that it waits for nothing any more.
+    """
+
+    engine: Engine
+    tables: Tables
+    settings: Settings
+    ended: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One handing-out of a batch.
+
+    Args:
+        run: The run that it belongs to.
+        batch: The documents.
+        tries: How often it was handed out before and its worker ended.
+    """
+
+    run: str
+    batch: Batch
+    tries: int = 0
+
+    @property
+    def key(self) -> str:
+        """The key of its account."""
+        return self.batch.key(self.run)
+
+    @property
+    def where(self) -> str:
+        """The place that a refusal names."""
+        return f"message {self.key}"
+
+
+def sign_and_write(bench: Bench, delivery: Delivery, send: Callable[[Batch], None]) -> Account | None:
+    """Take a batch through; its account is noted before this returns, so that the message may be acknowledged.
+
+    A batch whose account is there is left alone. One that ended its workers too often is sent again as single
+    documents, and a single one goes to the dead letters.
+
+    Args:
+        bench: What the worker works with.
+        delivery: The batch and its history.
+        send: Sends a batch to the queue.
+
+    Returns:
+        The account, or None when there was one.
+
+    Raises:
+        Unavailable: The engine did not answer for as long as the settings allow; nothing is lost, try again.
+        Permanent: The engine will not take anything more: its disk is full, or its index is another's.
+    """
+    if patiently(lambda: _is_noted(bench.engine, delivery.key), bench.settings.patience, bench.ended):
+        return None
+    account, letters = _account(bench, delivery, send)
+    patiently(lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended)
+    return account
+
+
+def _is_noted(engine: Engine, key: str) -> bool:
+    return any(noted == key for noted, _ in engine.noted("runs", key))
+
+
+def _note(engine: Engine, delivery: Delivery, account: Account, letters: Sequence[dead.DeadLetter]) -> None:
+    if letters:
+        dead.bury(engine, letters)
+    engine.note("runs", {delivery.key: account.as_json()})
+
+
+def _account(
+    bench: Bench, delivery: Delivery, send: Callable[[Batch], None]
+) -> tuple[Account, Sequence[dead.DeadLetter]]:
+    batch = delivery.batch
+    if delivery.tries < bench.settings.tries:
+        account = _whole(bench, delivery)
+    elif len(batch.records) > 1:
+        parts = batch.singles()
+        for part in parts:
+            send(part)
+        return Account(parts=len(parts)), ()
+    else:
+        account = Account(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
+    return account, _letters(delivery, account.refusals)
+
+
+def _whole(bench: Bench, delivery: Delivery) -> Account:
+    """Take a batch through at once, and where that fails its documents one by one."""
+    try:
+        return _taken(bench, delivery)
+    except EngineError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
+        if len(delivery.batch.records) == 1:
+            return Account(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
+    account = Account()
+    for record in delivery.batch.records:
+        account += _whole(bench, replace(delivery, batch=replace(delivery.batch, records=[record])))
+    return account
+
+
+def _taken(bench: Bench, delivery: Delivery) -> Account:
+    documents, refusals = _read(delivery, bench.settings.max_text)
+    made = list(records(documents, bench.tables, bench.settings.distinct))
+    outcomes = patiently(lambda: bench.engine.write(made), bench.settings.patience, bench.ended)
+    if delivery.tries:
+        outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
+    indexed = [
+        (record.packed, outcome)
+        for record, outcome in zip(made, outcomes, strict=True)
+        if outcome.fate is Fate.INDEXED and record.signatures.length
+    ]
+    found = patiently(lambda: _duplicates(bench.engine, indexed), bench.settings.patience, bench.ended)
+    refusals += [Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is Fate.REFUSED]
+    return Account(
+        indexed=_count(outcomes, Fate.INDEXED),
+        unchanged=_count(outcomes, Fate.UNCHANGED),
+        stale=_count(outcomes, Fate.STALE),
+        unsigned=sum(
+            not record.signatures.length and outcome.fate in {Fate.INDEXED, Fate.UNCHANGED}
+            for record, outcome in zip(made, outcomes, strict=True)
+        ),
+        refusals=refusals,
+        duplicates=found,
+    )
+
+
+def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refusal]]:
+    documents, refusals = [], []
+    for record in delivery.batch.records:
+        try:
+            documents.append(read_record(record, delivery.where, max_text))
+        except Refused as refused:
+            refusals.append(refused.refusal)
+    return documents, refusals
+
+
+def _duplicates(engine: Engine, indexed: Sequence[tuple[bytes, Outcome]]) -> list[Duplicate]:
+    if not indexed:
+        return []
+    engine.refresh()
+    return duplicates(engine, indexed, Policy())
+
+
+def _own(outcome: Outcome, record: Record) -> Outcome:
+    """Count what an earlier try of this very message wrote as written."""
+    if outcome.fate is Fate.UNCHANGED and outcome.before == record.version:
+        return replace(outcome, fate=Fate.INDEXED)
+    return outcome
+
+
+def _count(outcomes: Sequence[Outcome], fate: Fate) -> int:
+    return sum(outcome.fate is fate for outcome in outcomes)
+
+
+def _refusal(delivery: Delivery, why: str) -> Refusal:
+    id_ = str(delivery.batch.records[0].get("id", ""))
+    return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
+
+
+def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead.DeadLetter]:
+    by_id = {str(record.get("id", "")): record for record in delivery.batch.records}
+    return [
+        dead.DeadLetter(delivery.run, refusal, delivery.tries + 1, time.time(), by_id.get(refusal.id, {}))
+        for refusal in refusals
+    ]
