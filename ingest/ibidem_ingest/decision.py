@@ -16,16 +16,15 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal, get_args
 
-from ibidem_ingest.signatures.packed import FULL, NO_DATE, SKETCH, WEAK, Packed
+from ibidem_ingest.signatures import minhash
+from ibidem_ingest.signatures.numbers import Numbers, agree
+from ibidem_ingest.signatures.packed import FULL, NO_DATE, WEAK, Packed
 from ibidem_ingest.signatures.signature import FULL_SET
 
 Level = Literal["identical", "near", "partial"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 
 ROUNDING = 1e-9
-FEW_NUMBERS = 3
-AGREEING = 3
-"""Numbers agree when at least one in so many of the sketch of the union is shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +125,8 @@ class Guards:
         return cls(
             days_apart=days_apart(a, b),
             length_ratio=min(a.length, b.length) / max(a.length, b.length),
-            numbers_agree=numbers_agree(a, b),
-            numbers_equal=a.numbers == b.numbers and a.number_sketch == b.number_sketch,
+            numbers_agree=agree(numbers_of(a), numbers_of(b)),
+            numbers_equal=numbers_of(a) == numbers_of(b),
         )
 
     def within(self, days: int | None) -> bool:
@@ -150,16 +149,9 @@ def days_apart(a: Packed, b: Packed) -> int | None:
     return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
 
 
-def numbers_agree(a: Packed, b: Packed) -> bool:
-    """Tell whether two texts' numbers agree: one has fewer than 3, or a third of the union's sketch is shared.
-
-    The sketch of the union is its 16 smallest hashes; those among them that both have are shared (signatures.md 3b).
-    """
-    if min(a.numbers, b.numbers) < FEW_NUMBERS:
-        return True
-    left, right = set(a.number_sketch), set(b.number_sketch)
-    union = sorted(left | right)[:SKETCH]
-    return AGREEING * len(left & right & set(union)) >= len(union)
+def numbers_of(packed: Packed) -> Numbers:
+    """Return what is kept of a document's numbers."""
+    return Numbers(packed.numbers, packed.number_sketch)
 
 
 def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
@@ -172,13 +164,6 @@ def same_table(a: Packed, b: Packed) -> bool:
     return any(a.idf) and a.idf == b.idf
 
 
-def equal_slots(a: Packed, b: Packed) -> int:
-    """Return how many min-hash slots are equal, or 0 where no band is: three slots in a row from 0, 3, 6 … on."""
-    equal = [x == y for x, y in zip(a.slots, b.slots, strict=False)]
-    bands = zip(equal[0::3], equal[1::3], equal[2::3], strict=False)
-    return sum(equal) if any(map(all, bands)) else 0
-
-
 def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Identical: the same words and figures in the same order."""
     del policy
@@ -189,21 +174,12 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
     """Near by min-hash: a shared band and enough equal slots; shingles hold the figures, so numbers do not guard."""
     if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
-    equal = equal_slots(a, b)
-    if equal < max(1, policy.slots.equal):
+    equal = minhash.equal_slots(a.slots, b.slots)
+    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots):
         return None
     share = equal / len(a.slots)
-    figures = {"shared": equal, "of": len(a.slots), "estimate": estimate(share)}
+    figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.corrected(share), 3)}
     return found("near", "minhash", share, figures, guards)
-
-
-def estimate(share: float) -> float:
-    """Correct a share of equal 16-bit slots for those equal by chance, for display (Li and König 2010).
-
-    >>> estimate(0.5)
-    0.5
-    """
-    return round((share - 2**-16) / (1 - 2**-16), 3)
 
 
 def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
