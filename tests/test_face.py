@@ -12,7 +12,18 @@ import pytest
 
 import ibidem
 
-HEAVY = {"numpy", "celery", "kombu", "elasticsearch", "opensearchpy", "pydantic", "wordfreq", "rich", "typer", "sqlite3"}
+HEAVY = {
+    "numpy",
+    "celery",
+    "kombu",
+    "elasticsearch",
+    "opensearchpy",
+    "pydantic",
+    "wordfreq",
+    "rich",
+    "typer",
+    "sqlite3",
+}
 
 
 def test_the_face_is_what_all_names() -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ibidem.comparison import Comparison, compare
     from ibidem.dedupe.request import DedupeRequest, parse_request
     from ibidem.search import search
+    from ibidem.submission import submit
     from ibidem_engines.opening import open_engine
     from ibidem_engines.query import Query, parse_query
     from ibidem_ingest.decision import Policy
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ibidem_ingest.signatures.sign import sign
     from ibidem_ingest.signatures.signature import Signatures
     from ibidem_workers.settings import Settings
-    from ibidem_workers.submit import submit
 
 __version__ = "0.1.0"
 
@@ -72,7 +72,7 @@ _HOMES = {
     "read_record": "ibidem_ingest.document",
     "search": "ibidem.search",
     "sign": "ibidem_ingest.signatures.sign",
-    "submit": "ibidem_workers.submit",
+    "submit": "ibidem.submission",
 }
 
 

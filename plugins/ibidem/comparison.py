@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from ibidem.sharedtext import Region, covered, regions
 from ibidem.wordplaces import Words, words
-from ibidem_ingest.decision import Evidence, Guards, Policy, decide, equal_slots, estimate, same_table
+from ibidem_ingest.decision import Evidence, Guards, Policy, decide, same_table
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures import minhash
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign
 
@@ -61,15 +62,18 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     words_a, words_b = words(a.text), words(b.text)
     shared = tuple(regions(words_a, words_b))
     return Comparison(
-        a, b, decide(packed_a, packed_b, policy), signals(packed_a, packed_b) | overlap(words_a, words_b, shared), shared
+        a,
+        b,
+        decide(packed_a, packed_b, policy),
+        signals(packed_a, packed_b) | overlap(words_a, words_b, shared),
+        shared,
     )
 
 
 def signed(a: Document, b: Document, tables: Tables) -> tuple[Packed, Packed]:
     """Sign both documents, in the form that decisions are made on."""
     left, right = (
-        unpack(pack(document, signatures))
-        for document, signatures in zip((a, b), sign([a, b], tables), strict=True)
+        unpack(pack(document, signatures)) for document, signatures in zip((a, b), sign([a, b], tables), strict=True)
     )
     if left is None or right is None:
         raise AssertionError("a value that was just packed is read again")
@@ -97,9 +101,14 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 
 def slots(a: Packed, b: Packed) -> dict[str, object]:
     """Return how many min-hash slots are equal, with a shared band or without, and the resemblance they stand for."""
-    equal = sum(x == y for x, y in zip(a.slots, b.slots, strict=True))
-    share = equal / len(a.slots)
-    return {"shared": equal, "of": len(a.slots), "band": equal_slots(a, b) > 0, "estimate": max(0.0, estimate(share))}
+    equal = minhash.equal_slots(a.slots, b.slots)
+    resemblance = max(0.0, minhash.corrected(equal / len(a.slots)))
+    return {
+        "shared": equal,
+        "of": len(a.slots),
+        "band": minhash.shares_band(a.slots, b.slots),
+        "estimate": round(resemblance, 3),
+    }
 
 
 def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem.differing import EXAMINED, Piece, difference, shortened
 
-WORDS = st.lists(st.sampled_from("the court held that no appeal lies 12 13".split()), max_size=40)
+WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
 
 
 def only(kind: str, pieces: list[Piece]) -> list[str]:
@@ -25,7 +25,9 @@ def test_a_changed_word_is_shown_between_the_words_around_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("duplicate", ["the  COURT held.", "The court\nheld", "the (court) held!", "the co\u00adurt held"])
+@pytest.mark.parametrize(
+    "duplicate", ["the  COURT held.", "The court\nheld", "the (court) held!", "the co\u00adurt held"]
+)
 def test_case_punctuation_and_line_breaks_are_no_difference(duplicate: str) -> None:
     if "\u00ad" in duplicate:
         duplicate = duplicate.replace("\u00ad", "\u00ad\n")

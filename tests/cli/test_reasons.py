@@ -10,7 +10,10 @@ from ibidem.reasons import reason
     [
         ({"signature": "content"}, "the same words in the same order"),
         ({"signature": "minhash", "shared": 73, "of": 100}, "73 of 100 samples of five-word runs equal"),
-        ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0}, "41 of 60 rare terms shared, the same day"),
+        (
+            {"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0},
+            "41 of 60 rare terms shared, the same day",
+        ),
         ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": None}, "41 of 60 rare terms shared"),
         ({"signature": "profile", "length_ratio": 0.81}, "the same frequent words equally often, lengths 81 %"),
         (

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from ibidem.wordplaces import chunks, words
 from ibidem_ingest.tokens import tokens
 
-BREAKS = st.sampled_from(["-\n", "-\r\n  ", "\u00ad\n", "¬\n", "-\f", " - ", "\n\n", "\f", " ", "\u00a0", "’s ", "ﬁ"])
+BREAKS = st.sampled_from(
+    ["-\n", "-\r\n  ", "\u00ad\n", "¬\n", "-\f", " - ", "\n\n", "\f", " ", "\u00a0", "\u2019s ", "ﬁ"]
+)
 TEXTS = st.lists(BREAKS | st.text(alphabet="abcXYZ019é东ßΣ", max_size=4) | st.text(max_size=3)).map("".join)
 
 

@@ -30,6 +30,8 @@ def exit_code(error: IbidemError) -> int:
     >>> exit_code(UsageError("no level 'nearly'"))
     2
     """
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        return INTERRUPTED
     if isinstance(error, UsageError):
         return WRONG_USE
     return SOME_REFUSED if isinstance(error, Refused) else FAILED

@@ -39,6 +39,12 @@ def marked(passage: str, *, styled: bool) -> Text:
     return shown
 
 
+def one_line(line: Text) -> Text:
+    """Keep a text on one line; what does not fit is cut with an ellipsis."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
 def harmless_inside(text: str) -> str:
     """Make a part of a line harmless and keep the blanks at its ends."""
     before, after = text[:1].isspace(), text[-1:].isspace()

@@ -20,7 +20,7 @@ from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ibidem.cli.marked import harmless, marked, spelled
+from ibidem.cli.marked import harmless, marked, one_line, spelled
 from ibidem.differing import difference
 from ibidem.reasons import counted, reason
 
@@ -95,12 +95,6 @@ def differs(hit: Hit, lead: Hit) -> Text | None:
 def below(line: Text, columns: int) -> Padding:
     """Indent a line, and what it is wrapped into."""
     return Padding(line, (0, 0, 0, columns))
-
-
-def one_line(line: Text) -> Text:
-    """Keep a text on one line; what does not fit is cut with an ellipsis."""
-    line.no_wrap, line.overflow = True, "ellipsis"
-    return line
 
 
 def title_of(hit: Hit) -> str:

@@ -53,7 +53,9 @@ def run(
     page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", metavar="FIELD=VALUE", help="source, language, date, id or meta.NAME; may be repeated."),
+        typer.Option(
+            "--filter", metavar="FIELD=VALUE", help="source, language, date, id or meta.NAME; may be repeated."
+        ),
     ] = None,
     explain: Annotated[bool, typer.Option(help="Put every figure of the evidence into the JSON.")] = False,
     as_json: Json = False,
@@ -71,7 +73,9 @@ def run(
         "dedupe_cursor": cursor,
         "dedupe_explain": explain or not as_json,
     }
-    request = SearchRequest(parse_query(" ".join(words), filters or ()), parse_request(given, mode="indent"), page, size)
+    request = SearchRequest(
+        parse_query(" ".join(words), filters or ()), parse_request(given, mode="indent"), page, size
+    )
     with opened_engine() as engine:
         response = search(engine, request.query, request.dedupe, request.page, request.size)
     if as_json:

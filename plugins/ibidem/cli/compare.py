@@ -1,0 +1,152 @@
+"""`ibidem compare`: two documents side by side."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ibidem.cli.console import print_json, results
+from ibidem.cli.marked import harmless, one_line, spelled
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json
+from ibidem.comparison import Comparison, compare
+from ibidem.differing import difference
+from ibidem.reasons import counted, percent, reason
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, Refused, UsageError
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_workers.settings import Settings, load
+
+PASSAGES_SHOWN = 10
+PASSAGE = 160
+
+
+def run(
+    a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
+    as_json: Json = False,
+) -> None:
+    """Compare two documents: every signal, and the text they share."""
+    settings = load()
+    left, right = documents(a, b, settings)
+    found = compare(left, right, Tables(settings.tables))
+    if as_json:
+        print_json(found.as_json())
+        return
+    console = results()
+    for part in report(found):
+        console.print(part)
+
+
+def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
+    """Read two files, or two documents of the index."""
+    if Path(a).is_file() and Path(b).is_file():
+        return of_file(a, settings), of_file(b, settings)
+    with opened_engine(settings) as engine:
+        return of_index(a, engine), of_index(b, engine)
+
+
+def of_file(path: str, settings: Settings) -> Document:
+    """Read the one document of a file."""
+    found = [one for one, _ in zip(read([path], max_text=settings.max_text), range(2), strict=False)]
+    if len(found) != 1:
+        held = "no document" if not found else "more than one document"
+        raise UsageError(f"{path} holds {held}", "compare files with one document each, or ids of the index")
+    if isinstance(found[0], Refusal):
+        raise Refused(found[0])
+    return found[0]
+
+
+def of_index(id_: str, engine: Engine) -> Document:
+    """Read a document of the index."""
+    found = engine.fetch([(engine.index, id_)])
+    if not found:
+        raise UsageError(
+            f"no document {id_!r} in index {engine.index!r}, and no such file", "compare two ids or two files"
+        )
+    return found[0].document
+
+
+def report(found: Comparison) -> Iterator[RenderableType]:
+    """Yield the parts of the report: the two, what they are to each other, every signal, what they share."""
+    yield heading("A", found.a)
+    yield heading("B", found.b)
+    yield Text()
+    yield verdict(found)
+    yield Text()
+    yield signals(found.signals)
+    yield Text()
+    yield from passages(found)
+    if pieces := difference(found.a.text, found.b.text):
+        yield one_line(Text.assemble(("differs: ", "about"), spelled(pieces)))
+
+
+def heading(letter: str, document: Document) -> Text:
+    """Name one of the two on a line."""
+    about = " · ".join(harmless(part) for part in (document.date, document.source, document.id) if part)
+    return one_line(
+        Text.assemble((f"{letter}  ", "place"), (harmless(document.title or document.id), "title"), f"  {about}")
+    )
+
+
+def verdict(found: Comparison) -> Text:
+    """Say what they are to each other."""
+    if found.evidence is None:
+        return Text("No duplicates: no evidence suffices.", "level")
+    return Text.assemble((found.evidence.level, "level"), f": {reason(found.evidence.why)}")
+
+
+def signals(found: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Return every signal as a table."""
+    table = Table.grid(padding=(0, 2))
+    for name, values in found.items():
+        table.add_row(Text(name, "about"), SIGNALS[name](values))
+    return table
+
+
+def passages(found: Comparison) -> Iterator[Text]:
+    """Yield the text that both share: how much, and the longest passages."""
+    words = sum(one.words for one in found.shared)
+    if not words:
+        yield Text("They share no passage of eight words.")
+        return
+    yield Text(f"They share {counted(words, 'word')} in {counted(len(found.shared), 'passage')}; the longest:")
+    for one in sorted(found.shared, key=lambda one: -one.words)[:PASSAGES_SHOWN]:
+        passage = harmless(found.a.text[one.a[0] : one.a[0] + PASSAGE])
+        where = f"  A {one.a[0]:,}-{one.a[1]:,}, B {one.b[0]:,}-{one.b[1]:,}, {counted(one.words, 'word')}: "
+        yield one_line(Text.assemble((where, "about"), passage))
+
+
+def yes(value: object) -> str:
+    """Write a truth as a word."""
+    return "equal" if value else "different"
+
+
+SIGNALS = {
+    "length": lambda one: (
+        f"{counted(one['a'], 'word')} and {one['b']:,}" + (f", {percent(one['ratio'])}" if "ratio" in one else "")
+    ),
+    "content": lambda one: yes(one["equal"]),
+    "minhash": lambda one: (
+        f"{one['shared']} of {one['of']} samples equal, so about {percent(one['estimate'])} of five-word "
+        f"runs; {'a' if one['band'] else 'no'} shared band"
+    ),
+    "termvector": lambda one: (
+        f"{one['shared']} of {one['of']} rare terms shared"
+        + ("" if one["full"] else " (not a full set, never evidence by default)")
+    ),
+    "fingerprint": lambda one: (
+        f"{yes(one['equal'])}, binned {yes(one['equal_binned'])}" + (" (weak, never evidence)" if one["weak"] else "")
+    ),
+    "profile": lambda one: yes(one["equal"]),
+    "numbers": lambda one: f"{one['a']} and {one['b']}, which {'agree' if one['agree'] else 'do not agree'}",
+    "date": lambda one: counted(one["days_apart"], "day") + " apart",
+    "overlap": lambda one: f"{percent(one['a'])} of A stands in B, {percent(one['b'])} of B in A",
+}
+"""How each signal is written."""

@@ -1,0 +1,78 @@
+"""`ibidem dead`: what could not be ingested, and why."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.marked import harmless
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json
+from ibidem.reasons import counted
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.dead import DeadLetter, drop, letters
+
+app = typer.Typer(help="List, show, retry or drop what could not be ingested.")
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="Ids of documents.", show_default=False)]
+All = Annotated[bool, typer.Option("--all", help="All of them.")]
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the documents that could not be ingested, with the reason."""
+    with opened_engine() as engine:
+        found = letters(engine)
+    if as_json:
+        print_json({"dead": [letter.as_json() for letter in found]})
+    elif not found:
+        results().print("No dead letters.")
+    else:
+        results().print(table(found))
+
+
+@app.command()
+def show(id_: Annotated[str, typer.Argument(metavar="ID", help="The document's id.")], as_json: Json = False) -> None:
+    """Show one document that could not be ingested, as it came."""
+    with opened_engine() as engine:
+        (letter,) = letters(engine, [id_])
+    if as_json:
+        print_json(letter.as_json() | {"record": letter.record})
+        return
+    console = results()
+    for name, value in letter.as_json().items():
+        console.print(Text.assemble((f"{name:>6}  ", "about"), harmless(str(value))))
+    for name, value in letter.record.items():
+        console.print(Text.assemble((f"{name}: ", "about"), harmless(str(value)[:1_000])))
+
+
+@app.command("drop")
+def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
+    """Forget documents that could not be ingested."""
+    with opened_engine() as engine:
+        wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
+        dropped = drop(engine, [letter.refusal.id for letter in wanted])
+    if as_json:
+        print_json({"dropped": dropped})
+    else:
+        messages().print(f"{counted(dropped, 'dead letter')} dropped")
+
+
+def chosen(found: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
+    """Return the letters that were named; all of them only when that was asked for."""
+    if bool(ids) == everything:
+        raise UsageError("it is not clear which dead letters are meant", "name their ids, or give --all")
+    return found
+
+
+def table(found: list[DeadLetter]) -> Table:
+    """Return the letters as a table."""
+    shown = Table(box=None, pad_edge=False, padding=(0, 2))
+    for column in ("id", "tries", "when", "why"):
+        shown.add_column(column, overflow="fold")
+    for letter in found:
+        row = letter.as_json()
+        shown.add_row(harmless(str(row["id"])), str(row["tries"]), str(row["when"]), harmless(str(row["why"])))
+    return shown

@@ -1,0 +1,47 @@
+"""`ibidem demo`: the licence texts of this machine, searched with their duplicates indented."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from rich.text import Text
+
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.ingest import shown
+from ibidem.cli.options import Json
+from ibidem.cli.progress import bar
+from ibidem.cli.result_list import show
+from ibidem.cli.summary import show_summary
+from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
+from ibidem_workers.settings import load
+
+
+def run(as_json: Json = False) -> None:
+    """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
+    messages().print("Taking the licence texts installed on this machine …")
+    with bar("Indexing") as advance:
+        found = demonstrate(load(), seen=lambda progress: shown(progress, advance))
+    if as_json:
+        print_json(found.response)
+    else:
+        present(found)
+
+
+def present(found: Demonstration) -> None:
+    """Print what became of the texts, the search, and what to try next."""
+    console = results()
+    show_summary(found.run, console)
+    console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))
+    show(found.response, console)
+    console.print("\nTry next, in this folder:")
+    for command in next_commands(found, program()):
+        console.print(Text(f"  {command}"), soft_wrap=True)
+
+
+def program() -> str:
+    """Return how this very program can be called from the current folder."""
+    if shutil.which("ibidem"):
+        return "ibidem"
+    started = Path(sys.argv[0])
+    here = Path.cwd()
+    return str(started.relative_to(here)) if started.is_relative_to(here) else str(started)

@@ -1,0 +1,50 @@
+"""`ibidem doctor`: every setting with its origin, and what answers and what does not."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from ibidem.cli.console import print_json, results
+from ibidem.cli.edge import FAILED
+from ibidem.cli.options import Json
+from ibidem.doctor import report
+from ibidem_engines.opening import open_engine
+from ibidem_workers.settings import load
+
+
+def run(as_json: Json = False) -> None:
+    """Show every setting with its origin, and whether engine, broker and workers answer; leaves with 1 when one fails."""
+    settings = load()
+    found: Mapping[str, Any] = report(settings, lambda: open_engine(settings.engine, settings.index))
+    if as_json:
+        print_json(found)
+    else:
+        console = results()
+        console.print(of_settings(found["settings"]))
+        console.print()
+        console.print(of_checks(found["checks"]))
+    if not all(check["ok"] for check in found["checks"]):
+        raise typer.Exit(FAILED)
+
+
+def of_settings(found: Sequence[Mapping[str, str]]) -> Table:
+    """Return the settings as a table."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for column in ("setting", "value", "from"):
+        table.add_column(column, overflow="fold")
+    for one in found:
+        table.add_row(one["name"], one["value"], one["origin"])
+    return table
+
+
+def of_checks(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the checks as a table."""
+    table = Table.grid(padding=(0, 2))
+    for one in found:
+        mark = Text("ok", "good") if one["ok"] else Text("NOT OK", "bad")
+        remedy = f" ({one['remedy']})" if one["remedy"] else ""
+        table.add_row(mark, one["name"], Text(f"{one['what']}{remedy}"))
+    return table

@@ -1,0 +1,59 @@
+"""`ibidem ingest`: files and folders into the index, through the queue."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json
+from ibidem.cli.progress import Advance, bar
+from ibidem.cli.summary import show_summary
+from ibidem_ingest.readers.formats import Format
+from ibidem_workers.ingest import ingest
+from ibidem_workers.runs import Progress, summary
+from ibidem_workers.settings import Settings, load
+from ibidem_workers.submit import IngestRequest
+
+
+def run(
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH…",
+            help="JSON Lines (also .gz, .xz, .zst), text, HTML, PDF, folders, and - for standard input.",
+            show_default=False,
+        ),
+    ],
+    wait: Annotated[bool, typer.Option(help="Wait until every document is accounted for.")] = True,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}; told by the file's name.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Take files into the index; leaves with 3 when some documents were refused."""
+    settings = load()
+    found = through(IngestRequest(paths, format_), settings, wait=wait)
+    if as_json:
+        print_json(found)
+    else:
+        show_summary(found, results())
+    if not wait and settings.queue_folder is not None:
+        messages().print(Text("No worker was started; start some with: ibidem worker"))
+    if found["refused"]:
+        raise typer.Exit(SOME_REFUSED)
+
+
+def through(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
+    """Take files in with a bar, and return how the run stands."""
+    with bar("Indexing") as advance:
+        name = ingest(request, settings, wait=wait, seen=lambda progress: shown(progress, advance))
+    with opened_engine(settings) as engine:
+        return summary(engine, name)
+
+
+def shown(progress: Progress, advance: Advance) -> None:
+    """Advance a bar to where a run is; its end is known once all is submitted."""
+    advance(progress.done, progress.documents if progress.submitted else None)

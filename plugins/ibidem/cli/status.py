@@ -1,0 +1,30 @@
+"""`ibidem status`: how a run stands."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ibidem.cli.console import print_json, results
+from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json
+from ibidem.cli.summary import show_summary
+from ibidem_workers.runs import summary
+
+
+def run(
+    run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's name; the last one by default.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Tell how a run stands, also one that was not waited for; leaves with 3 when documents were refused."""
+    with opened_engine() as engine:
+        found = summary(engine, run)
+    if as_json:
+        print_json(found)
+    else:
+        console = results()
+        console.print(Text(f"Run {found['run']}"))
+        show_summary(found, console)
+    if found["refused"]:
+        raise typer.Exit(SOME_REFUSED)

@@ -1,0 +1,106 @@
+"""How a run stands: a table of what became of its documents, and what was refused and why."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from ibidem.cli.marked import harmless
+from ibidem.reasons import counted
+
+REFUSALS_SHOWN = 20
+NAMES_SHOWN = 10
+
+Summary = Mapping[str, Any]
+
+
+def show_summary(summary: Summary, console: Console) -> None:
+    """Print a summary.
+
+    Args:
+        summary: As `ibidem ingest --json` prints it.
+        console: Where to print.
+    """
+    console.print(fates(summary))
+    for line in (*refusals(summary), *remarks(summary)):
+        console.print(line)
+
+
+def fates(summary: Summary) -> Table:
+    """Return the table of what became of the documents read; zeros are left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(justify="right")
+    table.add_column()
+    for number, meaning in counts(summary):
+        table.add_row(f"{number:,}", meaning)
+    return table
+
+
+def counts(summary: Summary) -> Iterator[tuple[int, str]]:
+    """Yield the counts of a summary that say something, each with its meaning."""
+    duplicates = summary["duplicates"]
+    yield summary["read"], f"documents read in {summary['took_s']:.1f} s"
+    told = {
+        "indexed": "indexed",
+        "unchanged": "were there already, unchanged",
+        "stale": "left aside: a newer version, or a newer deletion, is there",
+        "refused": "refused",
+        "pending": "still in the queue",
+        "unsigned": "of them without words: found by title and fields, never as a duplicate",
+    }
+    yield from ((summary[name], meaning) for name, meaning in told.items() if summary.get(name))
+    for level in ("identical", "near"):
+        if duplicates.get(level):
+            yield duplicates[level], f"of them {LEVELS[level]} one that was there before"
+
+
+LEVELS = {"identical": "identical with", "near": "near duplicates of"}
+
+
+def refusals(summary: Summary) -> Iterator[RenderableType]:
+    """Yield the refusals with place and reason, the first twenty."""
+    found: Sequence[Mapping[str, str]] = summary["refusals"]
+    if found:
+        yield Text("\nRefused:", "bad")
+    for one in found[:REFUSALS_SHOWN]:
+        yield refusal(one)
+    if len(found) > REFUSALS_SHOWN:
+        yield Text(f"  … {len(found) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
+
+
+def refusal(one: Mapping[str, str]) -> Text:
+    """Write a refusal on one line: place, document, field, reason."""
+    named = f" document {one['id']!r}" if one["id"] else ""
+    field = f", {one['field']}" if one["field"] else ""
+    return Text(f"  {harmless(one['where'])}:{harmless(named)}{harmless(field)}: {harmless(one['why'])}")
+
+
+def remarks(summary: Summary) -> Iterator[RenderableType]:
+    """Yield what is worth knowing once: ids that came again, fields that are nowhere at home, a run under way."""
+    if summary.get("repeated"):
+        some = listed(summary["repeated_ids"])
+        times = counted(summary["repeated"], "id came again", "ids came again")
+        yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
+    if summary.get("meta_fields"):
+        yield Text(f"\nFields that documents do not have went into meta: {listed(summary['meta_fields'])}.")
+    if summary.get("state") in {"waiting", "reading", "interrupted"}:
+        yield Text(f"\nThe run is {STATES[summary['state']]}; see it with: ibidem status {summary['run']}")
+
+
+STATES = {
+    "waiting": "not done",
+    "reading": "being read",
+    "interrupted": "broken off; what was sent is in the queue, and ingesting the same files again is safe",
+}
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name a few of many.
+
+    >>> listed([str(number) for number in range(12)])
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'
+    """
+    some = ", ".join(harmless(name) for name in names[:NAMES_SHOWN])
+    return some + (" and others" if len(names) > NAMES_SHOWN else "")

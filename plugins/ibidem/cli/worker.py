@@ -1,0 +1,28 @@
+"""`ibidem worker`: workers for the queue of the settings, until they are asked to end."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from ibidem.cli.console import messages
+from ibidem_workers.pool import Pool
+from ibidem_workers.settings import load, masked
+
+LOOK_EVERY = 0.5
+
+
+def run(
+    concurrency: Annotated[
+        int | None, typer.Option(min=1, max=256, help="Worker processes; one for each processor by default.")
+    ] = None,
+) -> None:
+    """Take documents from the queue, sign and index them, until Ctrl-C."""
+    settings = load().changed(concurrency=concurrency)
+    messages().print(
+        f"{settings.workers} at work on {masked(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
+    )
+    with Pool(settings) as pool:
+        while True:
+            pool.check()
+            time.sleep(LOOK_EVERY)

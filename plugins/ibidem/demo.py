@@ -1,0 +1,109 @@
+"""The demonstration: the licence texts of this machine, through the queue, into an index of its own, and a search."""
+
+import shlex
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ibidem.dedupe.request import parse_request
+from ibidem.licences import MOST, licences
+from ibidem.search import search
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import parse_query
+from ibidem_ingest.document import Document
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.runs import Progress, summary
+from ibidem_workers.settings import Settings
+
+FOLDER = Path(".ibidem/demo")
+QUERY = '"without warranty" liable'
+SIZE = 5
+SHOWN = 3
+
+Response = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """What the demonstration shows.
+
+    Args:
+        settings: Those of its own index.
+        run: How the ingest went, as `ibidem ingest --json` prints it.
+        response: The search's response.
+    """
+
+    settings: Settings
+    run: Mapping[str, Any]
+    response: Response
+
+
+def own(settings: Settings, folder: Path = FOLDER) -> Settings:
+    """Return settings whose engine and queue lie in the demonstration's own folder, so that no other index is touched."""
+    return settings.changed(
+        engine=f"sqlite:///{folder / 'index.sqlite'}", broker=f"filesystem:///{folder / 'queue'}", index="ibidem"
+    )
+
+
+def demonstrate(
+    settings: Settings, seen: Callable[[Progress], None] = lambda _: None, folder: Path = FOLDER
+) -> Demonstration:
+    """Ingest the licence texts of this machine into a fresh index, and search it.
+
+    Args:
+        settings: The user's settings; engine and queue are replaced.
+        seen: Called with the progress.
+        folder: Where index and queue are made; what an earlier demonstration left there is removed.
+    """
+    settings = own(settings, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    run = ingest_documents(texts(), settings, seen=seen)
+    engine = open_engine(settings.engine, settings.index)
+    try:
+        request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})
+        response = search(engine, parse_query(QUERY), request, 1, SIZE)
+        return Demonstration(settings, summary(engine, run), response)
+    finally:
+        engine.close()
+
+
+def texts() -> Iterator[Document]:
+    """Yield at most as many licence texts as a slow machine signs in some seconds."""
+    return islice(licences(), MOST)
+
+
+def next_commands(shown: Demonstration, program: str) -> list[str]:
+    """Return three commands to try on the demonstration's index, as they can be typed.
+
+    Args:
+        shown: What was shown.
+        program: How `ibidem` is called here.
+    """
+    start = f"IBIDEM_ENGINE={shlex.quote(shown.settings.engine)} {program}"
+    hits = shown.response["hits"]["hits"]
+    lead, other = pair(hits)
+    return [
+        f"{start} search {shlex.quote('apache license')} --dedupe collapse",
+        f"{start} compare {shlex.quote(lead)} {shlex.quote(other)}"
+        if other
+        else f"{start} inspect {shlex.quote(lead)}",
+        f"{start} groups",
+    ]
+
+
+def pair(hits: list[Mapping[str, Any]]) -> tuple[str, str]:
+    """Return a lead and a duplicate of it whose words differ, if there is one."""
+    lead, found = "", ("", "")
+    for hit in hits:
+        mark = hit.get("_dedupe", {})
+        if not mark.get("indent"):
+            lead = hit["_id"]
+        elif mark.get("level") == "near":
+            return lead, hit["_id"]
+        elif not found[0]:
+            found = (lead, hit["_id"])
+    return found if found[0] else (hits[0]["_id"], "")

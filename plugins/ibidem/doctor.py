@@ -1,0 +1,140 @@
+"""What answers and what does not: engine, broker, workers, tables and readers, each with what would mend it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from ibidem.reasons import counted
+from ibidem_engines.engine import Engine, Info
+from ibidem_ingest.errors import IbidemError
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers.extra import require
+from ibidem_ingest.readers.formats import Format
+from ibidem_workers.app import answers
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.settings import Settings, masked, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at.
+
+    Args:
+        name: What was looked at.
+        ok: Whether it is as it should be.
+        what: What was found.
+        remedy: What to do about it; empty when nothing is to be done.
+    """
+
+    name: str
+    ok: bool
+    what: str
+    remedy: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem doctor --json` prints."""
+        return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
+
+
+def report(settings: Settings, opened: Callable[[], Engine]) -> dict[str, object]:
+    """Return every setting with its origin and every check, as `ibidem doctor --json` prints them.
+
+    Args:
+        settings: The settings in force.
+        opened: Opens the engine.
+    """
+    return {
+        "settings": [
+            {"name": one.variable, "value": one.value, "origin": one.origin, "meaning": one.meaning}
+            for one in shown(settings)
+        ],
+        "checks": [check.as_json() for check in checks(settings, opened)],
+    }
+
+
+def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
+    """Yield the checks one after the other; one that fails stops no other."""
+    yield Check("ibidem", ok=True, what=f"{version('ibidem')} on Python {sys.version.partition(' ')[0]}")
+    yield from of_engine(settings, opened)
+    yield of_broker(settings)
+    if settings.queue_folder is not None:
+        yield of_workers(settings)
+    yield from of_readers()
+
+
+def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
+    """Look at the engine and at how the documents in the index are signed."""
+    try:
+        engine = opened()
+        try:
+            info = engine.info()
+        finally:
+            engine.close()
+    except IbidemError as error:
+        yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
+        return
+    yield Check("engine", ok=True, what=f"{info.name} {info.version} at {masked(settings.engine)}")
+    if not info.exists:
+        yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
+        return
+    yield Check("index", ok=True, what=f"{settings.index!r} holds {counted(info.documents, 'document')}")
+    yield from of_signatures(info, Tables(settings.tables))
+
+
+def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
+    """Look for documents without signatures, and for those signed with a table that is not the current one."""
+    if info.unsigned:
+        yield Check(
+            "unsigned",
+            ok=True,
+            what=f"{counted(info.unsigned, 'document')} without signatures: without words, or written by others",
+            remedy="they are found, and never grouped",
+        )
+    else:
+        yield Check("unsigned", ok=True, what="every document is signed")
+    mixed = {name: count for name, count in info.tables.items() if name and not current(name, tables)}
+    if mixed:
+        told = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
+        yield Check(
+            "tables", ok=False, what=f"documents signed with another idf table: {told}", remedy="ingest them again"
+        )
+    else:
+        yield Check("tables", ok=True, what="all signatures come from the current idf tables")
+
+
+def current(name: str, tables: Tables) -> bool:
+    """Tell whether a table is the one that documents of its language are signed with now."""
+    table = tables.named(name)
+    now = tables.of(table.language) if table is not None else None
+    return now is not None and now.name == name
+
+
+def of_broker(settings: Settings) -> Check:
+    """Look whether the broker answers."""
+    try:
+        answers(settings)
+    except IbidemError as error:
+        return Check("broker", ok=False, what=error.what, remedy=error.remedy)
+    return Check("broker", ok=True, what=masked(settings.broker))
+
+
+def of_workers(settings: Settings) -> Check:
+    """Look who works on the file queue, and what waits in it."""
+    folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
+    waiting, at_work = folder.waiting(), folder.workers()
+    what = f"{at_work} at work, {counted(waiting, 'batch', 'batches')} waiting"
+    if waiting and not at_work:
+        return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
+    return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
+
+
+def of_readers() -> Iterator[Check]:
+    """Look for the libraries that read HTML and PDF."""
+    for format_ in (Format.HTML, Format.PDF):
+        try:
+            require(format_)
+        except IbidemError as error:
+            yield Check(f"reader for {format_}", ok=False, what=error.what, remedy=error.remedy)
+        else:
+            yield Check(f"reader for {format_}", ok=True, what="installed")

@@ -1,0 +1,35 @@
+"""Submitting documents from a program: through the queue into the index, with an account of what became of them."""
+
+from collections.abc import Iterable
+
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.runs import summary
+from ibidem_workers.settings import Settings, load
+
+
+def submit(
+    documents: Iterable[Document | Refusal], settings: Settings | None = None, *, wait: bool = True
+) -> dict[str, object]:
+    """Send documents through the queue into the index.
+
+    Args:
+        documents: What to index, from `read`, `read_record` or made by hand; refusals among them are noted.
+        settings: Where to; read from environment and files when None.
+        wait: Whether to wait until every document is accounted for; with the file queue workers are then started.
+
+    Returns:
+        How the run stands, as `ibidem ingest --json` prints it.
+
+    Raises:
+        Unavailable: Engine or broker did not answer.
+    """
+    settings = settings or load()
+    run = ingest_documents(documents, settings, wait=wait)
+    engine = open_engine(settings.engine, settings.index)
+    try:
+        return summary(engine, run)
+    finally:
+        engine.close()
