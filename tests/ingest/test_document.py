@@ -1,0 +1,179 @@
+"""A record becomes a document, or a refusal that says where, which field, which value and what would be right."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.document import Document, moved, read_record
+from ibidem_ingest.errors import Refusal, Refused
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
+NAMES = TEXTS.filter(lambda name: 0 < len(name.encode()) <= 512)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | TEXTS,
+    lambda inner: st.lists(inner) | st.dictionaries(TEXTS, inner),
+    max_leaves=5,
+)
+DOCUMENTS = st.builds(
+    Document,
+    id=NAMES,
+    text=TEXTS,
+    title=TEXTS,
+    date=st.sampled_from(["", "1787", "1787-09", "1787-09-17", "2024-02-29T12:00:00Z"]),
+    source=TEXTS,
+    url=TEXTS,
+    language=st.sampled_from(["en", "de", "grc"]),
+    version=st.none() | st.integers(-(2**63), 2**63 - 1),
+    meta=st.dictionaries(TEXTS, JSON, max_size=3),
+)
+
+
+def refusal(max_text: int = 100, **record: object) -> Refusal:
+    with pytest.raises(Refused) as refused:
+        read_record(record, "cases.jsonl:7", max_text)
+    return refused.value.refusal
+
+
+@given(DOCUMENTS)
+def test_a_document_survives_the_way_through_a_message(document: Document) -> None:
+    assert read_record(document.as_record(), "message") == document
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["id", "text", "pages", "date", "version", "meta", "language", "x"]), JSON | st.text()
+    )
+)
+def test_whatever_a_record_holds_it_becomes_a_document_or_a_refusal(record: dict[str, object]) -> None:
+    try:
+        document = read_record(record, "f:1", max_text=50)
+    except Refused as refused:
+        read = refused.refusal
+    else:
+        read = read_record(document.as_record(), "f:1", max_text=50)
+    assert read == document if isinstance(read, Document) else (read.where, bool(read.why)) == ("f:1", True)
+
+
+@given(st.text(st.characters()), st.text(st.characters()))
+def test_a_refusal_can_travel_whatever_it_refuses(id_: str, date: str) -> None:
+    "".join(refusal(id=id_, date=date, text=None).as_json().values()).encode()
+
+
+@pytest.mark.parametrize(
+    ("record", "field", "why"),
+    [
+        ({"text": "a"}, "id", "it is missing; give each document a name"),
+        ({"id": None, "text": "a"}, "id", "it is missing"),
+        ({"id": "", "text": "a"}, "id", "it is empty"),
+        ({"id": [1], "text": "a"}, "id", "[1] is a list; write a string"),
+        ({"id": True, "text": "a"}, "id", "True is true or false"),
+        ({"id": 1.5, "text": "a"}, "id", "1.5 is a number"),
+        ({"id": "é" * 257, "text": "a"}, "id", "has 514 bytes of UTF-8; at most 512 are taken"),
+        ({"id": "a\x00b", "text": "a"}, "id", "a null byte at character 1"),
+        ({"id": "a\ud800", "text": "a"}, "id", "a lone surrogate (U+D800) at character 1"),
+        ({"id": "a"}, "text", "it is missing; write `text`"),
+        ({"id": "a", "text": None}, "text", "it is null"),
+        ({"id": "a", "text": 3}, "text", "3 is a number; write a string"),
+        ({"id": "a", "text": "one\x00"}, "text", "a null byte at character 3, in 'one\\x00'"),
+        ({"id": "a", "text": "one\udfff"}, "text", "a lone surrogate (U+DFFF) at character 3"),
+        ({"id": "a", "text": "x" * 101}, "text", "101 characters, at most 100 are taken; split the document"),
+        ({"id": "a", "pages": ["x" * 50, "x" * 50]}, "pages", "101 characters, at most 100"),
+        ({"id": "a", "pages": "x"}, "pages", "'x' is a string; write a list of strings"),
+        ({"id": "a", "pages": ["x", 3]}, "pages", "page 2, 3, is a number"),
+        ({"id": "a", "text": "we the people", "pages": ["we the", "persons"]}, "pages", "disagrees with `text`"),
+        ({"id": "a", "text": "", "title": ["T"]}, "title", "['T'] is a list; write a string"),
+        ({"id": "a", "text": "", "title": "T\ud800"}, "title", "a lone surrogate"),
+        ({"id": "a", "text": "", "date": "1787."}, "date", "'1787.' is not a date; write a year (1787)"),
+        ({"id": "a", "text": "", "language": "english"}, "language", "'english' is not a code; write one of ISO 639-1"),
+        ({"id": "a", "text": "", "version": True}, "version", "True is not a whole number"),
+        ({"id": "a", "text": "", "version": 1.0}, "version", "1.0 is not a whole number"),
+        ({"id": "a", "text": "", "version": "3"}, "version", "'3' is not a whole number"),
+        ({"id": "a", "text": "", "version": 2**63}, "version", "9223372036854775808 is not a whole number of 64 bits"),
+        ({"id": "a", "text": "", "meta": ["x"]}, "meta", "['x'] is a list; write an object"),
+        ({"id": "a", "text": "", "meta": {"x": "\ud800"}}, "meta", "cannot be written as JSON"),
+        ({"id": "a", "text": "", "court": {1, 2}}, "meta", "cannot be written as JSON"),
+    ],
+)
+def test_a_refusal_names_the_field_the_value_and_what_would_be_right(
+    record: dict[str, object], field: str, why: str
+) -> None:
+    refused = refusal(**record)
+    assert (refused.where, refused.field) == ("cases.jsonl:7", field)
+    assert why in refused.why
+
+
+def test_a_refusal_names_the_document() -> None:
+    assert refusal(id="Roe v. Wade", text=None).id == "Roe v. Wade"
+    assert refusal(id=410, text=None).id == "410"
+
+
+def test_an_id_at_fault_is_named_so_that_every_terminal_and_message_takes_it() -> None:
+    assert refusal(id="a\ud800\x00", text="").id == "a\\ud800\\x00"
+    assert refusal(id="x" * 1_000, text="").id == "x" * 60 + "…"
+
+
+def test_a_huge_value_is_shown_short() -> None:
+    assert len(refusal(id="a", text=["x" * 10_000] * 10_000).why) < 200
+    assert len(refusal(id="a", text="", date="x" * 10_000).why) < 250
+
+
+def test_a_record_that_is_no_object_is_refused() -> None:
+    with pytest.raises(Refused, match="a list, not an object"):
+        read_record(["id"], "f:1")  # type: ignore[arg-type]
+
+
+def test_the_longest_text_and_the_longest_id_are_taken() -> None:
+    assert read_record({"id": "é" * 256, "text": "x" * 10}, "f:1", max_text=10).text == "x" * 10
+
+
+def test_a_text_without_words_is_taken() -> None:
+    assert read_record({"id": "a", "text": ""}, "f:1").text == ""
+    assert read_record({"id": "a", "pages": ["", ""]}, "f:1").pages == ("", "")
+
+
+def test_a_whole_number_stands_for_its_decimal_string() -> None:
+    document = read_record({"id": 7, "text": "", "date": 1787, "title": 1984}, "f:1")
+    assert (document.id, document.date, document.title) == ("7", "1787", "1984")
+
+
+def test_null_counts_as_missing_where_a_field_may_be_missing() -> None:
+    nothing = dict.fromkeys(["title", "date", "source", "url", "language", "version", "meta", "pages"])
+    assert read_record({"id": "a", "text": "x", **nothing}, "f:1") == Document("a", "x")
+    assert read_record({"id": "a", "text": None, "pages": ["x"]}, "f:1") == Document("a", "x")
+
+
+def test_pages_are_joined_by_form_feeds_and_found_again() -> None:
+    document = read_record({"id": "a", "pages": ["We the", "", "People"]}, "f:1")
+    assert document.text == "We the\f\fPeople"
+    assert document.pages == ("We the", "", "People")
+
+
+def test_a_form_feed_inside_a_page_is_a_line_break_so_that_the_pages_keep_their_numbers() -> None:
+    assert read_record({"id": "a", "pages": ["one\f", "two"]}, "f:1").pages == ("one\n", "two")
+
+
+def test_text_and_pages_agree_but_for_white_space_and_the_pages_give_the_breaks() -> None:
+    document = read_record({"id": "a", "text": " We the\n\nPeo ple", "pages": ["We", "the People "]}, "f:1")
+    assert document.pages == ("We", "the People ")
+
+
+def test_pages_that_an_exporter_left_empty_count_as_missing() -> None:
+    assert read_record({"id": "a", "text": "x", "pages": []}, "f:1") == Document("a", "x")
+    assert refusal(id="a", pages=[]).field == "text"
+
+
+def test_a_language_with_a_region_counts_as_the_language() -> None:
+    assert read_record({"id": "a", "text": "", "language": "pt-BR"}, "f:1").language == "pt"
+
+
+def test_other_fields_go_into_meta_where_a_field_of_the_same_name_wins() -> None:
+    record = {"id": "a", "text": "", "court": "9th Cir.", "judge": "B", "meta": {"court": "SCOTUS"}}
+    assert read_record(record, "f:1").meta == {"court": "SCOTUS", "judge": "B"}
+    assert moved(record) == {"court", "judge"}
+
+
+def test_a_document_keeps_nothing_of_the_callers_meta() -> None:
+    meta = {"court": "9th Cir."}
+    document = read_record({"id": "a", "text": "", "meta": meta}, "f:1")
+    meta["court"] = "SCOTUS"
+    assert document.meta == {"court": "9th Cir."}
