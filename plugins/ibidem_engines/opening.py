@@ -1,0 +1,50 @@
+"""From an address to an engine: `sqlite:///path`."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import unquote
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.sqlite import SqliteEngine
+from ibidem_ingest.errors import UsageError
+
+_INDEX = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}", re.ASCII)
+_RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or sqlite:////absolute/file.sqlite"
+
+
+def open_engine(url: str, index: str) -> Engine:
+    """Open the engine at an address; nothing is read, made or connected yet.
+
+    Args:
+        url: `sqlite:///folder/file.sqlite`, relative to the current folder, or `sqlite:////absolute/file.sqlite`.
+        index: The name of the index: lower-case letters, digits, `-` and `_`.
+
+    Raises:
+        UsageError: An address or a name that is not understood.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in _ENGINES:
+        raise UsageError(f"engine {_without_password(url)!r} is not understood", _RIGHT_SQLITE)
+    if not _INDEX.fullmatch(index):
+        raise UsageError(
+            f"index name {index!r} is not allowed",
+            "use at most 100 lower-case letters, digits, - and _, a letter or digit first",
+        )
+    return _ENGINES[scheme](rest, index)
+
+
+def _sqlite(rest: str, index: str) -> Engine:
+    """Open the embedded engine; a database in memory is refused, since workers are other processes."""
+    path = unquote(rest.removeprefix("/"))
+    if not rest.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
+        raise UsageError(f"engine 'sqlite://{rest}' names no file", _RIGHT_SQLITE)
+    return SqliteEngine(Path(path), index)
+
+
+def _without_password(url: str) -> str:
+    """Hide what stands between `//` and `@`."""
+    return re.sub(r"//[^/@]*@", "//…@", url)
+
+
+_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite}

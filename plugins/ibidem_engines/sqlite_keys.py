@@ -1,0 +1,41 @@
+"""Look-up values as SQLite keeps them: words of one row in a contentless full-text table, and 32-bit marks."""
+
+import re
+
+from xxhash import xxh3_128_hexdigest
+
+from ibidem_engines.engine import Clue
+from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.packed import unpack
+
+MARKED: tuple[Clue, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
+"""Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
+
+_PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
+
+
+def values_of(packed: bytes) -> dict[Clue, list[str]]:
+    """Read the look-up values out of a packed value; none of one that is empty, damaged or of an unknown scheme."""
+    unpacked = unpack(packed) if packed else None
+    return {} if unpacked is None else clues(unpacked)
+
+
+def marked(values: dict[Clue, list[str]]) -> list[str]:
+    """List the values that get a mark."""
+    return [value for clue in MARKED for value in values.get(clue, ())]
+
+
+def words(values: dict[Clue, list[str]]) -> str:
+    """Write all values of a document as the words of one row.
+
+    Values of two classes are never alike: bands have 14 digits, rare terms 10, the others name their scheme.
+    """
+    parts: list[str] = []
+    for clue, some in values.items():
+        parts += map(word, some) if clue == "content" else some
+    return " ".join(parts)
+
+
+def word(value: str) -> str:
+    """Write a value as one word: itself, or its hash when it holds what the tokenizer would cut (an id may)."""
+    return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"

@@ -1,0 +1,203 @@
+"""Ranking, reading and scanning documents in SQLite."""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+from xxhash import xxh3_64_hexdigest
+
+from ibidem_engines.engine import Hit, Info, Ranking, Stored
+from ibidem_engines.passages import marked, passage, phrases_of
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.sqlite_file import LAYOUT, SqliteFile, Value
+from ibidem_engines.sqlite_ledger import as_json
+from ibidem_engines.sqlite_query import conditions, expression
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+
+MOST_HITS = 10_000
+
+_CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{16})\.([0-9a-f]{16})", re.ASCII)
+_NEWEST = (1 << 63) - 1
+_BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
+_TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
+    where r.rank = ? order by i.id limit ?"""
+_BY_PLACE = 'select place, id, packed from "ibidem.{index}.documents" where place in (select value from json_each(?))'
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text
+    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
+    where d.id in (select value from json_each(?))"""
+_SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
+    where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
+_COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
+
+Ranked = list[tuple[int, float]]
+
+
+def window(file: SqliteFile, query: Query, size: int, cursor: str) -> Ranking:
+    """Rank what matches; see `Engine.window`.
+
+    The cursor remembers the newest document, so that what is written later stays out; scores follow the index.
+    """
+    if not 1 <= size <= MOST_HITS:
+        raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
+    marks = f"{xxh3_64_hexdigest(file.index.encode())}.{_hash(query)}"
+    newest = _read_cursor(cursor, marks) if cursor else None
+    with file.reading():
+        if newest is None:
+            newest = file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
+        total, ranked = _ranked(file, query, size, newest)
+        documents = by_place(file, [place for place, _ in ranked])
+    hits = [Hit(file.index, *documents[place][:1], -rank, documents[place][1], place) for place, rank in ranked]
+    return Ranking(sorted(hits, key=lambda hit: (-hit.score, hit.id)), total, f"{newest}.{marks}")
+
+
+def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[Stored]:
+    """Read documents; see `Engine.fetch`."""
+    expression(query)
+    here = [name for index, name in ids if index == file.index]
+    with file.reading():
+        rows = {row[0]: row for row in file.run(_BY_ID, (as_json(here),))}
+    phrases = phrases_of(query)
+    found = {name: _document(row) for name, row in rows.items()}
+    return [
+        Stored(
+            file.index,
+            found[name],
+            version=rows[name][1],
+            idf=rows[name][2],
+            snippets=(passage(found[name].text, phrases),),
+            title=marked(found[name].title, phrases),
+        )
+        for name in here
+        if name in found
+    ]
+
+
+def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
+    """Go through the index up to what is its newest document now; see `Engine.scan`."""
+    if size < 1:
+        raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
+    limits = conditions(Query(filters=tuple(filters)))
+    statement = _SLICE.replace("{limits}", limits.sql)
+    with file.reading():
+        (newest,) = file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+    after = 0
+    while True:
+        with file.reading():
+            rows = file.run(statement, (after, newest, *limits.values, size)).fetchall()
+        if not rows:
+            return
+        yield [Hit(file.index, name, 0.0, packed, place) for place, name, packed in rows]
+        after = rows[-1][0]
+
+
+def info(file: SqliteFile) -> Info:
+    """Tell what stands in the file; see `Engine.info`."""
+    state = file.state()
+    if state.get("layout") != LAYOUT:
+        return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
+    with file.reading():
+        counts = file.run(_COUNTS).fetchall()
+    tables: dict[str, int] = {}
+    for idf, _, count in counts:
+        if idf:
+            tables[idf] = tables.get(idf, 0) + count
+    documents = sum(count for _, _, count in counts)
+    unsigned = sum(count for _, signed, count in counts if not signed)
+    schema = _schema(state) if documents > unsigned else ()
+    return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
+
+
+def by_place(file: SqliteFile, places: Sequence[int]) -> dict[int, tuple[str, bytes | None]]:
+    """Read id and packed signatures of the documents that stand at these places."""
+    rows = file.run(_BY_PLACE, (as_json(list(places)),))
+    return {place: (name, packed) for place, name, packed in rows}
+
+
+def matching(file: SqliteFile, query: Query) -> set[int]:
+    """Read the places of all documents that match."""
+    chosen = _choose(query, _NEWEST)
+    return {place for place, _ in file.run(chosen.sql("0.0"), chosen.values)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The documents that match, as SQL: what stands behind `from`, and what stands for its question marks.
+
+    Args:
+        place: The column that holds the place.
+        rank: The expression that ranks (less is better).
+        rest: Tables and conditions.
+        values: What is bound.
+    """
+
+    place: str
+    rank: str
+    rest: str
+    values: tuple[Value, ...]
+
+    def sql(self, rank: str = "") -> str:
+        """Write the statement that gives places with their ranks."""
+        return f"select {self.place} as place, {rank or self.rank} as rank from {self.rest}"  # noqa: S608 - values are bound
+
+    @property
+    def count(self) -> str:
+        """Write the statement that counts."""
+        return f"select count(*) from {self.rest}"  # noqa: S608 - values are bound
+
+
+def _choose(query: Query, newest: int) -> _Chosen:
+    """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it."""
+    words, limits = expression(query), conditions(query)
+    if not words:
+        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}'
+        return _Chosen("d.place", "0.0", rest, (newest, *limits.values))
+    joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
+    rest = f'"ibidem.{{index}}.texts" t{joined} where "ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
+    return _Chosen("t.rowid", _BM25, rest, (words, newest, *limits.values))
+
+
+def _ranked(file: SqliteFile, query: Query, size: int, newest: int) -> tuple[int, Ranked]:
+    """Count what matches, and read the first places with their ranks; of equal ranks at the end the first by id."""
+    chosen = _choose(query, newest)
+    (total,) = file.run(chosen.count, chosen.values).fetchone()
+    top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + 1)).fetchall()
+    if len(top) <= size:
+        return total, top
+    last = top[size][1]
+    better = [(place, rank) for place, rank in top if rank < last]
+    if len(better) == size:
+        return total, better
+    tied = _TIED.replace("{ranked}", chosen.sql())
+    return total, better + file.run(tied, (*chosen.values, last, size - len(better))).fetchall()
+
+
+def _document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str]) -> Document:
+    """Put a document together again; the version that it names is the one that was seen last."""
+    name, version, _, source, language, date, url, given, meta, title, text = row
+    stated = None if given is None else version
+    return Document(name, text, title, date, source, url, language, stated, orjson.loads(meta))
+
+
+def _hash(query: Query) -> str:
+    """Hash what a query means, however it was typed."""
+    return xxh3_64_hexdigest(repr((query.all_of, query.none_of, query.filters)).encode())
+
+
+def _read_cursor(cursor: str, marks: str) -> int:
+    """Read the newest place from a cursor of the same index and query."""
+    shape = _CURSOR.fullmatch(cursor)
+    if shape is None:
+        raise UsageError(f"cursor {cursor!r} is none that a search has given", "leave it out to begin anew")
+    index, query = marks.split(".")
+    if shape[2] != index:
+        raise UsageError(f"cursor {cursor!r} belongs to another index", "leave it out to begin anew")
+    if shape[3] != query:
+        raise UsageError(f"cursor {cursor!r} belongs to another query or other filters", "leave it out to begin anew")
+    return int(shape[1])
+
+
+def _schema(state: dict[str, Value]) -> tuple[str, ...]:
+    return (str(state["schema"]),) if "schema" in state else ()

@@ -1,0 +1,142 @@
+"""Storing and deleting documents in SQLite, one transaction for each call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from ibidem_engines import sqlite_ledger
+from ibidem_engines.engine import Fate, Outcome, Record
+from ibidem_engines.sqlite_file import SqliteFile
+from ibidem_engines.sqlite_keys import values_of, words
+from ibidem_engines.sqlite_ledger import as_json
+from ibidem_engines.sqlite_rows import Ready, prepare
+
+_DOCUMENT = """insert into "ibidem.{index}.documents"
+    (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given, meta)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+_TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
+_KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
+_FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
+_PACKED = 'select place, packed from "ibidem.{index}.documents" where place in (select value from json_each(?))'
+_RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
+_THERE = """select id, place, version, digest from "ibidem.{index}.documents"
+    where id in (select value from json_each(?))"""
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """The document that stands under an id."""
+
+    place: int
+    version: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What stands, or is buried, under the ids of a call.
+
+    Args:
+        there: The documents.
+        graves: The versions of tombstones.
+    """
+
+    there: Mapping[str, _There]
+    graves: Mapping[str, int]
+
+    @classmethod
+    def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_Standing":
+        """Look at all ids at once."""
+        rows = file.run(_THERE, (as_json(ids),))
+        there = {name: _There(place, version, digest) for name, place, version, digest in rows}
+        stones = sqlite_ledger.get(file, "tombstones", ids).items()
+        return cls(there, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
+
+    def late(self, name: str, version: int) -> str:
+        """Say why a version comes too late to be written; empty when it does not."""
+        if name in self.there and self.there[name].version > version:
+            return f"version {version} is older than the one that stands there, {self.there[name].version}"
+        if name in self.graves and self.graves[name] >= version:
+            return f"version {version} was deleted with version {self.graves[name]}"
+        return ""
+
+    def outcome(self, record: Record) -> Outcome:
+        """Decide what becomes of a record."""
+        name = record.document.id
+        there = self.there.get(name)
+        before = there.version if there else None
+        if why := self.late(name, record.version):
+            return Outcome(name, Fate.STALE, before=before, field="version", why=why)
+        fate = Fate.UNCHANGED if there and there.digest == record.digest else Fate.INDEXED
+        return Outcome(name, fate, before=before)
+
+    def deletion(self, name: str, version: int) -> Outcome:
+        """Decide what becomes of a document that is to be deleted."""
+        there = self.there.get(name)
+        if there is None:
+            return Outcome(name, Fate.MISSING)
+        if there.version > version:
+            return Outcome(name, Fate.STALE, before=there.version, field="version", why=self.late(name, version))
+        return Outcome(name, Fate.DELETED, before=there.version)
+
+
+def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
+    """Store records; see `Engine.write`."""
+    ready, outcomes = prepare(records)
+    if ready:
+        with file.writing():
+            outcomes |= _write(file, ready)
+    return [outcomes[at] for at in range(len(records))]
+
+
+def delete(file: SqliteFile, ids: Sequence[str], version: int) -> list[Outcome]:
+    """Delete documents and leave tombstones; see `Engine.delete`."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with file.writing():
+        standing = _Standing.read(file, ids)
+        outcomes = {name: standing.deletion(name, version) for name in ids}
+        _remove(file, [standing.there[name].place for name, each in outcomes.items() if each.fate is Fate.DELETED])
+        buried = [name for name, each in outcomes.items() if each.fate is not Fate.STALE]
+        newer = [name for name in buried if standing.graves.get(name, version) <= version]
+        sqlite_ledger.put(file, "tombstones", {name: {"version": version, "at": now} for name in newer})
+    return [outcomes[name] for name in ids]
+
+
+def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
+    """Store rows and return what became of them, by their place in the call."""
+    standing = _Standing.read(file, [each.id for each in ready])
+    outcomes = {each.at: standing.outcome(each.record) for each in ready}
+    new = [each for each in ready if outcomes[each.at].fate is Fate.INDEXED]
+    _remove(file, [standing.there[each.id].place for each in new if each.id in standing.there])
+    for each, place in zip(new, _insert(file, new), strict=True):
+        outcomes[each.at] = replace(outcomes[each.at], order=place)
+    same = [each.record for each in ready if outcomes[each.at].fate is Fate.UNCHANGED]
+    file.run_many(_RAISE, [(record.version, record.document.id) for record in same])
+    if standing.graves:
+        sqlite_ledger.remove(file, "tombstones", [each.id for each in new])
+    return outcomes
+
+
+def _insert(file: SqliteFile, new: Sequence[Ready]) -> range:
+    """Store rows under the next places and return these."""
+    if not new:
+        return range(0)
+    (last,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
+    places = range(last + 1, last + 1 + len(new))
+    file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
+    numbered = list(zip(places, new, strict=True))
+    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in numbered])
+    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in numbered])
+    file.run_many(_KEYS, [(place, each.keys) for place, each in numbered if each.keys])
+    return places
+
+
+def _remove(file: SqliteFile, places: Sequence[int]) -> None:
+    """Take documents out of all tables; their look-up values are known from the packed signatures."""
+    if not places:
+        return
+    rows = file.run(_PACKED, (as_json(list(places)),)).fetchall()
+    keys = [(place, words(values_of(packed))) for place, packed in rows if packed]
+    file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
+    file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
+    file.run_many('delete from "ibidem.{index}.documents" where place = ?', [(place,) for place in places])
