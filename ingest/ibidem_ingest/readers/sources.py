@@ -97,10 +97,10 @@ def sources(
         path = Path(given)
         if str(given) == STANDARD_INPUT:
             yield Source(None, STANDARD_INPUT, Format.JSONL)
-        elif S_ISDIR(_mode(path)):
-            yield from _below(path, path, format_, passed_over, set())
-        elif told := format_ or format_of(path.name):
+        elif (told := format_ or format_of(path.name)) and not S_ISDIR(_mode(path)):
             yield Source(path, path.name, told)
+        else:
+            yield from _below(path, path, format_, passed_over, set())
 
 
 def _below(
