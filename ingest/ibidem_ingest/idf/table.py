@@ -1,0 +1,205 @@
+"""An idf table: frozen, named by a hash of its contents, read from a file that all workers of a machine share.
+
+A signature is only as stable as the table behind it (Conrad 2003, section 6.2), so a table is built once and never
+changed, and its name is stored with every signature.
+
+The file: the line `ibidem-idf1`, the length of the header in 8 hex digits and a line break, the header in JSON, blanks
+up to a multiple of 8 bytes; then, each filled up to a multiple of 8 bytes, the document counts (float64, ascending), the
+look-up slots (uint64, `lookup`), the ends of the terms (int64) and the terms themselves (UTF-8, in the order of ranks).
+The header holds scheme, language, documents, origin, name, the sizes of the four parts and their xxh3-64.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import xxhash
+from numpy.typing import NDArray
+
+from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf import lookup
+from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.wordhash import Hashes, Places
+
+SCHEME = "idf1"
+HIGHEST = 0.8
+LEAST_DOCUMENTS = 5
+_MAGIC = b"ibidem-idf1\n"
+_PART_TYPES = {"counts": "<f8", "slots": "<u8", "ends": "<i8", "letters": "u1"}
+_REMEDY = "delete the file; a default table is built again at the next use"
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """How many documents hold each term.
+
+    Args:
+        name: 16 hex digits: xxh3-64 of scheme, language, documents, counts and terms.
+        language: ISO 639-1 code of the texts it speaks for.
+        documents: Number of documents behind it (N).
+        origin: What it was built from, in words.
+        counts: Documents that hold each term, float64, ascending: rank 0 has the highest idf; ties in code-point order.
+        slots: Look-up slots (`lookup`).
+        ends: Byte offset behind each term in `letters`, int64.
+        letters: UTF-8 of all terms in the order of ranks, uint8.
+    """
+
+    name: str
+    language: str
+    documents: int
+    origin: str
+    counts: NDArray[np.float64]
+    slots: Hashes
+    ends: Places
+    letters: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, language: str, documents: int, counts: dict[str, float], origin: str) -> "Table":
+        """Build a table from counts; terms in fewer than 5 documents are left out.
+
+        Args:
+            language: ISO 639-1 code.
+            documents: Number of documents (N).
+            counts: Documents that hold each term; an estimate need not be whole.
+            origin: What it was built from, in words.
+
+        Raises:
+            TableError: There are more terms than ranks of 24 bits.
+
+        >>> table = Table.of("en", 1000, {"rare": 6, "court": 600, "typo": 1}, "three words")
+        >>> [table.term(rank) for rank in range(table.size)], table.first_allowed
+        (['rare', 'court'], 0)
+        """
+        ordered = sorted((count, term) for term, count in counts.items() if count >= LEAST_DOCUMENTS)
+        if len(ordered) > lookup.MOST_TERMS:
+            raise TableError(f"{len(ordered):,} terms are more than a table holds", "count fewer documents")
+        terms = [term.encode() for _, term in ordered]
+        letters = np.frombuffer(b"".join(terms), np.uint8)
+        ends = np.cumsum([len(term) for term in terms], dtype=np.int64)
+        numbers = np.array([count for count, _ in ordered], np.float64)
+        name = _name(language, documents, numbers, ends, letters)
+        slots = lookup.slots_of(TokenBatch.of([" ".join(term for _, term in ordered)]).hashes)
+        return cls(name, language, documents, origin, numbers, slots, ends, letters)
+
+    @property
+    def size(self) -> int:
+        """Number of terms."""
+        return self.counts.size
+
+    @cached_property
+    def first_allowed(self) -> int:
+        """The first rank with idf_norm of at most 0.8; rarer terms are mostly typing errors (Conrad 2003, 6.1)."""
+        idf = np.log((self.documents + 0.5) / self.counts) / log(self.documents + 1)
+        return int(np.count_nonzero(idf > HIGHEST))
+
+    def ranks(self, hashes: Hashes) -> Places:
+        """Return the rank of each term by its `wh1`, `lookup.ABSENT` for those that are not in the table."""
+        return lookup.ranks(self.slots, hashes)
+
+    def rank(self, hash_: int) -> int:
+        """Return the rank of one term by its `wh1`, `lookup.ABSENT` when it is not in the table."""
+        return lookup.rank(self.slots, hash_)
+
+    def idf_norm(self, rank: int) -> float:
+        """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1).
+
+        >>> round(Table.of("en", 1000, {"court": 600}, "one word").idf_norm(0), 3)
+        0.074
+        """
+        return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
+
+    def term(self, rank: int) -> str:
+        """Return the term of a rank."""
+        start = int(self.ends[rank - 1]) if rank else 0
+        return self.letters[start : int(self.ends[rank])].tobytes().decode()
+
+    def save(self, path: Path) -> None:
+        """Write the table to a file, whole or not at all, whoever else writes the same one."""
+        parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
+        padded = [_padded(part.tobytes()) for part in parts]
+        header = orjson.dumps(
+            {
+                "scheme": SCHEME,
+                "language": self.language,
+                "documents": self.documents,
+                "origin": self.origin,
+                "name": self.name,
+                "sizes": [part.size for part in parts],
+                "checksum": _checksum(padded),
+            }
+        )
+        start = _MAGIC + b"%08x\n" % len(header)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            file.write(start + header + b" " * (-(len(start) + len(header)) % 8))
+            file.writelines(padded)
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(path)
+
+    @classmethod
+    def open(cls, path: Path) -> "Table":
+        """Map a table's file into memory.
+
+        Raises:
+            TableError: The file is missing, damaged, or of another scheme.
+        """
+        try:
+            file = np.memmap(path, np.uint8, "r")
+        except (OSError, ValueError) as error:
+            raise TableError(f"cannot read the idf table {path}: {error}", _REMEDY) from error
+        try:
+            return cls(**_parsed(file))
+        except (ValueError, KeyError, TypeError) as error:
+            raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
+
+
+def _parsed(file: NDArray[np.uint8]) -> dict[str, Any]:
+    """Read header and parts, and check them."""
+    start = len(_MAGIC) + 9
+    if file[: len(_MAGIC)].tobytes() != _MAGIC:
+        raise ValueError("it does not begin as one")
+    end = start + int(file[len(_MAGIC) : start - 1].tobytes(), 16)
+    header = orjson.loads(file[start:end].tobytes())
+    body = file[end + -end % 8 :]
+    if header["scheme"] != SCHEME or header["checksum"] != _checksum([body.data]):
+        raise ValueError("checksum or scheme differ")
+    return {
+        "name": str(header["name"]),
+        "language": str(header["language"]),
+        "documents": int(header["documents"]),
+        "origin": str(header["origin"]),
+        **_parts(body, header["sizes"]),
+    }
+
+
+def _parts(body: NDArray[np.uint8], sizes: Sequence[int]) -> dict[str, Any]:
+    parts, start = {}, 0
+    for name, kind, size in zip(_PART_TYPES, _PART_TYPES.values(), sizes, strict=True):
+        length = size * np.dtype(kind).itemsize
+        parts[name] = np.asarray(body[start : start + length]).view(kind)
+        start += length + -length % 8
+    return parts
+
+
+def _padded(part: bytes) -> bytes:
+    return part + b"\0" * (-len(part) % 8)
+
+
+def _checksum(parts: Sequence[bytes | memoryview]) -> str:
+    digest = xxhash.xxh3_64()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _name(language: str, documents: int, counts: NDArray[np.float64], ends: Places, letters: NDArray[np.uint8]) -> str:
+    digest = xxhash.xxh3_64(f"{SCHEME} {language} {documents}\n".encode())
+    for part in (counts, ends, letters):
+        digest.update(part.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,87 @@
+"""The idf tables of a folder: one current table for each language, and every other by its name.
+
+`<name>.idf` is a table; `<language>.current` holds the name of the language's current one, or `none`. Where a language
+has no current table yet, its default one is built, by whoever comes first.
+"""
+
+import re
+import tempfile
+from pathlib import Path
+
+from ibidem_ingest.idf.general import general
+from ibidem_ingest.idf.table import Table
+
+_NONE = "none"
+_CODE = re.compile("[a-z]{2,3}")
+
+
+class Tables:
+    """The tables of a folder, each opened once.
+
+    Args:
+        folder: Where the tables are; made when missing.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self._current: dict[str, Table | None] = {}
+        self._named: dict[str, Table] = {}
+
+    def of(self, language: str) -> Table | None:
+        """Return the current table of a language; None when there is none for it.
+
+        Raises:
+            TableError: The table's file is damaged.
+        """
+        if not _CODE.fullmatch(language):
+            return None
+        if language not in self._current:
+            self._current[language] = self._open_current(language)
+        return self._current[language]
+
+    def named(self, name: str) -> Table | None:
+        """Return a table by its name, None when the folder does not hold it."""
+        if name not in self._named:
+            path = self._path(name)
+            if not name or not path.exists():
+                return None
+            self._named[name] = Table.open(path)
+        return self._named[name]
+
+    def use(self, table: Table) -> None:
+        """Keep a table and make it the current one of its language."""
+        if not self._path(table.name).exists():
+            table.save(self._path(table.name))
+        self._point(table.language, table.name)
+        self._current.pop(table.language, None)
+
+    def _open_current(self, language: str) -> Table | None:
+        pointer = self._pointer(language)
+        if pointer.exists():
+            name = pointer.read_text().strip()
+            if name == _NONE:
+                return None
+            if table := self.named(name):
+                return table
+        return self._build(language)
+
+    def _build(self, language: str) -> Table | None:
+        table = general(language)
+        if table is None:
+            self._point(language, _NONE)
+            return None
+        table.save(self._path(table.name))
+        self._point(language, table.name)
+        return self.named(table.name)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.idf"
+
+    def _pointer(self, language: str) -> Path:
+        return self.folder / f"{language}.current"
+
+    def _point(self, language: str, name: str) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", dir=self.folder, prefix=".", delete=False) as file:
+            file.write(name + "\n")
+        Path(file.name).replace(self._pointer(language))

@@ -1,0 +1,98 @@
+"""idf fingerprint: the six rarest terms and where they stand (Conrad, Guo and Schriber 2003, section 6.1).
+
+Candidates are the document's terms in the idf table with idf_norm ≤ 0.8. The six with the highest idf_norm are taken
+(ties in code-point order), each with the token offset of its first occurrence, made relative to the smallest of the six.
+In the order of their idf they are written `term:offset`, joined by one space, and hashed with SHA-1. In the binned
+fingerprint each offset is rounded up to a multiple of 25, the end of its bin; 0 stays 0.
+"""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha1
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ibidem_ingest.idf.rarest import RarestTerms, candidates
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.tokens import TokenBatch
+
+TERMS = 6
+BIN = 25
+STRICT, BINNED = "fp1:", "fb1:"
+
+
+class Fingerprint(NamedTuple):
+    """The fingerprint of one document.
+
+    Args:
+        strict: `fp1:` and 40 hex digits; empty when there is no candidate.
+        binned: `fb1:` and 40 hex digits; empty when there is no candidate.
+        weak: Whether there were fewer than six candidates: it is then never evidence.
+    """
+
+    strict: str
+    binned: str
+    weak: bool
+
+
+NONE = Fingerprint("", "", weak=True)
+
+
+def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprint:
+    """Fingerprint one document.
+
+    Args:
+        tokens: Its tokens.
+        table: The idf table of its language.
+        bin_size: Tokens in a bin of the binned fingerprint.
+
+    >>> table = Table.of("en", 9, {"res": 5, "ipsa": 6, "loquitur": 7}, "three words")
+    >>> sign("the thing speaks: res ipsa loquitur".split(), table).strict
+    'fp1:51e8193accd53ece8d53862a8d2da19965a7d9dd'
+    """
+    rarest = candidates(tokens, table)[0][:TERMS]
+    return _hashed([term.term.encode() for term in rarest], [term.first for term in rarest], bin_size)
+
+
+def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> list[Fingerprint]:
+    """Fingerprint several documents, as `sign` does each."""
+    return [_hashed(terms, places, bin_size) for terms, places in _six_rarest(batch, rarest)]
+
+
+def equal(a: Fingerprint, b: Fingerprint) -> bool:
+    """Tell whether two strict fingerprints, made with the same table, are equal and neither is weak."""
+    return a.strict == b.strict and not a.weak and not b.weak
+
+
+def _six_rarest(batch: TokenBatch, rarest: RarestTerms) -> Iterator[tuple[list[bytes], list[int]]]:
+    counts = np.minimum(np.diff(rarest.offsets), TERMS)
+    ends = np.cumsum(counts)
+    within = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
+    first = rarest.first.take(np.repeat(rarest.offsets[:-1], counts) + within)
+    buffer = batch.buffer
+    terms = [
+        buffer[start:end]
+        for start, end in zip(batch.starts.take(first).tolist(), batch.ends.take(first).tolist(), strict=True)
+    ]
+    places = first.tolist()
+    for start, end in pairwise([0, *ends.tolist()]):
+        yield terms[start:end], places[start:end]
+
+
+def _hashed(terms: list[bytes], places: list[int], bin_size: int) -> Fingerprint:
+    if not terms:
+        return NONE
+    origin = min(places)
+    strict = b" ".join([b"%b:%d" % (term, place - origin) for term, place in zip(terms, places, strict=True)])
+    binned = b" ".join(
+        [
+            b"%b:%d" % (term, -(-(place - origin) // bin_size) * bin_size)
+            for term, place in zip(terms, places, strict=True)
+        ]
+    )
+    return Fingerprint(STRICT + _sha1(strict), BINNED + _sha1(binned), len(terms) < TERMS)
+
+
+def _sha1(data: bytes) -> str:
+    return sha1(data, usedforsecurity=False).hexdigest()
