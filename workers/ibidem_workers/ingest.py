@@ -43,7 +43,7 @@ def ingest(request: IngestRequest, settings: Settings, *, wait: bool = True, see
 
     Raises:
         UsageError: A path or format that is not understood.
-        WorkersFailed: Workers could not start or die again and again.
+        WorkersFailed: Workers could not start, or the engine takes nothing more.
         Unavailable: Engine or broker did not answer.
         Interrupted: Ctrl-C.
     """
@@ -115,7 +115,6 @@ class _Attended:
         self._watch: Watch | None = None
         self._run = ""
         self._looked = self._recovered = 0.0
-        self._done = 0
 
     def through(self, source: Source, tally: Tally | None, paths: Sequence[str | Path]) -> str:
         """Send all, wait for all, and return the run's name."""
@@ -137,7 +136,7 @@ class _Attended:
         if folder is None:
             return nullcontext()
         self._folder = Folder(folder / self._settings.queue, self._settings.lease)
-        self._pool = Pool(self._settings)
+        self._pool = Pool(self._settings, quiet=True)
         return self._pool
 
     def _after_batch(self) -> None:
@@ -157,11 +156,8 @@ class _Attended:
         """See to the workers, put back what dead ones held, and tell how far the run is."""
         self._looked = time.monotonic()
         if self._pool is not None:
-            if progress.batches_done > self._done:
-                self._pool.progressed()
             self._pool.check()
         if self._folder is not None and self._looked - self._recovered > RECOVERS_EVERY:
             self._recovered = self._looked
             self._folder.recover()
-        self._done = progress.batches_done
         self._seen(progress)

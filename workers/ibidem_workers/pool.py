@@ -20,18 +20,12 @@ STOPPED = 3
 GRACE = 10.0
 """Seconds that a worker has for the batch in hand when it is asked to end."""
 
-MOST_DEATHS = 30
-"""Deaths in a row, without a batch accounted for in between, after which starting workers again helps nobody."""
-
-FORGETS_AFTER = 60.0
-"""Seconds after which lasting workers' deaths are forgotten."""
-
 TAIL = 2_000
-POLL = 0.2
+"""Characters of a dead worker's last words that are shown."""
 
 
 class WorkersFailed(EngineError):
-    """The workers could not start, or die again and again; what was sent is still in the queue."""
+    """The workers could not start, or the engine takes nothing more; what was sent is still in the queue."""
 
 
 @dataclass(slots=True)
@@ -63,15 +57,14 @@ class Pool:
 
     Args:
         settings: Given to each of them as environment.
-        speaking: Whether what they write to standard error is seen; else it is kept for when one dies.
+        quiet: Whether what they write to standard error is kept for when one dies, and not seen at once.
         ready_at: When the first of them took messages, by `time.monotonic`; None before.
     """
 
     settings: Settings
-    speaking: bool = False
+    quiet: bool = False
     ready_at: float | None = None
     _workers: list[_Worker] = field(default_factory=list)
-    _deaths: int = 0
 
     def __enter__(self) -> Self:
         """Start as many workers as the settings say."""
@@ -103,15 +96,13 @@ class Pool:
         """Whether one of them takes messages."""
         return any(worker.ready for worker in self._workers)
 
-    def progressed(self) -> None:
-        """Note that a batch was accounted for, so that deaths before it count no more."""
-        self._deaths = 0
-
     def check(self) -> None:
         """See that the workers live; one that died after it was ready is started again.
 
+        That comes to an end: each death is a try of some message, and a message has only so many.
+
         Raises:
-            WorkersFailed: One could not start, the engine takes nothing more, or they die again and again.
+            WorkersFailed: One could not start, or its engine takes nothing more.
         """
         for at, worker in enumerate(self._workers):
             worker.listen()
@@ -121,9 +112,8 @@ class Pool:
                 self._workers[at] = self._replaced(worker)
 
     def _replaced(self, worker: _Worker) -> _Worker:
-        self._deaths += 1
         code, said = worker.process.returncode, worker.last_words()
-        if code == STOPPED or not worker.ready or self._deaths > MOST_DEATHS:
+        if code == STOPPED or not worker.ready:
             raise WorkersFailed(
                 f"a worker ended with code {code}" + (f": {said}" if said else ""),
                 "what was sent is still in the queue; mend this, then go on with: ibidem worker",
@@ -133,7 +123,7 @@ class Pool:
         return replacement
 
     def _started(self) -> _Worker:
-        errors = None if self.speaking else tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+        errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
         process = subprocess.Popen(
             [sys.executable, "-m", "ibidem_workers.worker"],
             env=_environment(self.settings),
@@ -152,23 +142,6 @@ class Pool:
             worker.errors.close()
         if worker.process.stdout is not None:
             worker.process.stdout.close()
-
-
-def serve(settings: Settings) -> None:
-    """Keep workers at work until interrupted: `ibidem worker`.
-
-    Raises:
-        WorkersFailed: They could not start, or die again and again.
-        KeyboardInterrupt: Someone asked to end; the batches in hand were done first.
-    """
-    with Pool(settings, speaking=True) as pool:
-        deaths_forgotten = time.monotonic()
-        while True:
-            pool.check()
-            time.sleep(POLL)
-            if time.monotonic() - deaths_forgotten > FORGETS_AFTER:
-                deaths_forgotten = time.monotonic()
-                pool.progressed()
 
 
 def _environment(settings: Settings) -> dict[str, str]:

@@ -1,0 +1,137 @@
+"""How quickly documents go through the file queue into SQLite: newswire, and 200,000 pages and stories.
+
+    python benchmarks/ingest.py [--collections FOLDER] [--large] [--workers N]
+
+Newswire: 21,577 stories. The clock runs from the moment when the first worker says that it takes messages to the moment
+when the account of the last batch is read; reading, validating, cutting and sending all lie within it. The workers'
+start (imports, idf table) is printed beside it.
+
+Large: pages and newswire, again under new ids until there are 200,000; beside it a bare load of the same texts into an
+FTS5 table of title and text, one process, transactions of 500, reading included in both.
+"""
+
+import argparse
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import count, islice
+from pathlib import Path
+
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers import read
+from ibidem_workers.pool import Pool
+from ibidem_workers.runs import Watch, summary
+from ibidem_workers.settings import Settings
+from ibidem_workers.submit import Submission
+
+NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
+PAGES = Path("philtrans_pages_scale/docs.jsonl.xz")
+LARGE = 200_000
+ROWS = 500
+
+Source = Callable[[], Iterator[Document | Refusal]]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What one run took.
+
+    Args:
+        start: Seconds until the first worker was ready.
+        run: Seconds from then until the run was done.
+        sent: Seconds from then until all was sent.
+        summary: The run's account.
+    """
+
+    start: float
+    run: float
+    sent: float
+    summary: dict[str, object]
+
+
+def newswire(collections: Path) -> Iterator[Document | Refusal]:
+    """Read the stories."""
+    yield from read([collections / NEWSWIRE])
+
+
+def large(collections: Path) -> Iterator[Document | Refusal]:
+    """Read pages and stories again and again under new ids, until there are enough."""
+    every = (
+        replace(one, id=f"{one.id}-{turn}") if turn and isinstance(one, Document) else one
+        for turn in count()
+        for one in read([collections / PAGES, collections / NEWSWIRE])
+    )
+    yield from islice(every, LARGE)
+
+
+def through_the_queue(source: Source, folder: Path, workers: int) -> Taken:
+    """Run a collection through queue and workers."""
+    settings = Settings(
+        engine=f"sqlite:////{folder}/index.sqlite",
+        broker=f"filesystem:////{folder}/queue",
+        tables=folder / "tables",
+        concurrency=workers,
+    )
+    engine = open_engine(settings.engine, settings.index)
+    engine.create()
+    began = time.monotonic()
+    with closing(engine), Pool(settings) as pool:
+        while pool.ready_at is None:
+            pool.check()
+            time.sleep(0.005)
+        submission = Submission(engine, settings)
+        record = submission.send(source())
+        sent = time.monotonic()
+        Watch(engine, record.run).wait(lambda _: pool.check())
+        ended = time.monotonic()
+        return Taken(pool.ready_at - began, ended - pool.ready_at, sent - pool.ready_at, summary(engine, record.run))
+
+
+def bare_load(source: Source, folder: Path) -> float:
+    """Load titles and texts into an FTS5 table; returns seconds."""
+    began = time.monotonic()
+    with closing(sqlite3.connect(folder / "bare.sqlite", isolation_level=None)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("create virtual table texts using fts5(title, text, tokenize = 'unicode61')")
+        documents = (one for one in source() if isinstance(one, Document))
+        while rows := [(one.title, one.text) for one in islice(documents, ROWS)]:
+            connection.execute("begin")
+            connection.executemany("insert into texts(title, text) values (?, ?)", rows)
+            connection.execute("commit")
+    return time.monotonic() - began
+
+
+def report(name: str, taken: Taken, bare: float) -> None:
+    """Print the figures of one collection."""
+    read_ = taken.summary["read"]
+    print(f"{name}: {read_:,} documents, {os.cpu_count()} cores")
+    print(f"  workers' start           {taken.start:7.2f} s")
+    print(f"  queue, workers, SQLite   {taken.run:7.2f} s   (sent after {taken.sent:.2f} s)")
+    print(f"  bare FTS5 load           {bare:7.2f} s")
+    print(f"  ratio                    {taken.run / bare:7.2f}")
+    print(f"  account                  { {key: taken.summary[key] for key in ('indexed', 'refused', 'duplicates')} }")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
+    parser.add_argument("--large", action="store_true", help="also 200,000 documents (some minutes)")
+    parser.add_argument("--workers", type=int, default=0, help="worker processes; 0: one for each core")
+    options = parser.parse_args()
+    measured = [("newswire", newswire)] + ([("large", large)] if options.large else [])
+    for name, source in measured:
+        with tempfile.TemporaryDirectory() as folder:
+            bare = bare_load(lambda source=source: source(options.collections), Path(folder))
+            taken = through_the_queue(lambda source=source: source(options.collections), Path(folder), options.workers)
+            report(name, taken, bare)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""How a run stands, told from the ledger alone."""
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as given_settings
+from hypothesis import strategies as st
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.account import Account, Duplicate, refusals_as_json
+from ibidem_workers.batches import Batch
+from ibidem_workers.run_record import RunRecord, refusals_key
+from ibidem_workers.runs import BLOCK, Watch, summary, wait
+
+KEYS = ["run", "read", "indexed", "unchanged", "stale", "refused", "unsigned", "duplicates", "refusals", "took_s"]
+
+
+def noted_run(engine: Engine, batches: int, documents: int, state: str = "submitted") -> RunRecord:
+    """Note a run whose batches are (to be) accounted for."""
+    values = {"run": "run", "paths": [], "started": 0.0, "state": state, "documents": documents, "batches": batches}
+    record = RunRecord.from_json(values)
+    engine.note("runs", {record.key: record.as_json()})
+    return record
+
+
+def note(engine: Engine, number: int, account: Account, part: int | None = None) -> None:
+    engine.note("runs", {Batch(number, [], part).key("run"): account.as_json()})
+
+
+def test_the_summary_has_the_names_that_the_command_promises(engine: Engine) -> None:
+    noted_run(engine, 0, 0)
+    assert list(summary(engine, "run"))[: len(KEYS)] == KEYS
+
+
+def test_batches_add_up(engine: Engine) -> None:
+    record = noted_run(engine, 2, 7)
+    record.refused = 1
+    engine.note("runs", {record.key: record.as_json()})
+    unread = Refusal("news.jsonl:3", "", "", "not JSON")
+    engine.note("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([unread])}})
+    late = Refusal("message", "x", "date", "none")
+    note(engine, 0, Account(indexed=3, unsigned=1, duplicates=[Duplicate("b", "a", "near")], at=4.0))
+    note(engine, 1, Account(indexed=1, unchanged=1, stale=1, refusals=[late], at=2.5))
+    found = summary(engine, "run")
+    assert {name: found[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
+        "read": 8,
+        "indexed": 4,
+        "unchanged": 1,
+        "stale": 1,
+        "refused": 2,
+        "unsigned": 1,
+    }
+    assert found["duplicates"] == {"identical": 0, "near": 1}
+    assert found["refusals"] == [unread.as_json(), late.as_json()]
+    assert (found["took_s"], found["state"], found["pending"]) == (4.0, "done", 0)
+
+
+@given(
+    accounts=st.lists(
+        st.builds(Account, indexed=st.integers(0, 9), stale=st.integers(0, 9), at=st.just(1.0)), max_size=5
+    ),
+    missing=st.integers(0, 3),
+)
+@given_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_what_is_read_is_what_became_of_it_at_any_time(engine: Engine, accounts: list[Account], missing: int) -> None:
+    engine.strike("runs", [key for key, _ in engine.noted("runs")])
+    noted_run(engine, len(accounts) + missing, sum(one.documents for one in accounts) + missing)
+    for number, account in enumerate(accounts):
+        note(engine, number, account)
+    found = summary(engine, "run")
+    assert found["read"] == sum(int(str(found[name])) for name in ("indexed", "unchanged", "stale", "refused"))
+    assert (found["pending"], found["state"]) == (missing, "waiting" if missing else "done")
+
+
+def test_a_batch_that_was_sent_again_is_done_with_its_last_part(engine: Engine) -> None:
+    noted_run(engine, 1, 2)
+    note(engine, 0, Account(parts=2))
+    note(engine, 0, Account(indexed=1), part=0)
+    watch = Watch(engine, "run")
+    assert not watch.look().ended
+    note(engine, 0, Account(indexed=1), part=1)
+    progress = watch.look()
+    assert (progress.ended, progress.done) == (True, 2)
+
+
+def test_a_long_run_is_followed_block_by_block(engine: Engine) -> None:
+    batches = 2 * BLOCK + 50
+    noted_run(engine, batches, batches)
+    watch = Watch(engine, "run")
+    for number in range(batches):
+        if number != 120:
+            note(engine, number, Account(indexed=1))
+    assert (watch.look().done, watch.look().ended) == (batches - 1, False)
+    note(engine, 120, Account(indexed=1))
+    assert (watch.look().done, watch.look().ended) == (batches, True)
+
+
+def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine) -> None:
+    noted_run(engine, 0, 0, "reading")
+    note(engine, 0, Account(indexed=5))
+    found = summary(engine, "run")
+    assert (found["read"], found["state"], found["pending"]) == (5, "reading", 0)
+
+
+def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
+    noted_run(engine, 2, 2)
+    note(engine, 0, Account(indexed=1))
+    seen: list[int] = []
+
+    def finish(progress: object) -> None:
+        seen.append(len(seen))
+        note(engine, 1, Account(indexed=1))
+
+    assert wait(engine, "run", finish).done == 2
+    assert seen == [0, 1]
+
+
+def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:
+    for name in ("20250101-000000-aaaa", "20260101-000000-aaaa"):
+        record = RunRecord(name, [], 0.0, "submitted")
+        engine.note("runs", {record.key: record.as_json()})
+    assert summary(engine)["run"] == "20260101-000000-aaaa"
+
+
+def test_a_run_that_is_not_there_is_an_error_that_says_what_to_do(engine: Engine) -> None:
+    with pytest.raises(UsageError, match="ibidem ingest"):
+        summary(engine)
+    with pytest.raises(UsageError, match="'other'"):
+        summary(engine, "other")

@@ -1,0 +1,92 @@
+"""Submitting: every document travels once with a version, and what cannot be read is noted."""
+
+from collections.abc import Iterator
+
+import orjson
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers.tally import Tally
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.runs import record, summary
+from ibidem_workers.settings import Settings
+from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
+
+
+def sent(settings: Settings) -> list[dict[str, object]]:
+    """Read the documents that lie in the queue."""
+    assert settings.queue_folder is not None
+    folder = Folder(settings.queue_folder / settings.queue, 60)
+    documents: list[dict[str, object]] = []
+    for name in folder.names():
+        taken = folder.take(name, "me")
+        assert taken is not None
+        documents += orjson.loads(orjson.loads(taken.read_bytes())["body"])[0][2]
+    return documents
+
+
+def test_documents_without_a_version_get_one_that_grows_with_the_lines(engine: Engine, settings: Settings) -> None:
+    Submission(engine, settings).send([Document("a", "x"), Document("b", "x", version=7), Document("a", "y")])
+    first, given, second = sent(settings)
+    assert given["version"] == 7
+    assert 10**15 < int(str(first["version"])) < int(str(second["version"]))
+
+
+def test_a_later_run_gives_higher_versions(engine: Engine, settings: Settings) -> None:
+    many = [Document(str(number), "x") for number in range(500)]
+    Submission(engine, settings).send(many)
+    Submission(engine, settings).send([Document("0", "y")])
+    versions = [int(str(one["version"])) for one in sent(settings)]
+    assert versions == sorted(set(versions))
+
+
+def test_large_documents_travel_alone(engine: Engine, settings: Settings) -> None:
+    small = settings.changed(batch_characters=1_000)
+    record = Submission(engine, small).send([Document("a", "x" * 600), Document("b", "x" * 5_000), Document("c", "x")])
+    assert (record.batches, record.documents) == (3, 3)
+
+
+def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(engine: Engine, settings: Settings) -> None:
+    many = 2 * REFUSALS_A_SLICE + 3
+    run = Submission(engine, settings).send(Refusal(f"f:{at}", "", "", "not JSON") for at in range(many)).run
+    found = summary(engine, run)
+    assert (found["read"], found["refused"], found["state"]) == (many, many, "done")
+    refusals = found["refusals"]
+    assert isinstance(refusals, list)
+    assert [one["where"] for one in refusals] == [f"f:{at}" for at in range(many)]
+
+
+def test_a_value_that_json_cannot_carry_is_refused_before_it_travels(engine: Engine, settings: Settings) -> None:
+    run = Submission(engine, settings).send([Document("a", "x", meta={"n": 2**70}), Document("b", "x")]).run
+    assert [one["id"] for one in sent(settings)] == ["b"]
+    (refusal,) = summary(engine, run)["refusals"]  # type: ignore[misc] # a list, as the test above shows
+    assert (refusal["id"], refusal["field"]) == ("a", "meta")
+
+
+def test_ids_that_come_twice_are_said(engine: Engine, settings: Settings) -> None:
+    run = Submission(engine, settings).send([Document("a", "x"), Document("b", "x"), Document("a", "y")]).run
+    assert (record(engine, run).repeated, record(engine, run).repeated_ids) == (1, ["a"])
+
+
+def test_fields_that_went_into_meta_are_said(engine: Engine, settings: Settings) -> None:
+    tally = Tally()
+    tally.moved.update(["court"])
+    run = Submission(engine, settings, tally=tally).send([Document("a", "x")]).run
+    assert summary(engine, run)["meta_fields"] == ["court"]
+
+
+def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, settings: Settings) -> None:
+    def source() -> Iterator[Document | Refusal]:
+        yield Refusal("f:1", "", "", "not JSON")
+        yield Document("a", "x" * 900)
+        yield Document("b", "x" * 900)
+        raise KeyboardInterrupt
+
+    submission = Submission(engine, settings.changed(batch_characters=1_000))
+    with pytest.raises(KeyboardInterrupt):
+        submission.send(source())
+    found = summary(engine, submission.record.run)
+    assert (found["state"], found["pending"], found["refused"]) == ("interrupted", 1, 1)
+    assert [one["id"] for one in sent(settings)] == ["a"]

@@ -1,0 +1,220 @@
+"""What a worker does with a batch, and that every document is accounted for, whatever happens."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers import dead
+from ibidem_workers.account import Account, Duplicate
+from ibidem_workers.batches import Batch
+from ibidem_workers.deletion import delete
+from ibidem_workers.settings import Settings
+from ibidem_workers.tasks import Bench, Delivery, sign_and_write
+
+SPEECH = (
+    "four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty and "
+    "dedicated to the proposition that all men are created equal now we are engaged in a great civil war testing "
+    "whether that nation or any nation so conceived and so dedicated can long endure"
+)
+"""Long enough that a word more makes a near duplicate."""
+
+
+@dataclass
+class Worker:
+    """A worker in this very process: takes batches and keeps what it sends back to the queue."""
+
+    bench: Bench
+    sent: list[Batch] = field(default_factory=list)
+
+    def take(self, *records: dict[str, object], number: int = 0, tries: int = 0) -> Account | None:
+        batch = Batch(number, [{"version": 1} | record for record in records])
+        return sign_and_write(self.bench, Delivery("run", batch, tries), self.sent.append)
+
+    def take_again(self, batch: Batch, tries: int = 0) -> Account | None:
+        return sign_and_write(self.bench, Delivery("run", batch, tries), self.sent.append)
+
+
+@pytest.fixture
+def worker(engine: Engine, settings: Settings) -> Worker:
+    return Worker(Bench(engine, Tables(settings.tables), settings))
+
+
+def counts(account: Account | None) -> tuple[int, int, int, int]:
+    assert account is not None
+    return account.indexed, account.unchanged, account.stale, len(account.refusals)
+
+
+def test_documents_are_indexed_and_accounted_for(worker: Worker) -> None:
+    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "something else entirely"})
+    assert counts(account) == (2, 0, 0, 0)
+    assert worker.bench.engine.info().documents == 2
+
+
+def test_the_account_is_noted_before_the_message_may_be_acknowledged(worker: Worker) -> None:
+    account = worker.take({"id": "a", "text": SPEECH}, number=7)
+    assert account is not None
+    assert dict(worker.bench.engine.noted("runs", "run/00000007")) == {"run/00000007": account.as_json()}
+
+
+def test_a_batch_that_is_accounted_for_is_left_alone(worker: Worker) -> None:
+    assert worker.take({"id": "a", "text": SPEECH}) is not None
+    assert worker.take({"id": "a", "text": "other text"}) is None
+
+
+def test_a_document_that_comes_again_is_unchanged(worker: Worker) -> None:
+    worker.take({"id": "a", "text": SPEECH, "version": 1})
+    assert counts(worker.take({"id": "a", "text": SPEECH, "version": 2}, number=1)) == (0, 1, 0, 0)
+
+
+def test_an_older_version_is_stale(worker: Worker) -> None:
+    worker.take({"id": "a", "text": SPEECH, "version": 2})
+    assert counts(worker.take({"id": "a", "text": "older", "version": 1}, number=1)) == (0, 0, 1, 0)
+
+
+def test_what_was_deleted_later_than_it_was_submitted_stays_away(worker: Worker, engine: Engine) -> None:
+    worker.take({"id": "a", "text": SPEECH, "version": 1})
+    delete(engine, ["a"])
+    assert counts(worker.take({"id": "a", "text": SPEECH, "version": 1}, number=1)) == (0, 0, 1, 0)
+
+
+def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Worker) -> None:
+    records = [{"id": "a", "text": SPEECH, "version": 5}, {"id": "b", "text": f"{SPEECH} indeed", "version": 6}]
+    worker.take(*records, number=1)
+    again = worker.take(*records, number=2, tries=1)
+    assert counts(again) == (2, 0, 0, 0)
+    assert again is not None
+    assert again.duplicates == [Duplicate("b", "a", "near")]
+
+
+def test_the_same_id_twice_in_a_batch_leaves_the_newer_version(worker: Worker, engine: Engine) -> None:
+    account = worker.take(
+        {"id": "a", "text": "first", "version": 2},
+        {"id": "a", "text": "second", "version": 1},
+        {"id": "b", "text": "b"},
+    )
+    assert counts(account) == (2, 0, 1, 0)
+    assert engine.fetch([("ibidem", "a")])[0].document.text == "first"
+
+
+def test_a_text_without_words_is_indexed_and_counted_as_unsigned(worker: Worker) -> None:
+    account = worker.take({"id": "a", "text": " … "}, {"id": "b", "text": ""})
+    assert account is not None
+    assert (account.indexed, account.unsigned, account.duplicates) == (2, 2, [])
+
+
+def test_a_duplicate_is_an_outcome_with_its_level_and_what_it_duplicates(worker: Worker) -> None:
+    worker.take({"id": "a", "text": SPEECH})
+    account = worker.take(
+        {"id": "b", "text": SPEECH.upper()},
+        {"id": "c", "text": f"{SPEECH} indeed"},
+        {"id": "d", "text": "no"},
+        number=1,
+    )
+    assert account is not None
+    assert account.duplicates == [Duplicate("b", "a", "identical"), Duplicate("c", "a", "near")]
+
+
+def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
+    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": SPEECH, "date": "yesterday"})
+    assert counts(account) == (1, 0, 0, 1)
+    (letter,) = dead.letters(worker.bench.engine)
+    assert (letter.refusal.id, letter.refusal.field, letter.record["date"]) == ("b", "date", "yesterday")
+    assert "yesterday" in letter.refusal.why
+
+
+class Flawed:
+    """An engine in which one method fails now and then; all else is the engine's own."""
+
+    def __init__(self, engine: Engine, method: str, fails: Callable[[Sequence[object]], Exception | None]) -> None:
+        self._engine, self._method, self._fails = engine, method, fails
+
+    def __getattr__(self, name: str) -> object:
+        real = getattr(self._engine, name)
+        if name != self._method:
+            return real
+
+        def method(*arguments: object) -> object:
+            if error := self._fails(arguments):
+                raise error
+            return real(*arguments)
+
+        return method
+
+
+def with_flaw(worker: Worker, method: str, fails: Callable[[Sequence[object]], Exception | None]) -> Worker:
+    flawed: object = Flawed(worker.bench.engine, method, fails)
+    return Worker(replace(worker.bench, engine=flawed))  # type: ignore[arg-type] # an engine but for its flaw
+
+
+def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker) -> None:
+    def fails(arguments: Sequence[object]) -> Exception | None:
+        (records,) = arguments
+        assert isinstance(records, list)
+        return RuntimeError("what is this") if any(record.document.id == "b" for record in records) else None
+
+    account = with_flaw(worker, "write", fails).take(*({"id": one, "text": SPEECH} for one in "abc"))
+    assert counts(account) == (2, 0, 0, 1)
+    (letter,) = dead.letters(worker.bench.engine)
+    assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
+
+
+def test_a_document_that_the_engine_refuses_is_a_dead_letter(worker: Worker, engine: Engine) -> None:
+    class Refusing:
+        def __getattr__(self, name: str) -> object:
+            return getattr(engine, name)
+
+        def write(self, records: Sequence[Record]) -> list[Outcome]:
+            return [Outcome(one.document.id, Fate.REFUSED, field="text", why="too long") for one in records]
+
+    refusing: object = Refusing()
+    account = Worker(replace(worker.bench, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]
+    assert counts(account) == (0, 0, 0, 1)
+    assert dead.letters(engine)[0].refusal.why == "too long"
+
+
+def test_a_busy_engine_is_waited_for(worker: Worker) -> None:
+    failures = iter([Unavailable("busy"), Unavailable("busy")])
+    account = with_flaw(worker, "write", lambda _: next(failures, None)).take({"id": "a", "text": SPEECH})
+    assert counts(account) == (1, 0, 0, 0)
+
+
+@pytest.mark.parametrize("error", [Unavailable("down"), Permanent("the disk is full")])
+def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: Exception) -> None:
+    impatient = with_flaw(worker, "write", lambda _: error)
+    impatient.bench = replace(impatient.bench, ended=lambda: True)
+    with pytest.raises(type(error)):
+        impatient.take({"id": "a", "text": SPEECH})
+    assert dead.letters(worker.bench.engine) == []
+    assert counts(worker.take({"id": "a", "text": SPEECH})) == (1, 0, 0, 0)
+
+
+def test_a_batch_that_ended_its_worker_too_often_comes_again_as_single_documents(worker: Worker) -> None:
+    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "b"}, number=4, tries=3)
+    assert account is not None
+    assert (account.parts, account.documents) == (2, 0)
+    assert [(part.number, part.part, part.records[0]["id"]) for part in worker.sent] == [(4, 0, "a"), (4, 1, "b")]
+    assert counts(worker.take_again(worker.sent[0])) == (1, 0, 0, 0)
+
+
+def test_a_document_that_ended_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
+    part = Batch(4, [{"id": "a", "text": SPEECH, "version": 1}], part=0)
+    assert counts(worker.take_again(part, tries=3)) == (0, 0, 0, 1)
+    (letter,) = dead.letters(worker.bench.engine)
+    assert (letter.tries, letter.record["text"]) == (4, SPEECH)
+    assert "ended its worker 3 times" in letter.refusal.why
+
+
+def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, tmp_path: Path) -> None:
+    strict = Worker(replace(worker.bench, settings=worker.bench.settings.changed(distinct=("meta.docket",))))
+    account = strict.take(
+        {"id": "a", "text": SPEECH, "meta": {"docket": "12-1"}},
+        {"id": "b", "text": SPEECH, "meta": {"docket": "12-2"}},
+        {"id": "c", "text": SPEECH},
+    )
+    assert account is not None
+    assert [one.id for one in account.duplicates] == ["c"]
