@@ -1,0 +1,102 @@
+"""The account of an answer, which adds up: matched = in window + beyond; in window = groups + duplicates."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ibidem.dedupe.arrangement import Group
+from ibidem.dedupe.paging import Pages
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.window import Window
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+SHINGLE = 5
+"""Tokens in a shingle: a shorter text is one shingle, and only its equals are near it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A document of a later step of the window that belongs to a group of an earlier page.
+
+    Args:
+        index: Its index.
+        id: Its id.
+        group: The group's name.
+        page: The page on which the group stands.
+    """
+
+    index: str
+    id: str
+    group: str
+    page: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as an answer shows it."""
+        return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
+
+
+def account(
+    window: Window, groups: Sequence[Group], request: DedupeRequest, matched: int, tables: Collection[str] = ()
+) -> dict[str, object]:
+    """Count what a page of groups stands on.
+
+    Args:
+        window: The grouped hits, those that a scope found behind the ranked ones.
+        groups: The page's groups.
+        request: How it was grouped.
+        matched: Documents that match the query.
+        tables: Names of the current idf tables; the one that most documents were signed with when empty.
+    """
+    ranked = window.ranked
+    leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
+    listed = [row for group in groups for row in group.listed]
+    return {
+        "mode": request.mode,
+        "level": request.level,
+        "keep": str(request.keep),
+        "window": request.window,
+        "scope": request.scope,
+        "documents": {
+            "matched": max(matched, ranked),
+            "in_window": ranked,
+            "beyond_window": max(0, matched - ranked),
+            "on_page": len(listed),
+            "found_by_scope": len(window.hits) - ranked,
+        },
+        "groups": {"in_window": leads, "on_page": len(groups), "exact": matched <= ranked},
+        "duplicates": ranked - leads,
+        "unsigned": window.unsigned,
+        "too_short": too_short(window.columns, ranked),
+        "capped": [],
+        "mixed_tables": mixed_tables(window.columns, ranked, tables),
+        "late": [],
+        "cursor": "",
+        "took_ms": 0,
+    }
+
+
+def too_short(columns: PackedColumns, rows: int) -> int:
+    """Count signed texts of fewer than five tokens."""
+    length = columns.length[:rows]
+    return int(np.count_nonzero((length > 0) & (length < SHINGLE)))
+
+
+def mixed_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
+    """Count the documents whose idf table is not a current one; those without a table are not among them."""
+    names = Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist())
+    if current:
+        right = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
+    else:
+        right = {name for name, _ in names.most_common(1)}
+    return sum(count for name, count in names.items() if name not in right)
+
+
+def late(window: Window, pages: Pages, page: int) -> list[Late]:
+    """List what a page's steps of the window add to groups of earlier pages."""
+    found = []
+    for row, of_page in pages.late(page):
+        index, name = window.name(row)
+        found.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
+    return found

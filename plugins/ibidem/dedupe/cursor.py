@@ -1,0 +1,67 @@
+"""The cursor of an answer: with it every page sees one ranking, and no other query is paged with it by mistake."""
+
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from dataclasses import replace
+
+import orjson
+import xxhash
+
+from ibidem.dedupe.request import DedupeRequest
+from ibidem_engines.query import Query
+from ibidem_ingest.errors import UsageError
+
+SCHEME = "c1"
+CHECK = 8
+LONGEST = 16_384
+
+
+def query_digest(query: Query) -> str:
+    """Return a hash of what a query means; how it was typed does not matter."""
+    meaning = orjson.dumps(replace(query, typed=""), option=orjson.OPT_SORT_KEYS, default=str)
+    return xxhash.xxh3_64_hexdigest(meaning)
+
+
+def write(engine_cursor: str, query: Query, request: DedupeRequest) -> str:
+    """Write a cursor.
+
+    Args:
+        engine_cursor: What the engine gave with its ranking; may be empty.
+        query: What was asked.
+        request: How it was grouped.
+
+    Returns:
+        A string that may stand in a URL.
+    """
+    body = orjson.dumps([SCHEME, engine_cursor, query_digest(query), request.digest()])
+    return urlsafe_b64encode(xxhash.xxh3_64_digest(body) + body).decode().rstrip("=")
+
+
+def read(query: Query, request: DedupeRequest) -> str:
+    """Return the engine's cursor out of a request's; empty when the request has none.
+
+    Raises:
+        UsageError: It is damaged, or it belongs to another query or to other figures of grouping.
+    """
+    if not request.cursor:
+        return ""
+    scheme, engine_cursor, *digests = opened(request.cursor)
+    if scheme != SCHEME or digests != [query_digest(query), request.digest()]:
+        raise UsageError(
+            "dedupe_cursor belongs to another query, level, window or preset", "leave it out to start a new list"
+        )
+    return engine_cursor
+
+
+def opened(cursor: str) -> list[str]:
+    """Read what a cursor holds."""
+    damaged = UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer as it stands, or leave it out")
+    if len(cursor) > LONGEST:
+        raise damaged
+    try:
+        whole = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        held = orjson.loads(whole[CHECK:])
+    except ValueError as error:
+        raise damaged from error
+    if xxhash.xxh3_64_digest(whole[CHECK:]) != whole[:CHECK]:
+        raise damaged
+    return [str(part) for part in held]

@@ -1,0 +1,125 @@
+"""A reader's word on a pair of documents: "not a duplicate" or "same". It beats all evidence.
+
+*Not* keeps a pair apart. *Same* is evidence for that pair only: it acts when one of the two is the first occurrence of
+its group; otherwise the hit says so. A word is stale when a text has changed since: it is told then, and not followed.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import orjson
+
+from ibidem.dedupe.grouping import Said
+from ibidem_ingest.decision import Evidence, Level
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+Verdict = Literal["not", "same"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+Name = tuple[str, str]
+"""What names a document everywhere: its index and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """What a reader said of a pair.
+
+    Args:
+        a: One document.
+        b: The other.
+        verdict: `not` or `same`.
+        author: Who said it.
+        reason: Why.
+        date: When, ISO 8601.
+        content_a: Content hash of the one when it was said, 32 hex digits.
+        content_b: Content hash of the other.
+    """
+
+    a: Name
+    b: Name
+    verdict: Verdict
+    author: str = ""
+    reason: str = ""
+    date: str = ""
+    content_a: str = ""
+    content_b: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse what no pair can be told."""
+        if self.verdict not in VERDICTS:
+            raise UsageError(f"verdict {self.verdict!r} is not known", f"right are: {', '.join(VERDICTS)}")
+        if self.a == self.b:
+            raise UsageError(f"{self.a[1]!r} is one document", "an override is about two")
+
+    @property
+    def key(self) -> str:
+        """Its key in the ledger: the pair in either order, so that a later word replaces an earlier one."""
+        return orjson.dumps(sorted((self.a, self.b))).decode()
+
+    def as_record(self) -> dict[str, object]:
+        """Return what is stored and shown."""
+        return {name: getattr(self, name) for name in self.__slots__} | {"a": list(self.a), "b": list(self.b)}
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "Override":
+        """Read what `as_record` wrote; what others added is passed over."""
+        known = {name: record[name] for name in cls.__slots__ if name in record}
+        return cls(**known | {"a": tuple(record["a"]), "b": tuple(record["b"])})
+
+    def evidence(self, level: Level) -> Evidence:
+        """Return "same" as evidence at the level that was asked for."""
+        why = {"signature": "override", "author": self.author, "reason": self.reason, "date": self.date}
+        return Evidence(level, "override", 1.0, why)
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """The words that concern a window.
+
+    Args:
+        valid: Words that hold, by the pair of rows, the earlier first.
+        stale: Words about texts that have changed since.
+    """
+
+    valid: Mapping[tuple[int, int], Override]
+    stale: Mapping[tuple[int, int], Override]
+
+    @property
+    def said(self) -> Said:
+        """What the grouping has to follow."""
+        same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
+        return Said(same, frozenset(self.valid) - same)
+
+    def about(self, row: int) -> Iterator[tuple[int, Override, bool]]:
+        """Yield the words about a row: the other row, the word, and whether it holds."""
+        for words, holds in ((self.valid, True), (self.stale, False)):
+            for (first, second), word in words.items():
+                if row in (first, second):
+                    yield (second if row == first else first), word, holds
+
+
+def heard(overrides: Iterable[Override], names: Sequence[Name], columns: PackedColumns) -> Spoken:
+    """Find the words about pairs of a window, and tell which hold.
+
+    Args:
+        overrides: All words.
+        names: (n) The documents in rank order.
+        columns: Their packed values.
+    """
+    words = list(overrides)
+    rows = {name: row for row, name in enumerate(names)} if words else {}
+    valid: dict[tuple[int, int], Override] = {}
+    stale: dict[tuple[int, int], Override] = {}
+    for word in words:
+        if word.a in rows and word.b in rows:
+            a, b = rows[word.a], rows[word.b]
+            holds = unchanged(columns, a, word.content_a) and unchanged(columns, b, word.content_b)
+            (valid if holds else stale)[min(a, b), max(a, b)] = word
+    return Spoken(valid, stale)
+
+
+def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
+    """Tell whether a row's text is the one that the reader saw; without a hash nothing speaks against it."""
+    return not content or columns.content[row].astype("<u8").tobytes().hex() == content
