@@ -2,14 +2,14 @@
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ibidem.dedupe.request import parse_request
-from ibidem.licences import MOST, licences
+from ibidem.licences import licences
 from ibidem.search import search
 from ibidem_engines.opening import open_engine
 from ibidem_engines.query import parse_query
@@ -22,6 +22,7 @@ FOLDER = Path(".ibidem/demo")
 QUERY = '"without warranty" liable'
 SIZE = 5
 SHOWN = 3
+MOST = 2_000
 
 Response = Mapping[str, Any]
 
@@ -42,7 +43,7 @@ class Demonstration:
 
 
 def own(settings: Settings, folder: Path = FOLDER) -> Settings:
-    """Return settings whose engine and queue lie in the demonstration's own folder, so that no other index is touched."""
+    """Return settings whose engine and queue lie in a folder of their own, so that no other index is touched."""
     return settings.changed(
         engine=f"sqlite:///{folder / 'index.sqlite'}", broker=f"filesystem:///{folder / 'queue'}", index="ibidem"
     )
@@ -83,27 +84,23 @@ def next_commands(shown: Demonstration, program: str) -> list[str]:
         shown: What was shown.
         program: How `ibidem` is called here.
     """
-    start = f"IBIDEM_ENGINE={shlex.quote(shown.settings.engine)} {program}"
-    hits = shown.response["hits"]["hits"]
-    lead, other = pair(hits)
-    return [
-        f"{start} search {shlex.quote('apache license')} --dedupe collapse",
-        f"{start} compare {shlex.quote(lead)} {shlex.quote(other)}"
-        if other
-        else f"{start} inspect {shlex.quote(lead)}",
-        f"{start} groups",
+    pair = example(shown.response["hits"]["hits"])
+    commands = [
+        ["search", "apache license", "--dedupe", "collapse"],
+        ["compare", *pair] if pair else ["search", "copyright", "--dedupe", "off"],
+        ["groups"],
     ]
+    start = f"IBIDEM_ENGINE={shlex.quote(shown.settings.engine)} {program}"
+    return [f"{start} {shlex.join(command)}" for command in commands]
 
 
-def pair(hits: list[Mapping[str, Any]]) -> tuple[str, str]:
-    """Return a lead and a duplicate of it whose words differ, if there is one."""
-    lead, found = "", ("", "")
+def example(hits: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """Return the ids of a lead and a duplicate of it, one whose words differ where there is one."""
+    pairs: list[tuple[str, str, str]] = []
+    lead = ""
     for hit in hits:
-        mark = hit.get("_dedupe", {})
-        if not mark.get("indent"):
+        if hit["_dedupe"]["indent"]:
+            pairs.append((hit["_dedupe"]["level"], lead, hit["_id"]))
+        else:
             lead = hit["_id"]
-        elif mark.get("level") == "near":
-            return lead, hit["_id"]
-        elif not found[0]:
-            found = (lead, hit["_id"])
-    return found if found[0] else (hits[0]["_id"], "")
+    return next((pair[1:] for pair in sorted(pairs, key=lambda pair: pair[0] != "near")), None)

@@ -13,7 +13,6 @@ from ibidem_ingest.document import Document
 NAMED = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")
 LARGEST = 1_000_000
-MOST = 2_000
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
@@ -56,7 +55,7 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
 def of_debian_packages(folder: Path) -> Iterator[Document]:
     """Yield the copyright files of Debian packages; several packages may point at one file, which is taken once."""
     seen: set[Path] = set()
-    for path in sorted(folder.glob("*/copyright"))[:MOST]:
+    for path in sorted(folder.glob("*/copyright")):
         file = path.resolve()
         if file in seen or (text := readable(file)) is None:
             continue

@@ -68,7 +68,7 @@ def of_index(id_: str, engine: Engine) -> Document:
     found = engine.fetch([(engine.index, id_)])
     if not found:
         raise UsageError(
-            f"no document {id_!r} in index {engine.index!r}, and no such file", "compare two ids or two files"
+            f"no document {id_!r} in index {engine.index!r}, and not two files", "compare two ids or two files"
         )
     return found[0].document
 

@@ -16,7 +16,7 @@ from ibidem_workers.settings import load
 
 
 def run(as_json: Json = False) -> None:
-    """Show every setting with its origin, and whether engine, broker and workers answer; leaves with 1 when one fails."""
+    """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
     settings = load()
     found: Mapping[str, Any] = report(settings, lambda: open_engine(settings.engine, settings.index))
     if as_json:

@@ -74,7 +74,7 @@ def refusal(one: Mapping[str, str]) -> Text:
     """Write a refusal on one line: place, document, field, reason."""
     named = f" document {one['id']!r}" if one["id"] else ""
     field = f", {one['field']}" if one["field"] else ""
-    return Text(f"  {harmless(one['where'])}:{harmless(named)}{harmless(field)}: {harmless(one['why'])}")
+    return Text("  " + harmless(f"{one['where']}:{named}{field}: {one['why']}"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:

@@ -1,0 +1,61 @@
+"""`ibidem delete`: documents out of the index, with tombstones; on wish with all their identical copies."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.marked import harmless
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json, Yes
+from ibidem.reasons import counted
+from ibidem.takedown import with_identical_copies
+from ibidem_engines.engine import Engine, Fate, Stored
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.deletion import delete
+
+SHOWN = 100
+
+
+def run(
+    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Ids of documents.", show_default=False)],
+    identical: Annotated[bool, typer.Option("--identical", help="Their identical copies too: a takedown.")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Delete documents; an older version of them does not come back for as long as IBIDEM_TOMBSTONE_DAYS says."""
+    with opened_engine() as engine:
+        wanted = with_identical_copies(engine, ids) if identical else list(dict.fromkeys(ids))
+        if not yes:
+            confirm(engine, wanted)
+        deleted = [outcome.id for outcome in delete(engine, wanted) if outcome.fate is Fate.DELETED]
+    if as_json:
+        print_json({"deleted": len(deleted), "ids": deleted})
+    else:
+        results().print(f"{counted(len(deleted), 'document')} deleted")
+    if missing := sorted(set(wanted) - set(deleted)):
+        messages().print(Text(f"not there: {', '.join(map(harmless, missing))}"))
+
+
+def confirm(engine: Engine, ids: Sequence[str]) -> None:
+    """List what would be deleted, and ask."""
+    console = messages()
+    found = engine.fetch([(engine.index, id_) for id_ in ids[:SHOWN]])
+    for stored in found:
+        console.print(Text(f"  {line(stored)}"))
+    if len(ids) > SHOWN:
+        console.print(f"  … {len(ids) - SHOWN:,} more")
+    try:
+        agreed = typer.confirm(f"Delete {counted(len(ids), 'document')} from {engine.index}?", err=True)
+    except typer.Abort as error:
+        raise UsageError("nobody answered whether to delete", "say yes beforehand with --yes") from error
+    if not agreed:
+        raise typer.Exit
+
+
+def line(stored: Stored) -> str:
+    """Name a document on one line."""
+    document = stored.document
+    return " · ".join(harmless(part) for part in (document.id, document.date, document.source, document.title) if part)

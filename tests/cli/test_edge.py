@@ -1,0 +1,66 @@
+"""What goes wrong becomes one message on standard error and an exit code."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from ibidem.cli.edge import at_the_edge
+from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
+
+
+def stopped() -> IbidemError:
+    error = Unavailable("run 7 was stopped")
+    error.__cause__ = KeyboardInterrupt()
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (
+            UsageError("no level 'nearly'", "right are: identical, near"),
+            2,
+            "no level 'nearly'; right are: identical, near",
+        ),
+        (Permanent("the disk is full", "make room"), 1, "the disk is full; make room"),
+        (Unavailable("it does not answer"), 1, "it does not answer"),
+        (Refused(Refusal("a.jsonl:3", "x", "date", "'soon' is none")), 3, "a.jsonl:3: document 'x', field 'date'"),
+        (FileNotFoundError(2, "No such file or directory", "gone.csv"), 1, "gone.csv: No such file or directory"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (stopped(), 130, "run 7 was stopped"),
+    ],
+)
+def test_a_foreseen_error_is_one_message_and_an_exit_code(error: BaseException, code: int, said: str, capsys) -> None:
+    @at_the_edge
+    def fails() -> None:
+        raise error
+
+    with pytest.raises(SystemExit) as left:
+        fails()
+    assert left.value.code == code
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"ibidem: {said}")
+    assert printed.err.count("\n") == 1
+
+
+def test_a_bug_keeps_its_traceback() -> None:
+    @at_the_edge
+    def buggy() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        buggy()
+
+
+def test_a_closed_pipe_is_no_message() -> None:
+    """`ibidem … | head -1` ends quietly."""
+    code = "from ibidem.cli.edge import at_the_edge\n@at_the_edge\ndef run():\n    print('x\\n' * 100_000)\nrun()"
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as closed:
+        done = subprocess.run([sys.executable, "-c", code], stdout=closed, stderr=subprocess.PIPE, check=False)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -1,0 +1,32 @@
+"""The licence texts installed on this machine become documents."""
+
+from pathlib import Path
+
+from ibidem.licences import licences, of_debian_packages, of_python_packages, readable
+
+
+def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:
+    found = list(of_python_packages())
+    assert len(found) > 20
+    assert len({one.id for one in found}) == len(found)
+    assert all(one.text.strip() and one.title and one.url.startswith("file://") for one in found)
+
+
+def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path) -> None:
+    (tmp_path / "libc6").mkdir()
+    (tmp_path / "libc6" / "copyright").write_text("This is the GNU C library.", encoding="utf-8")
+    (tmp_path / "libc6-dev").symlink_to(tmp_path / "libc6")
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    assert [one.id for one in of_debian_packages(tmp_path)] == ["debian/libc6"]
+
+
+def test_a_machine_without_debian_packages_still_has_python_packages(tmp_path: Path) -> None:
+    assert {one.source for one in licences(tmp_path / "none")} == {"Python packages"}
+
+
+def test_a_file_that_is_empty_or_not_there_is_passed_over_and_bad_bytes_are_replaced(tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text(" \n", encoding="utf-8")
+    (tmp_path / "latin").write_bytes(b"Caf\xe9 \0 licence")
+    assert readable(tmp_path / "empty") is None
+    assert readable(tmp_path / "none") is None
+    assert readable(tmp_path / "latin") == "Caf\ufffd  licence"

@@ -1,0 +1,64 @@
+"""A run's summary says what became of every document, and why some were refused."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from ibidem.cli.summary import show_summary
+
+DONE = {
+    "run": "20250101-120000-abcd",
+    "read": 1003,
+    "indexed": 900,
+    "unchanged": 75,
+    "stale": 3,
+    "refused": 25,
+    "unsigned": 2,
+    "duplicates": {"identical": 40, "near": 12},
+    "refusals": [{"where": f"a.jsonl:{n}", "id": f"d{n}", "field": "date", "why": "'soon' is none"} for n in range(25)],
+    "took_s": 2.34,
+    "state": "done",
+    "pending": 0,
+    "repeated": 1,
+    "repeated_ids": ["twice"],
+    "meta_fields": ["court"],
+}
+
+
+def shown(**changes: object) -> str:
+    paper = StringIO()
+    show_summary(DONE | changes, Console(file=paper, width=100))
+    return paper.getvalue()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "1,003  documents read in 2.3 s",
+        "900  indexed",
+        "75  were there already, unchanged",
+        "40  of them identical with one that was there before",
+        "a.jsonl:0: document 'd0', date: 'soon' is none",
+        "… 5 more: ibidem status 20250101-120000-abcd --json",
+        "1 id came again in this run (twice)",
+        "went into meta: court",
+    ],
+)
+def test_a_summary_says(said: str) -> None:
+    assert said in shown()
+
+
+def test_what_did_not_happen_is_not_mentioned() -> None:
+    printed = shown(refused=0, refusals=[], repeated=0, meta_fields=[], stale=0)
+    assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]
+
+
+def test_a_run_that_is_not_done_says_how_to_see_it() -> None:
+    assert "see it with: ibidem status 20250101-120000-abcd" in shown(state="waiting", pending=12)
+
+
+def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
+    refusal = {"where": "a\x1b[2J", "id": "", "field": "", "why": "bad\x07"}
+    assert "\x1b" not in shown(refusals=[refusal])
+    assert "\x07" not in shown(refusals=[refusal])

@@ -1,0 +1,50 @@
+"""What README, CONTRIBUTING and the pages of `docs/` name is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ibidem.cli.app import COMMANDS
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+FOLDERS = "ingest|mappings|plugins|workers|tests|benchmarks|docs"
+
+pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@pages
+def test_every_path_that_a_page_names_exists(page: Path) -> None:
+    named = re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", page.read_text(encoding="utf-8"))
+    assert not [path for path in named if not (ROOT / path).exists()]
+
+
+@pages
+def test_every_link_inside_the_project_leads_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pages
+def test_every_command_that_a_page_shows_exists(page: Path) -> None:
+    shown = re.findall(r"(?:^|[\s`/])ibidem ([a-z]+)\b", code(page))
+    assert not set(shown) - set(COMMANDS)
+
+
+@pages
+def test_every_make_target_that_a_page_shows_exists(page: Path) -> None:
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert not set(re.findall(r"\bmake (\w+)", code(page))) - set(targets)
+
+
+def test_the_map_of_the_readme_names_every_folder_of_the_project() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not [name for name in FOLDERS.split("|") if (ROOT / name).is_dir() and f"`{name}/" not in readme]
+
+
+def code(page: Path) -> str:
+    """Return what a page shows as code: its blocks and what stands between backticks."""
+    text = page.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```.*?^```|^(?: {4}.*\n)+|`[^`\n]+`", text, re.MULTILINE | re.DOTALL)
+    return "\n".join(blocks)
