@@ -1,0 +1,73 @@
+"""A table is frozen, named by its contents, and a damaged file is never believed."""
+
+from math import log
+from pathlib import Path
+
+import pytest
+
+from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.wordhash import wh1
+
+COUNTS = {"court": 600.0, "appeal": 80.0, "zeal": 7.0, "abate": 7.0, "typo": 4.0}
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table.of("en", 1000, COUNTS, "a test")
+
+
+def test_ranks_run_from_the_rarest_term_ties_in_code_point_order(table: Table) -> None:
+    assert [table.term(rank) for rank in range(table.size)] == ["abate", "zeal", "appeal", "court"]
+    assert table.rank(wh1("appeal")) == 2
+
+
+def test_idf_is_the_papers_formula(table: Table) -> None:
+    assert table.idf_norm(3) == pytest.approx(log(1000.5 / 600) / log(1001))
+
+
+def test_terms_over_the_highest_idf_are_known_but_not_allowed() -> None:
+    table = Table.of("en", 100_000_000, {"rare": 5.0, "common": 9_000_000.0}, "a test")
+    assert table.idf_norm(0) > 0.8
+    assert table.first_allowed == 1
+
+
+def test_equal_contents_have_equal_names_and_other_contents_another(table: Table) -> None:
+    assert Table.of("en", 1000, COUNTS, "elsewhere").name == table.name
+    assert Table.of("en", 1001, COUNTS, "a test").name != table.name
+    assert Table.of("de", 1000, COUNTS, "a test").name != table.name
+    assert Table.of("en", 1000, COUNTS | {"zeal": 8.0}, "a test").name != table.name
+
+
+def test_a_saved_table_is_opened_as_it_was(table: Table, tmp_path: Path) -> None:
+    table.save(tmp_path / "new" / "a.idf")
+    opened = Table.open(tmp_path / "new" / "a.idf")
+    assert (opened.name, opened.language, opened.documents, opened.origin) == (table.name, "en", 1000, "a test")
+    assert [opened.term(rank) for rank in range(opened.size)] == ["abate", "zeal", "appeal", "court"]
+    assert opened.rank(wh1("zeal")) == 1
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.idf"]
+
+
+@pytest.mark.parametrize("place", [3, 30, -9, -3000])
+def test_a_changed_byte_is_noticed(table: Table, tmp_path: Path, place: int) -> None:
+    path = tmp_path / "a.idf"
+    table.save(path)
+    content = bytearray(path.read_bytes())
+    content[place] ^= 0x55
+    path.write_bytes(content)
+    with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
+        Table.open(path)
+
+
+@pytest.mark.parametrize("length", [0, 5, 200, -8])
+def test_a_cut_file_is_noticed(table: Table, tmp_path: Path, length: int) -> None:
+    path = tmp_path / "a.idf"
+    table.save(path)
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(TableError, match="delete the file"):
+        Table.open(path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="none\\.idf"):
+        Table.open(tmp_path / "none.idf")
