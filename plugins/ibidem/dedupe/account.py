@@ -8,8 +8,10 @@ import numpy as np
 
 from ibidem.dedupe.arrangement import Group
 from ibidem.dedupe.paging import Pages
+from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
+from ibidem_engines.engine import Hit
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 SHINGLE = 5
@@ -51,29 +53,69 @@ def account(
     """
     ranked = window.ranked
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
-    listed = [row for group in groups for row in group.listed]
+    listed = sum(len(group.listed) for group in groups)
+    return (
+        asked_for(request)
+        | counted(matched, ranked, listed, leads, len(groups))
+        | {
+            "duplicates": ranked - leads,
+            "unsigned": window.unsigned,
+            "too_short": too_short(window.columns, ranked),
+            "mixed_tables": mixed_tables(window.columns, ranked, tables),
+            "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
+        }
+    )
+
+
+def ungrouped(hits: Sequence[Hit], listed: int, request: DedupeRequest, matched: int) -> dict[str, object]:
+    """Count what a page of the engine's own list stands on: each document is a group of its own.
+
+    Args:
+        hits: The top of the ranking, as far as it was read.
+        listed: How many of them are on the page.
+        request: `off`, and what else was asked.
+        matched: Documents that match the query.
+    """
+    unsigned = sum(hit.packed is None for hit in hits)
+    return asked_for(request) | counted(matched, len(hits), listed, len(hits), listed) | {"unsigned": unsigned}
+
+
+def asked_for(request: DedupeRequest) -> dict[str, object]:
+    """Return what an answer was asked for, and counts of nothing for the rest of the account."""
     return {
         "mode": request.mode,
         "level": request.level,
         "keep": str(request.keep),
         "window": request.window,
         "scope": request.scope,
-        "documents": {
-            "matched": max(matched, ranked),
-            "in_window": ranked,
-            "beyond_window": max(0, matched - ranked),
-            "on_page": len(listed),
-            "found_by_scope": len(window.hits) - ranked,
-        },
-        "groups": {"in_window": leads, "on_page": len(groups), "exact": matched <= ranked},
-        "duplicates": ranked - leads,
-        "unsigned": window.unsigned,
-        "too_short": too_short(window.columns, ranked),
+        "documents": {},
+        "groups": {},
+        "duplicates": 0,
+        "unsigned": 0,
+        "too_short": 0,
         "capped": [],
-        "mixed_tables": mixed_tables(window.columns, ranked, tables),
+        "mixed_tables": 0,
         "late": [],
         "cursor": "",
         "took_ms": 0,
+    }
+
+
+def counted(matched: int, ranked: int, listed: int, leads: int, groups: int) -> dict[str, object]:
+    """Return the documents and groups of the account.
+
+    Args:
+        matched: Documents that match.
+        ranked: Documents in the window.
+        listed: Documents on the page.
+        leads: Groups in the window.
+        groups: Groups on the page.
+    """
+    beyond = max(0, matched - ranked)
+    return {
+        "documents": {"matched": ranked + beyond, "in_window": ranked, "beyond_window": beyond, "on_page": listed},
+        "groups": {"in_window": leads, "on_page": groups, "exact": beyond == 0},
+        "limited": beyond > 0 and ranked >= DEEPEST,
     }
 
 

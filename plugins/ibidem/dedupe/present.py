@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ibidem.dedupe.arrangement import Group
 from ibidem.dedupe.overrides import Name, Override
@@ -9,7 +10,8 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem_engines.engine import Hit, Stored
 
-Json = dict[str, object]
+Json = dict[str, Any]
+"""What is written as JSON."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -123,5 +125,6 @@ def plain(hit: Hit, stored: Stored | None, score: float | None) -> Json:
     shown: Json = {"_index": hit.index, "_id": hit.id, "_score": score, "_source": {}}
     if stored is not None:
         shown["_source"] = stored.document.as_record()
-        shown["highlight"] = {"title": [stored.title], "text": list(stored.snippets)}
+        marked = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
+        shown["highlight"] = {field: passages for field, passages in marked.items() if passages}
     return shown | ({"sort": list(hit.sort)} if hit.sort else {})
