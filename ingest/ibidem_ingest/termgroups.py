@@ -35,17 +35,15 @@ class TermGroups:
         >>> sorted((d, batch.token(f), c) for f, c, d in zip(groups.first, groups.count, groups.document.tolist()))
         [(0, 'means', np.int64(1)), (0, 'no', np.int64(2)), (1, 'no', np.int64(1))]
         """
-        place = _sorted_places(batch.hashes, batch.offsets)
-        document = batch.documents
-        same = batch.hashes.take(place)
+        place = _sorted_places(batch.hashes, batch.offsets, batch.lengths)
+        ordered = batch.hashes.take(place)
         begins = np.ones(place.size, bool)
-        np.not_equal(same[1:], same[:-1], out=begins[1:])
+        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
         begins[batch.offsets[:-1][batch.lengths > 0]] = True
         edges = np.flatnonzero(begins)
-        first = place.take(edges)
-        count = np.diff(edges, append=place.size)
-        owner = document.take(first)
-        return cls(first, count, owner, np.searchsorted(owner, np.arange(len(batch) + 1)))
+        offsets = np.searchsorted(edges, batch.offsets)
+        document = np.repeat(np.arange(len(batch)), np.diff(offsets))
+        return cls(place.take(edges), np.diff(edges, append=place.size), document, offsets)
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -61,26 +59,28 @@ def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _sorted_places(hashes: Hashes, offsets: Places) -> Places:
+def _sorted_places(hashes: Hashes, offsets: Places, lengths: Places) -> Places:
     """Order the tokens of each document by hash, then by place.
 
     One sort of 64-bit keys does it: the top bits of the hash, then the place in the document. Where two hashes share
     these top bits, which is rare, the document is sorted again by the whole.
     """
-    places = np.empty(hashes.size, np.int64)
-    for start, end in pairwise(offsets.tolist()):
-        places[start:end] = _sorted_document(hashes[start:end])
-        places[start:end] += start
-    return places
-
-
-def _sorted_document(hashes: Hashes) -> Places:
-    bits = np.uint64(max(1, int(hashes.size - 1).bit_length()))
-    keys = hashes >> bits << bits
-    keys |= np.arange(hashes.size, dtype=np.uint64)
-    keys.sort()
-    places: Places = (keys & ((np.uint64(1) << bits) - np.uint64(1))).view(np.int64)
-    whole = hashes.take(places)
-    if (whole[1:] < whole[:-1]).any():
-        return np.argsort(hashes, kind="stable")
+    bits = np.uint64(max(1, int(lengths.max(initial=1) - 1).bit_length()))
+    low = (np.uint64(1) << bits) - np.uint64(1)
+    origin = np.repeat(offsets[:-1], lengths)
+    keys = hashes & ~low
+    keys |= (np.arange(hashes.size) - origin).view(np.uint64)
+    bounds = list(pairwise(offsets.tolist()))
+    for start, end in bounds:
+        keys[start:end].sort()
+    keys &= low
+    places = keys.view(np.int64)
+    places += origin
+    ordered = hashes.take(places)
+    falls = ordered[1:] < ordered[:-1]
+    falls[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < hashes.size)] - 1] = False
+    if falls.any():
+        for start, end in bounds:
+            if falls[start : max(start, end - 1)].any():
+                places[start:end] = start + np.argsort(hashes[start:end], kind="stable")
     return places

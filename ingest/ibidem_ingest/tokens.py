@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ _ASCII_TOKEN = re.compile("[a-z0-9]+")
 _TERM = re.compile(rb"(?:[Ll]M*+){3,}+")
 _ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
 _SPACE = 32
-_TAIL = b" " * 8
+_TAIL = b" " * 9
 _SIMPLE_BELOW = 0x3000
 _NOT_SIMPLE = 0xFFFFFFFF
 _JAMO = range(0x1100, 0x1200)
@@ -80,7 +81,7 @@ class TokenBatch:
     """The tokens of several documents in one buffer, with their hashes.
 
     Args:
-        buffer: UTF-8 of all tokens in order, one space behind each, and eight spaces at the end.
+        buffer: UTF-8 of all tokens in order, a space or more before and behind each, at least eight at the end.
         starts: Byte offset of each token, int64.
         ends: Byte offset behind each token, int64.
         hashes: `wh1` of each token, uint64.
@@ -99,12 +100,12 @@ class TokenBatch:
 
         >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist(), batch.is_term.tolist()
-        (b'held affirmed 12 u s c         ', [0, 2, 2, 6], [True, True, False, False, False, False])
+        (b' held  affirmed   12 u s c           ', [0, 2, 2, 6], [True, True, False, False, False, False])
         """
-        buffer, begins = _single_spaced([_normal_bytes(text) for text in texts])
-        ends = np.flatnonzero(np.frombuffer(buffer, np.uint8) == _SPACE)[: -len(_TAIL)]
-        starts = np.zeros_like(ends)
-        np.add(ends[:-1], 1, out=starts[1:])
+        buffer, begins = _normal_buffer(texts)
+        space = np.frombuffer(buffer, np.uint8) == _SPACE
+        edges = np.flatnonzero(space[1:] != space[:-1])
+        starts, ends = edges[0::2] + 1, edges[1::2] + 1
         return cls(buffer, starts, ends, hash_tokens(buffer, starts, ends), np.searchsorted(starts, begins))
 
     def __len__(self) -> int:
@@ -144,10 +145,15 @@ class TokenBatch:
         """Return one token as a string."""
         return self.buffer[self.starts[number] : self.ends[number]].decode()
 
-    def joined(self, document: int) -> bytes:
-        """Return the tokens of one document, joined by one space, as UTF-8."""
-        first, last = self.offsets[document], self.offsets[document + 1]
-        return self.buffer[self.starts[first] : self.ends[last - 1]] if first < last else b""
+    def joined(self) -> list[bytes]:
+        """Return the tokens of each document, joined by one space, as UTF-8."""
+        octets = np.frombuffer(self.buffer, np.uint8)
+        space = octets == _SPACE
+        kept = ~space[1:]
+        kept |= ~space[:-1]  # of several spaces in a row the first
+        spaced = octets[1:][kept].tobytes()
+        sizes = np.concatenate(([0], (self.ends - self.starts + 1).cumsum()))  # the space behind each is the one kept
+        return [spaced[start : max(start, end - 1)] for start, end in pairwise(sizes.take(self.offsets).tolist())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,21 +222,48 @@ def _separated(points: CodePoints) -> CodePoints:
     return np.insert(np.where(kept, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
 
 
-def _single_spaced(parts: Sequence[bytes]) -> tuple[bytes, Places]:
-    """Join the parts with one space behind each token.
+def _normal_buffer(texts: Sequence[str]) -> tuple[bytes, Places]:
+    """Normalise texts into one buffer.
 
     Returns:
-        The buffer, and the byte offset of each part in it and of the end.
+        The buffer, and the byte offset of each text in it and of the end.
     """
-    spaced = np.frombuffer(b" ".join([b"", *parts, b""]), np.uint8)
-    space = spaced == _SPACE
-    kept = ~(space[1:] & space[:-1])
-    begins = np.zeros(len(parts) + 1, np.int64)
-    start = 0
-    for number, part in enumerate(parts, 1):
-        begins[number] = np.count_nonzero(kept[start : start + len(part) + 1])
-        start += len(part) + 1
-    return spaced[1:][kept].tobytes() + _TAIL, begins.cumsum()
+    if all(map(str.isascii, texts)):
+        texts, raw = _with_joined_words(texts)
+        return raw.translate(_ASCII_FOLD), _begins(texts)
+    parts = [_normal_bytes(text) for text in texts]
+    return b" ".join([b"", *parts, _TAIL]), _begins(parts)
+
+
+def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
+    return np.concatenate(([0], np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)))
+
+
+def _with_joined_words(texts: Sequence[str]) -> tuple[Sequence[str], bytes]:
+    """Join the broken words of texts in ASCII; looks in all of them at once for hyphens before a blank.
+
+    Returns:
+        The texts, and all of them in one buffer with a space before each.
+    """
+    raw = " ".join(["", *texts, _TAIL.decode()]).encode()
+    octets = np.frombuffer(raw, np.uint8)
+    hyphen = octets[:-1] == ord("-")
+    hyphen &= octets[1:] <= _SPACE
+    hyphens = sparse_nonzero(hyphen)
+    hyphens = hyphens[octets.take(hyphens - 1) >= ord("a")]
+    if not hyphens.size:
+        return texts, raw
+    broken = set(np.searchsorted(_begins(texts), hyphens, "right").tolist())
+    texts = [join_broken_words(text) if number in broken else text for number, text in enumerate(texts, 1)]
+    return texts, " ".join(["", *texts, _TAIL.decode()]).encode()
+
+
+def sparse_nonzero(flags: Flags) -> Places:
+    """Return what `np.flatnonzero` does, faster where few of many flags are set: eight are looked at in one go."""
+    whole = flags.size & ~7
+    words = np.flatnonzero(flags[:whole].view(np.uint64) != 0)
+    places = (words[:, None] * 8 + np.arange(8))[flags[:whole].reshape(-1, 8)[words]]
+    return np.concatenate((places, np.flatnonzero(flags[whole:]) + whole))
 
 
 def _shapes(buffer: bytes, starts: Places, ends: Places) -> _Shapes:

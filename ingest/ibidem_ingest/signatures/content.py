@@ -27,7 +27,7 @@ def sign(tokens: Sequence[str], name: str) -> str:
 
 def sign_batch(batch: TokenBatch, names: Sequence[str]) -> list[str]:
     """Hash the documents of a batch, as `sign` does each."""
-    return [_hashed(batch.joined(document), name) for document, name in enumerate(names)]
+    return [_hashed(joined, name) for joined, name in zip(batch.joined(), names, strict=True)]
 
 
 def compare(a: str, b: str) -> float:

@@ -109,12 +109,18 @@ def _values(count: Places, highest: Places, *, log: bool) -> Places:
 def _ordered(batch: TokenBatch, document: Places, value: Places, first: Places) -> Places:
     """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
     leading = leading_bytes(batch.buffer, batch.starts.take(first), batch.ends.take(first)).byteswap()
-    order: Places = np.lexsort((leading, -value, document))
+    order = _then_by(document, _then_by(value.max(initial=0) - value, np.argsort(leading)))
     document, value, leading = document.take(order), value.take(order), leading.take(order)
     tied = (document[1:] == document[:-1]) & (value[1:] == value[:-1]) & (leading[1:] == leading[:-1])
     for start, end in _runs(tied):
         order[start:end] = sorted(order[start:end].tolist(), key=lambda each: batch.token(int(first[each])))
     return order
+
+
+def _then_by(key: Places, order: Places) -> Places:
+    """Order by a key of small numbers, ascending, what is in order already; equal ones stay as they are."""
+    small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
+    return order.take(np.argsort(small.take(order), kind="stable"))
 
 
 def _runs(tied: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
@@ -133,14 +139,20 @@ def _lines(batch: TokenBatch, value: Places, first: Places) -> tuple[bytes, Plac
     sizes = batch.ends.take(first) - starts + 1  # with the space that stands behind every token of a batch
     digits = np.searchsorted(_POWERS, value, "right")
     ends = (sizes + digits + 1).cumsum()
-    begins = ends - digits - 1 - sizes
-    text = np.full(ends[-1] if ends.size else 0, _NEWLINE, np.uint8)
-    shift = np.repeat(starts - begins, sizes)
-    within = np.arange(shift.size) - np.repeat(sizes.cumsum() - sizes, sizes) + np.repeat(begins, sizes)
-    text[within] = np.frombuffer(batch.buffer, np.uint8).take(within + shift)
+    text = _gathered(batch.buffer, starts, ends)
+    text[ends - 1] = _NEWLINE
     rest = value
     for place in range(int(digits.max(initial=0))):
         here = np.flatnonzero(digits > place)
         text[ends.take(here) - 2 - place] = _ZERO + rest.take(here) % 10
         rest = rest // 10
     return text.tobytes(), ends
+
+
+def _gathered(buffer: bytes, starts: Places, ends: Places) -> "np.typing.NDArray[np.uint8]":
+    """Copy from each start of the buffer as many bytes as lie between an end and the one before, side by side."""
+    steps = np.ones(ends[-1] if ends.size else 0, np.int64)
+    begins = np.concatenate(([0], ends[:-1]))[: ends.size]
+    steps[begins] = starts
+    steps[begins[1:]] -= starts[:-1] + np.diff(begins) - 1
+    return np.frombuffer(buffer, np.uint8).take(steps.cumsum())
