@@ -19,7 +19,7 @@ def duplicates(engine: Engine, written: Sequence[tuple[bytes, Outcome]], policy:
     """Look up documents that were just written and name an earlier duplicate of each, the most alike level first.
 
     Of two duplicates that were written at the same time by two workers, each sees the other, and the one with the
-    larger `order` counts.
+    larger `order` counts. A text that stands twice in the batch is looked up once.
 
     Args:
         engine: Where they were written, refreshed.
@@ -27,13 +27,26 @@ def duplicates(engine: Engine, written: Sequence[tuple[bytes, Outcome]], policy:
         policy: What counts as a duplicate.
     """
     signed = [(packed, outcome) for value, outcome in written if (packed := unpack(value)) is not None]
-    found = engine.find([_search(packed, outcome) for packed, outcome in signed])
+    within, others = _within(signed, policy)
+    found = engine.find([_search(packed, outcome) for packed, outcome in others])
     known: dict[tuple[str, str, int], Packed | None] = {}
-    named = (
-        _earlier(packed, outcome, answer, policy, known)
-        for (packed, outcome), answer in zip(signed, found, strict=True)
-    )
-    return [duplicate for duplicate in named if duplicate is not None]
+    earlier = (_earlier(*one, answer, policy, known) for one, answer in zip(others, found, strict=True))
+    return within + [duplicate for duplicate in earlier if duplicate is not None]
+
+
+def _within(
+    signed: Sequence[tuple[Packed, Outcome]], policy: Policy
+) -> tuple[list[Duplicate], list[tuple[Packed, Outcome]]]:
+    """Part the documents that are identical to an earlier one of their own batch from the others."""
+    first: dict[bytes, Packed] = {}
+    within, others = [], []
+    for packed, outcome in sorted(signed, key=lambda one: one[1].order):
+        other = first.setdefault(packed.content, packed)
+        if other is not packed and outcome.order and decide(packed, other, policy.at("identical")):
+            within.append(Duplicate(packed.id, other.id, "identical"))
+        else:
+            others.append((packed, outcome))
+    return within, others
 
 
 def _search(packed: Packed, outcome: Outcome) -> Search:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO, Self
 
@@ -58,18 +59,24 @@ class Pool:
     Args:
         settings: Given to each of them as environment.
         quiet: Whether what they write to standard error is kept for when one dies, and not seen at once.
+        command: What to start.
         ready_at: When the first of them took messages, by `time.monotonic`; None before.
     """
 
     settings: Settings
     quiet: bool = False
+    command: Sequence[str] = (sys.executable, "-m", "ibidem_workers.worker")
     ready_at: float | None = None
     _workers: list[_Worker] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         """Start as many workers as the settings say."""
-        for _ in range(self.settings.workers):
-            self._workers.append(self._started())
+        try:
+            for _ in range(self.settings.workers):
+                self._workers.append(self._started())
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -125,7 +132,7 @@ class Pool:
     def _started(self) -> _Worker:
         errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
         process = subprocess.Popen(
-            [sys.executable, "-m", "ibidem_workers.worker"],
+            self.command,
             env=_environment(self.settings),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -1,0 +1,1 @@
+"""Which of the documents just written had a duplicate there already."""

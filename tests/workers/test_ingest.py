@@ -1,0 +1,97 @@
+"""A whole run: read, sent, signed, written, accounted for."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers import dead
+from ibidem_workers.ingest import Interrupted, ingest, ingest_documents, retry
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.runs import Progress, summary
+from ibidem_workers.settings import Settings
+from ibidem_workers.submit import IngestRequest
+
+
+def queue(settings: Settings) -> Folder:
+    assert settings.queue_folder is not None
+    return Folder(settings.queue_folder / settings.queue, settings.lease)
+
+
+def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
+    engine: Engine, settings: Settings, tmp_path: Path
+) -> None:
+    lines = [
+        '{"id": "a", "text": "We the People of the United States, in Order to form a more perfect Union"}',
+        '{"id": "b", "text": "We the people of the United States, in order to form a more perfect union"}',
+        '{"id": "c", "text": "…", "court": "9th Cir."}',
+        '{"id": "d"}',
+        "not JSON",
+        '{"id": "a", "text": "We the People, and others"}',
+    ]
+    path = tmp_path / "law.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    looks: list[Progress] = []
+    run = ingest(IngestRequest([path]), settings, seen=looks.append)
+    found = summary(engine, run)
+    names = ("read", "indexed", "stale", "refused", "unsigned", "repeated", "meta_fields", "pending", "state")
+    assert {name: found[name] for name in names} == {
+        "read": 6,
+        "indexed": 3,
+        "stale": 1,
+        "refused": 2,
+        "unsigned": 1,
+        "repeated": 1,
+        "meta_fields": ["court"],
+        "pending": 0,
+        "state": "done",
+    }
+    assert looks[-1].ended
+    assert (queue(settings).waiting(), queue(settings).held(), queue(settings).workers()) == (0, 0, 0)
+
+
+def test_without_waiting_the_batches_lie_in_the_queue_for_other_workers(engine: Engine, settings: Settings) -> None:
+    run = ingest_documents([Document("a", "some words"), Document("b", "other words")], settings, wait=False)
+    found = summary(engine, run)
+    assert (found["read"], found["state"], found["pending"], queue(settings).waiting()) == (0, "waiting", 2, 1)
+
+
+def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Settings) -> None:
+    def source() -> Iterator[Document | Refusal]:
+        yield Document("a", "x " * 900)
+        yield Document("b", "x " * 900)
+        raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match=r"ibidem worker.*ibidem status \d{8}-"):
+        ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
+    assert summary(engine)["state"] == "interrupted"
+    assert queue(settings).workers() == 0
+
+
+def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) -> None:
+    waiting: list[int] = []
+
+    def source() -> Iterator[Document | Refusal]:
+        for number in range(12):
+            waiting.append(queue(settings).waiting())
+            yield Document(str(number), "x " * 900)
+
+    run = ingest_documents(source(), settings.changed(batch_characters=2_000, in_flight=3, concurrency=1))
+    assert max(waiting) <= 3
+    assert summary(engine, run)["indexed"] == 12
+
+
+def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, settings: Settings) -> None:
+    mended = {"id": "a", "text": "mended", "version": 3}
+    dead.bury(engine, [dead.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)])
+    run = retry([], settings.changed(concurrency=1))
+    assert (summary(engine, run)["indexed"], dead.letters(engine)) == (1, [])
+
+
+def test_a_path_that_is_not_there_is_an_error_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"missing\.jsonl"):
+        ingest(IngestRequest([tmp_path / "missing.jsonl"]), settings)
+    assert not (tmp_path / "index.sqlite").exists()

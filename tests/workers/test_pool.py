@@ -1,0 +1,110 @@
+"""Worker processes on the file queue: real ones, killed and started again."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_workers import dead
+from ibidem_workers.pool import Pool, WorkersFailed
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.runs import Progress, Watch, summary
+from ibidem_workers.settings import Settings
+from ibidem_workers.submit import Submission
+
+ENDED_BY_POISON = """
+import os, sys
+from ibidem_workers import records, worker
+
+sign = records.sign
+
+def ends_here(documents, tables):
+    if any("poison" in document.text for document in documents):
+        os._exit(139)
+    return sign(documents, tables)
+
+records.sign = ends_here
+sys.exit(worker.main())
+"""
+"""A worker that one document ends, as a fault in a library would."""
+
+
+def stories(count: int) -> Iterator[Document]:
+    for number in range(count):
+        words = " ".join(f"word{number * 7 + step}" for step in range(40))
+        yield Document(f"story-{number}", f"Story {number}: {words}.", date="1987-02-26")
+
+
+def watch(pool: Pool) -> None:
+    while not pool.ready:
+        pool.check()
+        time.sleep(0.01)
+
+
+def queue(settings: Settings) -> Folder:
+    assert settings.queue_folder is not None
+    return Folder(settings.queue_folder / settings.queue, settings.lease)
+
+
+def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Settings) -> None:
+    settings = settings.changed(batch_characters=20_000)
+    killed: list[int] = []
+    with Pool(settings, quiet=True) as pool:
+        submission = Submission(engine, settings)
+        submission.send(stories(1_500))
+        watch = Watch(engine, submission.record.run)
+
+        def kill_while_it_works(progress: Progress) -> None:
+            pool.check()
+            queue(settings).recover()
+            if len(killed) < 2 and progress.batches_done > len(killed) and queue(settings).held():
+                killed.append(pool.pids[0])
+                os.kill(pool.pids[0], signal.SIGKILL)
+
+        watch.wait(kill_while_it_works)
+    assert len(killed) == 2
+    found = summary(engine, submission.record.run)
+    assert (found["read"], found["indexed"], found["refused"]) == (1_500, 1_500, 0)
+    assert engine.info().documents == 1_500
+
+
+def test_a_document_that_ends_its_worker_goes_to_the_dead_letters_and_takes_no_other_with_it(
+    engine: Engine, settings: Settings
+) -> None:
+    settings = settings.changed(tries=1)
+    submission = Submission(engine, settings)
+    submission.send([*stories(5), Document("bad", "poison"), Document("last", "the last words")])
+    with Pool(settings, quiet=True, command=[sys.executable, "-c", ENDED_BY_POISON]) as pool:
+
+        def tend(_: Progress) -> None:
+            pool.check()
+            queue(settings).recover()
+
+        Watch(engine, submission.record.run).wait(tend)
+    found = summary(engine, submission.record.run)
+    assert (found["read"], found["indexed"], found["refused"]) == (7, 6, 1)
+    (letter,) = dead.letters(engine)
+    assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
+
+
+def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    broken = settings.changed(tables=tmp_path / "file" / "tables")
+    with Pool(broken, quiet=True) as pool, pytest.raises(WorkersFailed, match="file/tables"):
+        watch(pool)
+
+
+def test_workers_end_with_their_pool(settings: Settings) -> None:
+    with Pool(settings.changed(concurrency=1), quiet=True) as pool:
+        watch(pool)
+        (pid,) = pool.pids
+        assert queue(settings).workers() == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert queue(settings).workers() == 0
