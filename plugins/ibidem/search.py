@@ -51,9 +51,9 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
     engine: Engine,
     query: Query,
     request: DedupeRequest,
-    *,
     page: int = 1,
     size: int = 10,
+    *,
     overrides: Iterable[Override] | None = None,
     tables: Collection[str] = (),
 ) -> Json:
