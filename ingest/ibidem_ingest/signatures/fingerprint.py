@@ -1,8 +1,8 @@
 """idf fingerprint: the six rarest terms and where they stand (Conrad, Guo and Schriber 2003, section 6.1).
 
 Candidates are the document's terms in the idf table with idf_norm ≤ 0.8. The six with the highest idf_norm are taken
-(ties in code-point order), each with the token offset of its first occurrence, made relative to the smallest of the six.
-In the order of their idf they are written `term:offset`, joined by one space, and hashed with SHA-1. In the binned
+(ties in code-point order), each with the token offset of its first occurrence, relative to the smallest of the six. In
+the order of their idf they are written `term:offset`, joined by one space, and hashed with SHA-1. In the binned
 fingerprint each offset is rounded up to a multiple of 25, the end of its bin; 0 stays 0.
 """
 
