@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, chain
+from itertools import chain
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class _Question:
     Args:
         at: Place of the search in the call.
         clue: The class.
-        values: The values, each once.
+        values: The values.
     """
 
     at: int
@@ -74,32 +74,32 @@ class Finder:
         answers = [_Answer() for _ in searches]
         with self._file.reading():
             questions = self._worth_asking(searches)
-            allowed = None if query is None else matching(self._file, query)
             own = self._own_places({searches[each.at].own for each in questions})
-            look_up = _LookUp(self._file, allowed)
+            look_up = _LookUp(self._file, None if query is None else matching(self._file, query))
             for each in questions:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
-            documents = by_place(self._file, sorted(set(chain.from_iterable(answer.places for answer in answers))))
-        hits = {place: Hit(self._file.index, name, 0.0, packed, place) for place, (name, packed) in documents.items()}
-        return [_found(answer, hits) for answer in answers]
+            documents = by_place(self._file, set(chain.from_iterable(answer.places for answer in answers)))
+        hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
+        number = {hit.order: at for at, hit in enumerate(hits)}
+        return [_found(answer, hits, number) for answer in answers]
 
     def _worth_asking(self, searches: Sequence[Search]) -> list[_Question]:
         """Leave out the values that no document carries, or only the one that asks."""
         questions = [
-            _Question(at, clue, list(dict.fromkeys(values)))
-            for at, search in enumerate(searches)
-            for clue, values in search.values.items()
+            _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
         ]
         marked = [each for each in questions if each.clue in MARKED]
-        values = list(chain.from_iterable(each.values for each in marked))
+        values = list(chain.from_iterable([each.values for each in marked]))
         if not self._catch_up(len(values)):
             return questions
-        own = np.repeat([bool(searches[each.at].own) for each in marked], [len(each.values) for each in marked])
+        sizes = [len(each.values) for each in marked]
+        own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
         shared = np.flatnonzero(self._seen.counts(marks(values)) > own)
-        ends = np.array(list(accumulate(len(each.values) for each in marked)), np.int64)
         left: dict[int, list[str]] = {}
-        for number, place in zip(np.searchsorted(ends, shared, "right").tolist(), shared.tolist(), strict=True):
+        for number, place in zip(
+            np.repeat(np.arange(len(sizes)), sizes)[shared].tolist(), shared.tolist(), strict=True
+        ):
             left.setdefault(number, []).append(values[place])
         asked = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
         return asked + [each for each in questions if each.clue not in MARKED]
@@ -143,12 +143,12 @@ class _LookUp:
         limit = max(search.limit, CONTENT_HITS) if question.clue == "content" else search.limit
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
-        carriers = [self._carriers(value, most) for value in question.values]
+        carriers = [self._carriers(value, most) for value in dict.fromkeys(question.values)]
         places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _carried(carriers, least)
         places.discard(own)
         if self._allowed is not None:
             places &= self._allowed
-        answer.places.update(sorted(places)[:limit])
+        answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
         if question.clue == "content":
             answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own)
         elif len(places) > limit:
@@ -166,7 +166,8 @@ class _LookUp:
         """Count the documents with a content hash, of which each has one; with a query all are known."""
         if self._allowed is not None:
             return len(places)
-        return sum(self._file.run(_COUNT, (f'"{word(value)}"', own)).fetchone()[0] for value in values)
+        words = {word(value) for value in values}
+        return sum(self._file.run(_COUNT, (f'"{each}"', own)).fetchone()[0] for each in words)
 
 
 def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
@@ -176,7 +177,7 @@ def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
     return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= least}
 
 
-def _found(answer: _Answer, hits: dict[int, Hit]) -> Found:
-    """Order an answer by id, and its capped classes as they are named."""
-    ordered = sorted((hits[place] for place in answer.places if place in hits), key=lambda hit: hit.id)
-    return Found(ordered, answer.capped, answer.same)
+def _found(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> Found:
+    """Give an answer's hits in the order in which all stand, which is that of ids."""
+    numbers = sorted([number[place] for place in answer.places if place in number])
+    return Found([hits[at] for at in numbers], answer.capped, answer.same)

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -18,13 +18,16 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 MOST_HITS = 10_000
+MARGIN = 200
+"""Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more."""
 
 _CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{16})\.([0-9a-f]{16})", re.ASCII)
 _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
     where r.rank = ? order by i.id limit ?"""
-_BY_PLACE = 'select place, id, packed from "ibidem.{index}.documents" where place in (select value from json_each(?))'
+_BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
+    where place in (select value from json_each(?)) order by id"""
 _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
     where d.id in (select value from json_each(?))"""
@@ -49,8 +52,9 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str) -> Ranking:
             newest = file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
         total, ranked = _ranked(file, query, size, newest)
         documents = by_place(file, [place for place, _ in ranked])
-    hits = [Hit(file.index, *documents[place][:1], -rank, documents[place][1], place) for place, rank in ranked]
-    return Ranking(sorted(hits, key=lambda hit: (-hit.score, hit.id)), total, f"{newest}.{marks}")
+    score = {place: -rank for place, rank in ranked}
+    hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
+    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, f"{newest}.{marks}")
 
 
 def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[Stored]:
@@ -110,10 +114,9 @@ def info(file: SqliteFile) -> Info:
     return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
 
 
-def by_place(file: SqliteFile, places: Sequence[int]) -> dict[int, tuple[str, bytes | None]]:
-    """Read id and packed signatures of the documents that stand at these places."""
-    rows = file.run(_BY_PLACE, (as_json(list(places)),))
-    return {place: (name, packed) for place, name, packed in rows}
+def by_place(file: SqliteFile, places: Iterable[int]) -> list[tuple[int, str, bytes | None]]:
+    """Read place, id and packed signatures of the documents at these places, in the order of ids."""
+    return file.run(_BY_PLACE, (as_json(list(places)),)).fetchall()
 
 
 def matching(file: SqliteFile, query: Query) -> set[int]:
@@ -160,17 +163,17 @@ def _choose(query: Query, newest: int) -> _Chosen:
 
 
 def _ranked(file: SqliteFile, query: Query, size: int, newest: int) -> tuple[int, Ranked]:
-    """Count what matches, and read the first places with their ranks; of equal ranks at the end the first by id."""
+    """Count what matches, and read the first places with their ranks and all that equal the last of them."""
     chosen = _choose(query, newest)
     (total,) = file.run(chosen.count, chosen.values).fetchone()
-    top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + 1)).fetchall()
-    if len(top) <= size:
+    top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + MARGIN)).fetchall()
+    if len(top) < size + MARGIN:
         return total, top
-    last = top[size][1]
-    better = [(place, rank) for place, rank in top if rank < last]
-    if len(better) == size:
-        return total, better
+    last = top[size - 1][1]
+    if top[-1][1] > last:
+        return total, [(place, rank) for place, rank in top if rank <= last]
     tied = _TIED.replace("{ranked}", chosen.sql())
+    better = [(place, rank) for place, rank in top if rank < last]
     return total, better + file.run(tied, (*chosen.values, last, size - len(better))).fetchall()
 
 

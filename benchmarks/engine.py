@@ -1,0 +1,135 @@
+"""What the SQLite engine costs: a load with look-ups beside a bare FTS5 load, and a window beside a plain search.
+
+    python benchmarks/engine.py [--collections FOLDER] [--stories N]
+
+All in one run and one process; seconds are of processor time, searches the median of 21 in elapsed milliseconds. The
+stories are read, signed and packed before a clock starts.
+"""
+
+import argparse
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from ibidem_engines.engine import Engine, Outcome, Record, Search
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import Query, parse_query
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_ingest.signatures.clues import Clue, clues
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_workers.records import records
+
+BATCH = 400
+ROUNDS = 21
+LOOKED_UP: tuple[Clue, ...] = ("content", "fingerprint", "profile", "bands")
+QUERIES = ("the", "said", "oil price", "oil OR wheat OR gold")
+
+
+def batches(stories: Sequence[Record]) -> list[Sequence[Record]]:
+    """Cut stories into batches."""
+    return [stories[at : at + BATCH] for at in range(0, len(stories), BATCH)]
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Measure processor seconds."""
+    begin = time.process_time()
+    work()
+    return time.process_time() - begin
+
+
+def median_ms(work: Callable[[], object]) -> float:
+    """Measure elapsed milliseconds, the median of some rounds."""
+    rounds = []
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        work()
+        rounds.append((time.perf_counter() - begin) * 1e3)
+    return statistics.median(rounds)
+
+
+def bare_load(path: Path, stories: Sequence[Record]) -> None:
+    """Load title and text into an FTS5 table, a transaction for each batch."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma journal_mode = wal")
+        connection.execute("create virtual table stories using fts5(title, text)")
+        for batch in batches(stories):
+            rows = [(each.document.title, each.document.text) for each in batch]
+            connection.execute("begin")
+            connection.executemany("insert into stories values (?, ?)", rows)
+            connection.execute("commit")
+
+
+def searches(batch: Sequence[Record]) -> list[Search]:
+    """Make the look-ups that a worker makes for documents that it has written."""
+    values = [(each.document.id, clues(packed)) for each in batch if (packed := unpack(each.packed))]
+    return [Search({clue: its[clue] for clue in LOOKED_UP if clue in its}, own=name) for name, its in values]
+
+
+def plain_search(engine: Engine, query: Query) -> None:
+    """Search as without any of this: the ten best, shown."""
+    hits = engine.window(query, 10).hits
+    engine.fetch([(hit.index, hit.id) for hit in hits], query)
+
+
+def wide_search(engine: Engine, query: Query) -> None:
+    """Read a window of 500 and show ten of it."""
+    hits = engine.window(query, 500).hits
+    engine.fetch([(hit.index, hit.id) for hit in hits[:10]], query)
+
+
+def load(engine: Engine, stories: Sequence[Record]) -> None:
+    """Write and look up batch after batch, and print what each part took."""
+    writing = making = finding = 0.0
+    found = 0
+    for batch in batches(stories):
+        outcomes: list[Outcome] = []
+        writing += timed(lambda batch=batch, outcomes=outcomes: outcomes.extend(engine.write(batch)))
+        asked: list[Search] = []
+        making += timed(lambda batch=batch, asked=asked: asked.extend(searches(batch)))
+        begin = time.process_time()
+        found += sum(bool(answer.hits) for answer in engine.find(asked))
+        finding += time.process_time() - begin
+    each = 1e6 / len(stories)
+    print(f"write              {writing:6.2f} s  {writing * each:6.1f} µs a document")
+    print(f"values to look up  {making:6.2f} s  {making * each:6.1f} µs a document")
+    print(f"find               {finding:6.2f} s  {finding * each:6.1f} µs a document, {found} with candidates")
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--stories", type=int, default=None)
+    options = parser.parse_args()
+    source = read([options.collections / "reuters21578" / "docs.jsonl.xz"])
+    documents = [each for each in islice(source, options.stories) if isinstance(each, Document)]
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(Path(folder))
+        stories = [
+            each for at in range(0, len(documents), BATCH) for each in records(documents[at : at + BATCH], tables)
+        ]
+        print(f"{len(stories)} stories, batches of {BATCH}, SQLite {sqlite3.sqlite_version}")
+        bare = timed(lambda: bare_load(Path(folder) / "bare.sqlite", stories))
+        print(f"bare FTS5 load     {bare:6.2f} s")
+        engine = open_engine(f"sqlite:///{folder}/index.sqlite", "news")
+        engine.create()
+        load(engine, stories)
+        print(f"file               {(Path(folder) / 'index.sqlite').stat().st_size / 1e6:6.1f} MB")
+        for typed in QUERIES:
+            query = parse_query(typed)
+            plain = median_ms(lambda query=query: plain_search(engine, query))
+            wide = median_ms(lambda query=query: wide_search(engine, query))
+            total = engine.window(query, 1).total
+            print(f"{typed!r}: {total} match; ten shown {plain:.1f} ms, window of 500 and ten shown {wide:.1f} ms")
+        engine.close()
+
+
+if __name__ == "__main__":
+    main()
