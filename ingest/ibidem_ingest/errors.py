@@ -70,7 +70,8 @@ class Refused(IbidemError):
     """
 
     def __init__(self, refusal: Refusal) -> None:
-        named = f" document {refusal.id!r}" if refusal.id else ""
-        field = f", field {refusal.field!r}" if refusal.field else ""
-        super().__init__(f"{refusal.where}:{named}{field}: {refusal.why}")
+        document = f"document {refusal.id!r}" if refusal.id else ""
+        field = f"field {refusal.field!r}" if refusal.field else ""
+        named = ", ".join(filter(None, (document, field)))
+        super().__init__(": ".join(filter(None, (refusal.where, named, refusal.why))))
         self.refusal = refusal
