@@ -155,8 +155,7 @@ def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
     >>> compare(a, b), round(containment(a, b, 4, 2), 2)
     (0.21, 0.52)
     """
-    values = sketch(shingles([wh1(token) for token in tokens]), k)
-    return tuple(value & 0xFFFF for value in values)
+    return stored(sketch(shingles([wh1(token) for token in tokens]), k))
 
 
 def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
@@ -166,6 +165,11 @@ def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
         (documents, k) slots of 16 bits; rows of documents without shingles hold 0xFFFF.
     """
     return sketch_batch(documents, k).astype(np.uint16)
+
+
+def stored(slots: Sequence[int]) -> tuple[int, ...]:
+    """Return what is stored of the slots of one document: the lowest 16 bits of each."""
+    return tuple(slot & 0xFFFF for slot in slots)
 
 
 def compare(a: Sequence[int], b: Sequence[int]) -> float:

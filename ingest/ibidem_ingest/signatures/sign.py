@@ -1,65 +1,86 @@
-"""Sign documents: all signatures of each, in batches over numpy, or one by one in plain Python where that is faster."""
+"""All signatures of documents: in batches on numpy, or plainly where there is little text; the results are the same."""
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 
 from ibidem_ingest.document import Document
+from ibidem_ingest.heap import keep_freed_memory
 from ibidem_ingest.idf.rarest import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.shingles import Shingles, shingles
 from ibidem_ingest.signatures import content, fingerprint, minhash, numbers, termvector, textprofile
+from ibidem_ingest.signatures.fingerprint import Fingerprint
 from ibidem_ingest.signatures.signature import Signatures
+from ibidem_ingest.signatures.termvector import FeatureSet
 from ibidem_ingest.termgroups import TermGroups
 from ibidem_ingest.tokens import TokenBatch, tokens
 from ibidem_ingest.wordhash import wh1
 
-SHORT = 2_000
-"""Characters below which a batch is signed in plain Python: a numpy call costs more than a few words."""
+BATCH_CHARACTERS = 300_000
+"""Characters in a batch: more would leave the processor's cache, fewer would wait for the calls."""
 
-MOST = 600_000
-"""Characters of a batch; beyond, its arrays leave the processor's cache."""
+PLAIN_BELOW = 2_000
+"""Characters below which plain Python is faster than the hundred calls that a batch takes."""
+
+keep_freed_memory()
 
 
 def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """Sign documents.
 
     Args:
-        documents: In any languages; each is signed on its own, batches only make it faster.
-        tables: The idf tables; a language without one has no fingerprint and no feature set.
+        documents: In any order, of any languages. Where no idf table speaks a document's language, it has no
+            fingerprint and no feature set; all else remains.
+        tables: Where the idf tables are.
 
     Returns:
         The signatures of each document, in the same order.
     """
-    signed: list[Signatures] = []
-    for language, following in groupby(documents, key=lambda document: document.language):
-        table = tables.of(language)
-        for batch in batches(list(following)):
-            signed += sign_batch(batch, table) if _characters(batch) >= SHORT else [sign_one(d, table) for d in batch]
-    return signed
+    return [signatures for _, signatures in signed(documents, tables)]
 
 
-def batches(documents: Sequence[Document]) -> Iterator[Sequence[Document]]:
-    """Cut documents into batches of at most 600,000 characters; a longer one is a batch of its own."""
-    start = size = 0
-    for place, document in enumerate(documents):
-        if size and size + len(document.text) > MOST:
-            yield documents[start:place]
-            start, size = place, 0
+def signed(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
+    """Sign a stream of documents, a batch at a time, so that memory does not grow with their number.
+
+    Args:
+        documents: As for `sign`; read no further than a batch ahead.
+        tables: Where the idf tables are.
+    """
+    for batch in batches(documents):
+        yield from zip(batch, _signed_batch(batch, tables), strict=True)
+
+
+def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
+    """Cut a stream of documents into batches of so many characters; a longer document is a batch of its own.
+
+    >>> texts = ["a" * 5, "b" * 6, "c" * 30, "d"]
+    >>> stream = (Document(text[0], text) for text in texts)
+    >>> [[document.id for document in batch] for batch in batches(stream, 11)]
+    [['a', 'b'], ['c'], ['d']]
+    """
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        if batch and size + len(document.text) > characters:
+            yield batch
+            batch, size = [], 0
+        batch.append(document)
         size += len(document.text)
-    if start < len(documents):
-        yield documents[start:]
+    if batch:
+        yield batch
 
 
 def sign_one(document: Document, table: Table | None) -> Signatures:
-    """Sign one document in plain Python, with the same result as in a batch."""
+    """Sign one document in plain Python."""
     words = tokens(document.text)
+    hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
     printed = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = termvector.sign(words, table) if table else termvector.NONE
     return Signatures(
         length=len(words),
-        shingles=len(set(shingles([wh1(word) for word in words]))),
+        shingles=len(set(hashes)),
         content=content.sign(words, document.id),
         fingerprint=printed.strict,
         fingerprint_binned=printed.binned,
@@ -69,23 +90,23 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         number_sketch=figures.sketch,
         terms=features.codes,
         full=features.full,
-        slots=minhash.sign(words),
+        slots=minhash.stored(minhash.sketch(hashes)),
         idf=table.name if table else "",
     )
 
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
-    """Sign documents of one language in one batch."""
+    """Sign the documents of one idf table, or those for which there is none."""
     batch = TokenBatch.of([document.text for document in documents])
     groups = TermGroups.of(batch)
-    shingled = Shingles.of(batch.hashes, batch.offsets)
+    sequences = Shingles.of(batch.hashes, batch.offsets)
     columns = zip(
         batch.lengths.tolist(),
-        shingled.distinct().tolist(),
+        sequences.distinct().tolist(),
         content.sign_batch(batch, [document.id for document in documents]),
         textprofile.sign_batch(batch, groups),
         numbers.sign_batch(batch, groups),
-        minhash.sign_batch(shingled).tolist(),
+        minhash.sign_batch(sequences).tolist(),
         *_by_idf(batch, groups, table),
         strict=True,
     )
@@ -93,7 +114,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
         Signatures(
             length=length,
             shingles=distinct,
-            content=same,
+            content=hashed,
             fingerprint=printed.strict,
             fingerprint_binned=printed.binned,
             weak=printed.weak,
@@ -105,13 +126,11 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
             slots=tuple(slots) if length else (),
             idf=table.name if table else "",
         )
-        for length, distinct, same, profile, figures, slots, printed, features in columns
+        for length, distinct, hashed, profile, figures, slots, printed, features in columns
     ]
 
 
-def _by_idf(
-    batch: TokenBatch, groups: TermGroups, table: Table | None
-) -> tuple[list[fingerprint.Fingerprint], list[termvector.FeatureSet]]:
+def _by_idf(batch: TokenBatch, groups: TermGroups, table: Table | None) -> tuple[list[Fingerprint], list[FeatureSet]]:
     """Make the signatures that need an idf table."""
     if table is None:
         return [fingerprint.NONE] * len(batch), [termvector.NONE] * len(batch)
@@ -119,5 +138,19 @@ def _by_idf(
     return fingerprint.sign_batch(batch, rarest), termvector.sign_batch(rarest, table)
 
 
-def _characters(documents: Sequence[Document]) -> int:
-    return sum(len(document.text) for document in documents)
+def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
+    """Sign a batch, the documents of each idf table together."""
+    places: dict[Table | None, list[int]] = defaultdict(list)
+    current = {language: tables.of(language) for language in {document.language for document in documents}}
+    for place, document in enumerate(documents):
+        places[current[document.language]].append(place)
+    done: dict[int, Signatures] = {}
+    for table, these in places.items():
+        done |= zip(these, _signed_alike([documents[place] for place in these], table), strict=True)
+    return [done[place] for place in range(len(documents))]
+
+
+def _signed_alike(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
+    if sum(len(document.text) for document in documents) < PLAIN_BELOW:
+        return [sign_one(document, table) for document in documents]
+    return sign_batch(documents, table)
