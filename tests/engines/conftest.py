@@ -1,5 +1,6 @@
 """Engines to run the contract over, and records to write into them."""
 
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,7 +12,11 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
 
-ENGINES = ("sqlite",)
+ENGINES = (
+    "sqlite",
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
 """Schemes that the contract runs over; another engine joins by its name here and an address in `address`."""
 
 IDF = "00112233445566aa"
@@ -57,18 +62,30 @@ def record() -> Callable[..., Record]:
     return make
 
 
+def remove_indices(address: str, names: str = "news,news-*") -> None:
+    """Remove indexes from a server of the tests."""
+    url = f"{address.partition('+')[2]}/{names}?expand_wildcards=all&ignore_unavailable=true"
+    with urllib.request.urlopen(urllib.request.Request(url, method="DELETE"), timeout=60):
+        pass
+
+
 @pytest.fixture(params=ENGINES)
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Where an engine keeps nothing yet."""
-    return {"sqlite": f"sqlite:///{tmp_path}/folder/index.sqlite"}[request.param]
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/folder/index.sqlite"
+    url: str = request.getfixturevalue(request.param)
+    return url
 
 
 @pytest.fixture
 def absent(address: str) -> Iterator[Engine]:
-    """An engine whose index was never made."""
+    """An engine whose index was never made; what a server keeps of it is removed in the end."""
     engine = open_engine(address, "news")
     yield engine
     engine.close()
+    if not address.startswith("sqlite"):
+        remove_indices(address)
 
 
 @pytest.fixture

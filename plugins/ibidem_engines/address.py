@@ -1,0 +1,137 @@
+"""The address of a cluster: hosts, transport and credentials, none of which ever stands in a message."""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote
+
+from ibidem_engines.fields import Fields, parse_fields
+from ibidem_ingest.errors import UsageError
+
+LAYOUTS = ("full", "lean")
+OPTIONS = ("api_key", "ca", "layout", "fields", "timeout")
+PORTS = {"http": 9200, "https": 443}
+RIGHT = "write opensearch+http://host:9200 or elasticsearch+https://user:password@host:9243,other:9243/?ca=FILE"
+
+_ADDRESS = re.compile(
+    r"(?P<kind>opensearch|elasticsearch)\+(?P<scheme>https?)://(?:(?P<user>[^:@/?]*)(?::(?P<password>[^@/?]*))?@)?"
+    r"(?P<hosts>[^/?@]+)/?(?:\?(?P<options>.*))?",
+    re.ASCII,
+)
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a cluster is and how to speak to it.
+
+    Args:
+        kind: `opensearch` or `elasticsearch`.
+        scheme: `http` or `https`.
+        hosts: Name and port of each node.
+        user: User name, or an empty string.
+        password: Its password.
+        api_key: An API key instead of a user.
+        ca: File of the certificate authority that signed the servers' certificates; empty for the usual ones.
+        layout: Of an index that is made: `full` or `lean`.
+        fields: What the index calls our fields.
+        timeout: Seconds to wait for an answer.
+    """
+
+    kind: str
+    scheme: str
+    hosts: tuple[tuple[str, int], ...]
+    user: str = ""
+    password: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)
+    ca: str = ""
+    layout: str = "full"
+    fields: Fields = field(default_factory=Fields)
+    timeout: float = 60.0
+
+    @property
+    def shown(self) -> str:
+        """The address without its secrets, for messages."""
+        return f"{self.kind}+{self.scheme}://{','.join(f'{name}:{port}' for name, port in self.hosts)}"
+
+    @property
+    def urls(self) -> list[str]:
+        """The nodes' addresses, as the clients want them."""
+        return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
+
+
+def parse_address(url: str) -> Address:
+    """Read `opensearch+https://user:password@host:9200,other/?ca=FILE&api_key=KEY&layout=lean&fields=title=headline`.
+
+    A host without a port has 9200 with http and 443 with https. What stands in a user name, a password or an option and
+    means something in an address is written as in any URL (`%40` for `@`).
+
+    Raises:
+        UsageError: What is not understood; secrets are left out of the message.
+
+    >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").shown
+    'elasticsearch+https://search.example:9243'
+    """
+    matched = _ADDRESS.fullmatch(url)
+    if matched is None:
+        raise UsageError(f"engine address {without_secrets(url)!r} is not understood", RIGHT)
+    options = _options(matched["options"] or "")
+    hosts = tuple(_host(host, PORTS[matched["scheme"]]) for host in matched["hosts"].split(","))
+    address = Address(
+        matched["kind"],
+        matched["scheme"],
+        hosts,
+        user=unquote(matched["user"] or ""),
+        password=unquote(matched["password"] or ""),
+        api_key=options.get("api_key", ""),
+        ca=_ca(options.get("ca", ""), matched["scheme"]),
+        layout=_layout(options.get("layout", "full")),
+        fields=parse_fields(options.get("fields", "")),
+        timeout=_timeout(options.get("timeout", "60")),
+    )
+    if address.api_key and address.user:
+        raise UsageError(f"engine {address.shown} is given a user and an API key", "give one of the two")
+    return address
+
+
+def without_secrets(url: str) -> str:
+    """Hide what stands before `@`, and an API key.
+
+    >>> without_secrets("opensearch+http://ann:pw@host/?api_key=abc&layout=lean")
+    'opensearch+http://…@host/?api_key=…&layout=lean'
+    """
+    return re.sub(r"(api_key=)[^&]*", r"\1…", re.sub(r"//.*@", "//…@", url))
+
+
+def _options(text: str) -> dict[str, str]:
+    options = dict(parse_qsl(text, keep_blank_values=True))
+    if unknown := sorted(set(options) - set(OPTIONS)):
+        raise UsageError(f"option {unknown[0]!r} of the engine address is unknown", f"use {', '.join(OPTIONS)}")
+    return options
+
+
+def _host(text: str, port: int) -> tuple[str, int]:
+    matched = _HOST.fullmatch(text.strip())
+    if matched is None or not 0 < int(matched["port"] or port) < 1 << 16:
+        raise UsageError(f"host {text!r} in the engine address is not understood", RIGHT)
+    return matched["name"], int(matched["port"] or port)
+
+
+def _ca(path: str, scheme: str) -> str:
+    if path and scheme == "http":
+        raise UsageError("option 'ca' of the engine address needs https", RIGHT)
+    if path and not Path(path).is_file():
+        raise UsageError(f"certificate file {path!r} is not there", "name a file in PEM form")
+    return path
+
+
+def _layout(name: str) -> str:
+    if name not in LAYOUTS:
+        raise UsageError(f"layout {name!r} is unknown", f"use one of {', '.join(LAYOUTS)}")
+    return name
+
+
+def _timeout(text: str) -> float:
+    if not re.fullmatch(r"\d{1,4}(\.\d+)?", text, re.ASCII) or float(text) <= 0:
+        raise UsageError(f"timeout {text!r} is not understood", "write seconds, such as 60")
+    return float(text)

@@ -1,0 +1,269 @@
+"""The engine protocol over OpenSearch or Elasticsearch: what the two do alike, and that is all but a few words."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ibidem_engines import cursor as cursors
+from ibidem_engines import dsl, layout, ledgers, writing
+from ibidem_engines.address import Address
+from ibidem_engines.dialect import Dialect
+from ibidem_engines.engine import HIGHLIGHT, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.errors import Permanent
+from ibidem_engines.hits import needs_ids, read_hits
+from ibidem_engines.layout import Layout
+from ibidem_engines.lookup import LookUp
+from ibidem_engines.passages import marked, passage
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.source import as_document, idf_of, version_of
+from ibidem_engines.wire import Cluster
+from ibidem_ingest.errors import UsageError
+
+KEEP_ALIVE = "5m"
+FRESH_S = 60.0
+"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
+
+WHOLE = {"allow_partial_search_results": "false"}
+"""A part of the index that does not answer is an error, never a shorter list."""
+
+
+class ClusterEngine:
+    """An index in a cluster.
+
+    `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
+    grows with each write.
+
+    Args:
+        cluster: The cluster.
+        dialect: Which of the two it is.
+        address: Where it is and what the index looks like.
+        index: Name of the index, or of an alias for reading.
+    """
+
+    def __init__(self, cluster: Cluster, dialect: Dialect, address: Address, index: str) -> None:
+        self.index = index
+        self.fields = address.fields
+        self._cluster = cluster
+        self._dialect = dialect
+        self._kind = address.layout
+        self._version = ""
+        self._known: Layout | None = None
+        self._known_until = 0.0
+
+    def create(self) -> None:
+        """See `Engine.create`."""
+        self._check_server()
+        layout.create(self._cluster, self._dialect, self.index, self._kind)
+        self._known = None
+
+    def write(self, records: Sequence[Record]) -> list[Outcome]:
+        """See `Engine.write`."""
+        return writing.write(self._place(), records) if records else []
+
+    def delete(self, ids: Sequence[str], version: int) -> list[Outcome]:
+        """See `Engine.delete`."""
+        return writing.delete(self._place(), ids, version) if ids else []
+
+    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+        """See `Engine.window`."""
+        known = self._readable()
+        if not 1 <= size <= known.most_hits:
+            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
+        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        body = dsl.window(query, self.fields, size)
+        if taken.newest is not None:
+            body["query"] = cursors.up_to(body["query"], taken.newest)
+        elif not taken.point:
+            body["aggs"] = cursors.NEWEST
+        copy = cursors.marks(self.index, query)[1]
+        answer = self._search(body, taken.point, copy)
+        if needs_ids(answer):
+            answer = self._search(dsl.with_ids(body), taken.point, copy)
+        if taken.newest is None:
+            newest = None if taken.point else cursors.newest_of(answer)
+            taken = cursors.Cursor(newest, answer.get("pit_id", taken.point))
+        hits = read_hits(answer)
+        return Ranking(hits, answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query))
+
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+        """See `Engine.fetch`."""
+        self._readable()
+        found: dict[tuple[str, str], Stored] = {}
+        for at in range(0, len(ids), 1_000):
+            by_index: dict[str, list[str]] = {}
+            for index, id_ in dict.fromkeys(ids[at : at + 1_000]):
+                by_index.setdefault(index, []).append(id_)
+            body = dsl.fetch(by_index, query, self.fields, self._dialect.offset_limit)
+            for hit in self._search(body)["hits"]["hits"]:
+                found[hit["_index"], hit["_id"]] = self._stored(hit)
+        return [found[each] for each in ids if each in found]
+
+    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+        """See `Engine.find`."""
+        among = None if query is None else dsl.clause(query, self.fields)
+        return LookUp(self._cluster, self.index, self._readable().kinds, among).find(searches)
+
+    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+        """See `Engine.scan`."""
+        most = self._readable().most_hits
+        if size < 1:
+            raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
+        body: dict[str, Any] = {
+            "query": dsl.clause(Query(filters=tuple(filters)), self.fields),
+            "size": min(size, most),
+            "sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}],
+            "track_total_hits": False,
+            **dsl.only_packed(),
+        }
+        return self._slices(body)
+
+    def refresh(self) -> None:
+        """See `Engine.refresh`."""
+        self._readable()
+        self._cluster.ask("POST", f"/{self.index}/_refresh")
+
+    def info(self) -> Info:
+        """See `Engine.info`."""
+        version = self._check_server()
+        known = layout.read(self._cluster, self.index)
+        if not known.indices:
+            return Info(self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
+        answer = self._search(dsl.COUNTS)
+        counts = answer["aggregations"]
+        tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
+        documents, unsigned = answer["hits"]["total"]["value"], counts["unsigned"]["doc_count"]
+        schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
+        return Info(
+            self._dialect.name,
+            version,
+            exists=True,
+            documents=documents,
+            unsigned=unsigned,
+            schema=schema,
+            tables=tables,
+        )
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        self._cluster.close()
+
+    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """See `Engine.note`."""
+        self._readable()
+        ledgers.note(self._cluster, self.index, ledger, entries)
+
+    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+        """See `Engine.noted`."""
+        self._readable()
+        return ledgers.noted(self._cluster, self.index, ledger, prefix)
+
+    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        """See `Engine.strike`."""
+        self._readable()
+        return ledgers.strike(self._cluster, self.index, ledger, keys)
+
+    def _readable(self) -> Layout:
+        """Give what the index was made for, once it has been found to be one that we can read."""
+        if self._known is None or time.monotonic() > self._known_until:
+            self._check_server()
+            known = layout.read(self._cluster, self.index)
+            layout.check_readable(known, self.index, self._cluster)
+            self._known, self._known_until = known, time.monotonic() + FRESH_S
+        return self._known
+
+    def _place(self) -> writing.Place:
+        """Give the place of writing, once the index has been found to be one that has our fields."""
+        known = self._readable()
+        layout.check_writable(known, self._cluster)
+        kind = "full" if "full" in known.kinds else "lean"
+        return writing.Place(self._cluster, self.index, self.fields, kind)
+
+    def _check_server(self) -> str:
+        """Refuse a server that is another product, or too old; returns its version."""
+        if not self._version:
+            version, product = self._server()
+            if product and product != self._dialect.name:
+                raise Permanent(
+                    f"{self._cluster.shown}: it is {product}, not {self._dialect.product}",
+                    f"write {product}+http://… in IBIDEM_ENGINE",
+                )
+            major = version.partition(".")[0]
+            if not major.isdecimal() or int(major) < self._dialect.least:
+                raise Permanent(
+                    f"{self._cluster.shown}: {self._dialect.product} {version} is not supported",
+                    f"use {self._dialect.product} {self._dialect.least} or later",
+                )
+            self._version = version
+        return self._version
+
+    def _server(self) -> tuple[str, str]:
+        """Read version and product; a server without an answer at its root is asked for its nodes."""
+        try:
+            told = self._cluster.ask("GET", "/").get("version", {})
+        except Permanent as error:
+            if not any(layout.is_failure(error, status) for status in (400, 404, 405)):
+                raise
+            nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
+            return min(str(node["version"]) for node in nodes.values()), ""
+        return str(told.get("number", "")), str(told.get("distribution", "elasticsearch"))
+
+    def _begin(self, known: Layout) -> cursors.Cursor:
+        """Open a point in time where the numbers of writes do not order them."""
+        return cursors.Cursor(point="" if known.shards == 1 else self._open_point())
+
+    def _open_point(self) -> str:
+        path = self._dialect.open_point.format(index=self.index)
+        return str(self._cluster.ask("POST", path, keep_alive=KEEP_ALIVE)[self._dialect.opened_as])
+
+    def _search(self, body: Mapping[str, Any], point: str = "", preference: str = "") -> Any:
+        """Search the index, or a point in time of it.
+
+        The same preference reaches the same copies of the shards, whose scores may differ a little from others'.
+        """
+        if point:
+            return self._cluster.ask("POST", "/_search", {**body, "pit": {"id": point, "keep_alive": KEEP_ALIVE}})
+        copy = {"preference": preference} if preference else {}
+        return self._cluster.ask("POST", f"/{self.index}/_search", body, **copy, **WHOLE)
+
+    def _slices(self, body: dict[str, Any]) -> Iterator[list[Hit]]:
+        """Go through a point in time, and close it however the caller leaves."""
+        point = self._open_point()
+        try:
+            while True:
+                answer = self._search(body, point)
+                if needs_ids(answer):
+                    answer = self._search(dsl.with_ids(body), point)
+                hits = read_hits(answer)
+                if not hits:
+                    return
+                yield hits
+                body["search_after"] = answer["hits"]["hits"][-1]["sort"]
+        finally:
+            closed = [point] if self._dialect.closed_as == "pit_id" else point
+            self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: closed})
+
+    def _stored(self, hit: Mapping[str, Any]) -> Stored:
+        """Read a document as it is shown."""
+        source = hit["_source"]
+        document = as_document(hit["_id"], source, self.fields)
+        found = hit.get("highlight", {})
+        snippets = [_tidy(piece, document.text) for piece in found.get(self.fields.text, ())]
+        return Stored(
+            hit["_index"],
+            document,
+            version_of(source),
+            idf_of(source),
+            snippets=snippets or [passage(document.text, ())],
+            title=found[self.fields.title][0] if self.fields.title in found else marked(document.title, ()),
+        )
+
+
+def _tidy(piece: str, text: str) -> str:
+    """Put a server's passage on one line, with dots where the text goes on."""
+    plain = piece.translate(_NO_MARKS)
+    begin = text.find(plain)
+    before, after = (text[:begin], text[begin + len(plain) :]) if begin >= 0 else ("", "")
+    return f"{'…' if before.strip() else ''}{' '.join(piece.split())}{'…' if after.strip() else ''}"
+
+
+_NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))

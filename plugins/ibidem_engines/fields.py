@@ -1,0 +1,86 @@
+"""What a user's own index calls the fields of a document (`IBIDEM_FIELDS`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from dataclasses import fields as members
+
+from ibidem_ingest.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Where an index keeps what a document has; a dot leads into an object.
+
+    Args:
+        title: The title; it counts double in a search.
+        text: The core text.
+        date: The date as it was given.
+        source: Where it was published.
+        url: Where it can be read.
+        language: Its language.
+        meta: The object that holds all else; empty when it stands at the top, beside the others.
+    """
+
+    title: str = "title"
+    text: str = "text"
+    date: str = "date"
+    source: str = "source"
+    url: str = "url"
+    language: str = "language"
+    meta: str = "meta"
+
+    @property
+    def own(self) -> bool:
+        """Whether these are our own names, so that the index is one that we made."""
+        return self == Fields()
+
+
+def parse_fields(text: str) -> Fields:
+    """Read `title=headline,text=body`; what is not named keeps our name.
+
+    Raises:
+        UsageError: A name that a document does not have, or none after the sign.
+
+    >>> parse_fields("title=headline, text=article.body").text
+    'article.body'
+    """
+    named = {}
+    names = [member.name for member in members(Fields)]
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        ours, separator, theirs = (part.strip() for part in pair.partition("="))
+        if ours not in names:
+            raise UsageError(f"field {ours!r} in the field names is unknown", f"use {', '.join(names)}")
+        if not separator or not (theirs or ours == "meta"):
+            raise UsageError(f"field names {pair!r} are not understood", "write title=headline,text=body")
+        named[ours] = theirs
+    return replace(Fields(), **named)
+
+
+def value_at(source: Mapping[str, object], path: str) -> object:
+    """Read what stands at a path: under the name as it is written, or through objects at the dots.
+
+    >>> value_at({"article": {"body": "Text"}}, "article.body")
+    'Text'
+    """
+    if path in source:
+        return source[path]
+    first, dot, rest = path.partition(".")
+    inner = source.get(first)
+    return value_at(inner, rest) if dot and isinstance(inner, Mapping) else None
+
+
+def put_at(source: dict[str, object], path: str, value: object) -> None:
+    """Set what stands at a path, with objects at the dots.
+
+    >>> record = {}
+    >>> put_at(record, "article.body", "Text")
+    >>> record
+    {'article': {'body': 'Text'}}
+    """
+    first, dot, rest = path.partition(".")
+    if not dot:
+        source[path] = value
+        return
+    inner = source.setdefault(first, {})
+    if isinstance(inner, dict):
+        put_at(inner, rest, value)

@@ -1,0 +1,171 @@
+"""Whether an index is there, what it was made for, and making it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import orjson
+
+from ibidem_engines.dialect import Dialect
+from ibidem_engines.engine import Ledger
+from ibidem_engines.errors import Permanent
+from ibidem_engines.faults import Failure
+from ibidem_engines.wire import Cluster
+from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem_mappings import load
+
+VERSION = "1"
+MOST_HITS = 10_000
+MISSING = 404
+EXISTS = "resource_already_exists_exception"
+PLAIN_ANALYSIS = {"analyzer": {"ibidem_text": {"type": "standard"}}}
+"""Words as a server without its analysis module cuts them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What one index, or several behind an alias, were made for.
+
+    Args:
+        indices: Their own names; empty when there is none.
+        kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
+        schemas: The signature schema of each index that has one.
+        bare: Those without ibidem's fields.
+        shards: How many primary shards they have, all together.
+        most_hits: The largest window that all of them allow.
+        pipelines: The search pipelines that they put behind every search.
+    """
+
+    indices: tuple[str, ...]
+    kinds: frozenset[str]
+    schemas: Mapping[str, str]
+    bare: tuple[str, ...]
+    shards: int
+    most_hits: int
+    pipelines: tuple[str, ...]
+
+
+def read(cluster: Cluster, index: str) -> Layout:
+    """Read what stands under a name; nothing is no error."""
+    try:
+        answer: Mapping[str, Any] = cluster.ask("GET", f"/{index}")
+    except Permanent as error:
+        if not is_failure(error, MISSING):
+            raise
+        answer = {}
+    told = {name: _ours(each) for name, each in answer.items()}
+    settings = [each["settings"]["index"] for each in answer.values()]
+    return Layout(
+        indices=tuple(sorted(answer)),
+        kinds=frozenset(str(ours.get("layout", "full")) for ours in told.values() if ours),
+        schemas={name: str(ours.get("schema", "")) for name, ours in told.items() if ours},
+        bare=tuple(sorted(name for name, ours in told.items() if not ours)),
+        shards=sum(int(each.get("number_of_shards", 1)) for each in settings),
+        most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
+        pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
+    )
+
+
+def check_readable(layout: Layout, index: str, cluster: Cluster) -> None:
+    """Refuse to read what is not there, what another version signed, and what a pipeline has taken hits out of."""
+    if not layout.indices:
+        raise Permanent(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
+    if wrong := {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}:
+        said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
+        raise Permanent(
+            f"{cluster.shown}: signed by another signature schema: index {said}; this version reads {SCHEMA}",
+            "write it anew with: ibidem backfill --into NAME",
+        )
+    for name in layout.pipelines:
+        if _collapses(cluster, name):
+            raise Permanent(
+                f"{cluster.shown}: index {index!r} has the search pipeline {name!r} behind every search, and it "
+                "collapses: it discards hits, so no account could be right",
+                "take 'collapse' out of the pipeline, or unset index.search.default_pipeline",
+            )
+
+
+def check_writable(layout: Layout, cluster: Cluster) -> None:
+    """Refuse to write where the server would have to guess what our fields are."""
+    if layout.bare:
+        raise Permanent(
+            f"{cluster.shown}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
+            "add them with: ibidem backfill",
+        )
+
+
+def create(cluster: Cluster, dialect: Dialect, index: str, kind: str) -> None:
+    """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
+    layout = read(cluster, index)
+    if not layout.indices:
+        _make(cluster, index, template(dialect, kind))
+    elif layout.bare:
+        _add_fields(cluster, dialect, layout.bare, kind)
+    there = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
+    for ledger in get_args(Ledger):
+        if (name := f"{index}-{ledger_name(ledger)}") not in there:
+            _make(cluster, name, orjson.loads(load(f"ledger.v{VERSION}.json")))
+
+
+def ledger_name(ledger: str) -> str:
+    """Name the index of a ledger, without the index that it belongs to."""
+    return f"ibidem-{ledger}"
+
+
+def template(dialect: Dialect, kind: str) -> dict[str, Any]:
+    """Load settings and mapping of a new index."""
+    name = f"{dialect.name}.v{VERSION}.json" if kind == "full" else f"{dialect.name}.{kind}.v{VERSION}.json"
+    made: dict[str, Any] = orjson.loads(load(name).replace("{schema}", SCHEMA))
+    return made
+
+
+def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
+    """Tell whether an error stands for this status or type of answer."""
+    cause = error.__cause__
+    return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
+
+
+def _make(cluster: Cluster, name: str, body: dict[str, Any]) -> None:
+    """Make an index; another process that makes it at the same time does no harm."""
+    try:
+        cluster.ask("PUT", f"/{name}", body)
+    except Permanent as error:
+        if is_failure(error, kind=EXISTS):
+            return
+        if "tokenizer" not in error.what:
+            raise
+        plain = body["settings"] | {"analysis": PLAIN_ANALYSIS}
+        _make(cluster, name, body | {"settings": plain})
+
+
+def _add_fields(cluster: Cluster, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
+    """Add the one object `ibidem`, and beside what its mapping says of itself what it is for."""
+    ours = template(dialect, kind)["mappings"]
+    for index in indices:
+        (there,) = cluster.ask("GET", f"/{index}/_mapping").values()
+        meta = there["mappings"].get("_meta", {}) | ours["_meta"]
+        fields = {"ibidem": ours["properties"]["ibidem"]}
+        cluster.ask("PUT", f"/{index}/_mapping", {"properties": fields, "_meta": meta})
+
+
+def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Read what a mapping says of itself; an index that only looks like ours has none."""
+    told = index["mappings"].get("_meta", {}).get("ibidem", {})
+    return told if isinstance(told, Mapping) else {}
+
+
+def _pipeline(settings: Mapping[str, Any]) -> str:
+    name = settings.get("search", {}).get("default_pipeline", "")
+    return "" if name == "_none" else str(name)
+
+
+def _collapses(cluster: Cluster, pipeline: str) -> bool:
+    """Tell whether a search pipeline has a `collapse` step."""
+    try:
+        answer = cluster.ask("GET", f"/_search/pipeline/{pipeline}")
+    except Permanent as error:
+        if is_failure(error, MISSING):
+            return False
+        raise
+    steps = answer.get(pipeline, {}).get("response_processors", [])
+    return any("collapse" in step for step in steps)

@@ -1,0 +1,55 @@
+"""Records beside the index, one small index for each ledger."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from xxhash import xxh3_128_hexdigest
+
+from ibidem_engines.bulk import MISSING, Action, run
+from ibidem_engines.engine import Ledger
+from ibidem_engines.layout import ledger_name
+from ibidem_engines.standing import get_many
+from ibidem_engines.wire import Cluster
+from ibidem_ingest.document import MAX_ID_BYTES
+
+SLICE = 1_000
+
+
+def note(cluster: Cluster, index: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Keep records; see `Engine.note`."""
+    name = f"{index}-{ledger_name(ledger)}"
+    bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
+    run(cluster, [Action("index", name, _id(key), body) for key, body in bodies.items()])
+
+
+def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
+    """Read records in slices; see `Engine.noted`."""
+    name = f"{index}-{ledger_name(ledger)}"
+    cluster.ask("POST", f"/{name}/_refresh")
+    query = {"prefix": {"key": prefix}} if prefix else {"match_all": {}}
+    body: dict[str, Any] = {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
+    while True:
+        hits = cluster.ask("POST", f"/{name}/_search", body, allow_partial_search_results="false")["hits"]["hits"]
+        yield from ((hit["_source"]["key"], hit["_source"]["entry"]) for hit in hits)
+        if len(hits) < SLICE:
+            return
+        body["search_after"] = hits[-1]["sort"]
+
+
+def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
+    """Remove records; see `Engine.strike`."""
+    name = f"{index}-{ledger_name(ledger)}"
+    done = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
+    return sum(each.status != MISSING for each in done)
+
+
+def read(cluster: Cluster, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Read records by key, as they are now."""
+    found = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
+    return {each["_source"]["key"]: each["_source"]["entry"] for each in found.values()}
+
+
+def _id(key: str) -> str:
+    """Give the id under which a record stands: its key, or the hash of one that is too long for an id."""
+    return key if 0 < len(key.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(key.encode())}"

@@ -1,0 +1,214 @@
+"""A record as a server stores it (`_source`), and back."""
+
+import base64
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+
+import orjson
+from xxhash import xxh3_128_hexdigest
+
+from ibidem_engines.engine import Record
+from ibidem_engines.fields import Fields, put_at, value_at
+from ibidem_ingest.dates import EPOCH, interval
+from ibidem_ingest.document import MAX_ID_BYTES, Document
+from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.signature import SCHEMA
+
+OURS = "ibidem"
+COLLAPSIBLE = (("fingerprint", "fp1"), ("fingerprint_binned", "fb1"), ("profile", "tp1"))
+LONGEST_VALUE = 1_000
+
+_NAMES = ("title", "text", "date", "source", "url", "language")
+_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
+
+
+class Unfit(ValueError):
+    """A record that no server can store: which field, and why."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(field, why)
+        self.field = field
+        self.why = why
+
+
+def as_source(record: Record, fields: Fields, layout: str) -> bytes:
+    """Write a record as JSON: the document under the index's own names, all of ours under `ibidem`.
+
+    Args:
+        record: What is to be stored.
+        fields: What the index calls a document's fields.
+        layout: `full`, or `lean`: look-up values in one field, and no hash beside the packed value that repeats it.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    document = record.document
+    _check(record)
+    source: dict[str, object] = {}
+    for name in _NAMES:
+        if value := getattr(document, name):
+            put_at(source, getattr(fields, name), value)
+    if document.meta:
+        _put_meta(source, fields.meta, document.meta)
+    source[OURS] = _ours(record, layout)
+    try:
+        return orjson.dumps(source)
+    except TypeError as error:
+        raise Unfit("meta", f"JSON cannot hold it: {error}") from error
+
+
+def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
+    """Put a document together again; of an index that others write, as far as its fields are what their names say."""
+    ours = value_at(source, OURS)
+    ours = ours if isinstance(ours, Mapping) else {}
+    return Document(
+        id_,
+        _text(source, fields.text),
+        title=_text(source, fields.title),
+        date=_date(_text(source, fields.date)),
+        source=_text(source, fields.source),
+        url=_text(source, fields.url),
+        language=_text(source, fields.language) or "en",
+        version=_number(ours.get("version")) if ours.get("given") else None,
+        meta=_meta(source, fields),
+    )
+
+
+def version_of(source: Mapping[str, object]) -> int:
+    """Read the stored version; 0 when ibidem never wrote the document."""
+    return _number(value_at(source, "ibidem.version")) or 0
+
+
+def idf_of(source: Mapping[str, object]) -> str:
+    """Read the name of the idf table; empty when the document is unsigned."""
+    return _text(source, "ibidem.idf")
+
+
+def filter_value(name: str, value: str) -> str:
+    """Write an entry of `meta` as the one value under which filters find it; a long one by its hash."""
+    value = f"{name}={value}"
+    return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
+def _check(record: Record) -> None:
+    """Refuse what no server can hold; one such document would spoil the request for all others."""
+    document = record.document
+    for version in (record.version, document.version):
+        if version is not None and version not in _WHOLE_NUMBERS:
+            raise Unfit("version", f"{version} does not fit in 64 bits")
+    for name in ("id", *_NAMES):
+        value: str = getattr(document, name)
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise Unfit(name, f"half a character (lone surrogate) at {error.start}") from error
+    if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
+        raise Unfit("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
+
+
+def _ours(record: Record, layout: str) -> dict[str, object]:
+    """Fill the object `ibidem`."""
+    document = record.document
+    ours: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
+    if document.version is not None:
+        ours["given"] = True
+    if days := _days(document.date):
+        ours["date"] = days
+    if values := sorted(set(_filter_values(document.meta))):
+        ours["meta"] = values
+    if record.packed:
+        ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
+        ours["length"] = record.signatures.length
+        ours |= _full(record) if layout == "full" else _lean(record)
+    return ours
+
+
+def _full(record: Record) -> dict[str, object]:
+    """Name each signature; one that is missing gets a value of its own, since a missing key would join all such."""
+    signatures = record.signatures
+    values: dict[str, object] = {"content": signatures.content, "pages": len(record.document.pages)}
+    for name, scheme in COLLAPSIBLE:
+        values[name] = getattr(signatures, name) or f"{scheme}:none:{record.document.id}"
+    found = _clues(record)
+    return values | {name: found[name] for name in ("bands", "rare") if name in found}
+
+
+def _lean(record: Record) -> dict[str, object]:
+    return {"keys": [value for values in _clues(record).values() for value in values]}
+
+
+def _clues(record: Record) -> dict[str, list[str]]:
+    packed = unpack(record.packed)
+    return {} if packed is None else {str(name): values for name, values in clues(packed).items()}
+
+
+def _days(text: str) -> list[str]:
+    """Give a date's first and last day; a range that begins by one and ends by the other has a day in common."""
+    try:
+        days = interval(text)
+    except ValueError as error:
+        raise Unfit("date", str(error)) from error
+    return sorted({iso_day(day) for day in days if day is not None})
+
+
+def iso_day(day: int) -> str:
+    """Write a day as ISO 8601.
+
+    Args:
+        day: Days since 1980-01-01.
+
+    >>> iso_day(31)
+    '1980-02-01'
+    """
+    return (EPOCH + timedelta(days=day)).isoformat()
+
+
+def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
+    """List what filters on `meta` may ask for: its plain values, and those in its lists."""
+    for name, value in meta.items():
+        for entry in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(entry, bool):
+                yield filter_value(name, str(entry).lower())
+            elif isinstance(entry, str | int | float):
+                yield filter_value(name, str(entry))
+
+
+def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
+    if path:
+        put_at(source, path, dict(meta))
+    else:
+        source.update({name: value for name, value in meta.items() if name not in source and name != OURS})
+
+
+def _meta(source: Mapping[str, object], fields: Fields) -> dict[str, object]:
+    """Gather what stands beside the fields that have names of ours."""
+    if fields.own:
+        meta = source.get(fields.meta)
+        return dict(meta) if isinstance(meta, Mapping) else {}
+    named = {getattr(fields, name) for name in (*_NAMES, "meta")} | {OURS}
+    inner = value_at(source, fields.meta) if fields.meta else None
+    beside = {name: value for name, value in source.items() if name not in named}
+    return beside | (dict(inner) if isinstance(inner, Mapping) else {})
+
+
+def _text(source: Mapping[str, object], path: str) -> str:
+    """Read a string; of a list the entries, each on a line of its own."""
+    value = value_at(source, path)
+    if isinstance(value, list):
+        return "\n".join(str(entry) for entry in value if isinstance(entry, str | int | float))
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _date(text: str) -> str:
+    """Keep a date that is one; others say no day that could be compared."""
+    try:
+        interval(text)
+    except ValueError:
+        return ""
+    return text
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,0 +1,80 @@
+"""Speaking to a cluster: requests in JSON through an official client, asked again where that may help."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+import orjson
+
+from ibidem_engines.faults import Failure, fault, judged
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+WAITS_S = (0.1, 0.4, 1.6)
+"""Seconds before the second, third and fourth try, each lengthened by up to a half."""
+
+
+class Wire(Protocol):
+    """One official client."""
+
+    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+        """Send one request and return its JSON, or raise `Failure`."""
+
+    def close(self) -> None:
+        """Close its connections."""
+
+
+class Cluster:
+    """A cluster as every process sees it, with connections of its own for each.
+
+    Args:
+        shown: Its address without secrets.
+        connect: Makes a client; nothing is connected yet.
+        waits: Seconds to wait before each further try.
+    """
+
+    def __init__(self, shown: str, connect: Callable[[], Wire], waits: tuple[float, ...] = WAITS_S) -> None:
+        self.shown = shown
+        self.waits = waits
+        self._connect = connect
+        self._wire: Wire | None = None
+        self._pid = 0
+
+    def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
+        """Send a request with a JSON body and return the answer."""
+        return self._patiently(method, path, params, JSON, None if body is None else orjson.dumps(body))
+
+    def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
+        """Post one JSON value a line and return the answer."""
+        return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
+
+    def wait(self, turn: int) -> None:
+        """Wait before try number `turn` + 1; not all at the same moment."""
+        time.sleep(self.waits[turn] * (1 + secrets.randbelow(500) / 1000))
+
+    def close(self) -> None:
+        """Close this process's connections."""
+        if self._wire is not None and self._pid == os.getpid():
+            self._wire.close()
+        self._wire = None
+
+    def _patiently(
+        self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
+    ) -> object:
+        turn = 0
+        while True:
+            try:
+                return self._client().send(method, path, params, content_type, body)
+            except Failure as failure:
+                if turn == len(self.waits) or not fault(failure).soon:
+                    raise judged(failure, self.shown) from failure
+            self.wait(turn)
+            turn += 1
+
+    def _client(self) -> Wire:
+        """Give this process's client; one inherited by a fork is left alone, since its connections are the parent's."""
+        if self._wire is None or self._pid != os.getpid():
+            self._wire, self._pid = self._connect(), os.getpid()
+        return self._wire
