@@ -1,1 +1,80 @@
 """Which of the documents just written had a duplicate there already."""
+
+from collections.abc import Sequence
+
+from ibidem_engines.engine import Engine, Outcome
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_workers.account import Duplicate
+from ibidem_workers.duplicates import LOOKED_UP, Written, by_level, duplicates, values
+from ibidem_workers.records import records
+from ibidem_workers.settings import Settings
+
+TEXT = " ".join(f"word{number}" for number in range(80))
+
+
+def write(engine: Engine, settings: Settings, texts: Sequence[tuple[str, str]]) -> list[Written]:
+    documents = [Document(name, text, version=1) for name, text in texts]
+    made = list(records(documents, Tables(settings.tables)))
+    return [Written(record, outcome) for record, outcome in zip(made, engine.write(made), strict=True)]
+
+
+def test_the_later_of_two_names_the_earlier_and_not_the_other_way(engine: Engine, settings: Settings) -> None:
+    first = write(engine, settings, [("a", TEXT)])
+    second = write(engine, settings, [("b", f"{TEXT} more")])
+    # Both look only now, as two workers that wrote at the same time do.
+    assert duplicates(engine, first, Policy()) == []
+    assert duplicates(engine, second, Policy()) == [Duplicate("b", "a", "near")]
+
+
+def test_identical_is_named_before_near(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, [("a", f"{TEXT} more"), ("b", TEXT.upper())])
+    assert duplicates(engine, write(engine, settings, [("c", TEXT)]), Policy()) == [Duplicate("c", "b", "identical")]
+
+
+def test_copies_within_a_batch_are_copies_of_its_first(engine: Engine, settings: Settings) -> None:
+    written = write(engine, settings, [("a", TEXT), ("b", TEXT.upper()), ("c", "no"), ("d", TEXT)])
+    assert duplicates(engine, written, Policy()) == [Duplicate("b", "a", "identical"), Duplicate("d", "a", "identical")]
+
+
+def test_a_document_is_no_duplicate_of_its_own_older_version(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, [("a", TEXT)])
+    again = [Document("a", f"{TEXT} more", version=2)]
+    made = list(records(again, Tables(settings.tables)))
+    assert duplicates(engine, [Written(made[0], engine.write(made)[0])], Policy()) == []
+
+
+def test_what_an_earlier_try_wrote_finds_its_place_by_its_own_hit(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, [("a", TEXT)])
+    ((record, outcome),) = write(engine, settings, [("b", f"{TEXT} more")])
+    write(engine, settings, [("c", f"{TEXT} and more")])
+    again = [Written(record, Outcome("b", outcome.fate, before=1))]
+    assert duplicates(engine, again, Policy()) == [Duplicate("b", "a", "near")]
+
+
+def test_levels_are_counted() -> None:
+    assert by_level([Duplicate("b", "a", "near"), Duplicate("c", "a", "identical"), Duplicate("d", "a", "near")]) == {
+        "identical": 1,
+        "near": 2,
+    }
+
+
+def test_a_document_is_looked_up_under_the_values_it_is_stored_under(settings: Settings) -> None:
+    texts = [
+        TEXT,
+        "",
+        "one",
+        "we the people of the united states in order to form a more perfect union",
+        f"{TEXT} 1987",
+    ]
+    documents = [Document(str(at), text, version=1) for at, text in enumerate(texts)]
+    for record in records(documents, Tables(settings.tables)):
+        packed = unpack(record.packed)
+        assert packed is not None
+        if record.signatures.length:
+            assert values(record.signatures) == {
+                clue: clues(packed)[clue] for clue in LOOKED_UP if clue in clues(packed)
+            }

@@ -80,7 +80,7 @@ def answers(settings: Settings) -> None:
 
 
 def _connect(connection: Connection) -> None:
-    connection.ensure_connection(max_retries=1, timeout=5)
+    connection.ensure_connection(max_retries=1, timeout=5, interval_start=0.2)
 
 
 def _compression(app: Celery, batch: Batch) -> str | None:
@@ -92,7 +92,7 @@ def _compression(app: Celery, batch: Batch) -> str | None:
 
 def _file_queue(settings: Settings) -> dict[str, Any]:
     return {
-        "broker_url": "filesystem://",
+        "broker_url": "filesystem://localhost/",
         "broker_transport": "ibidem_workers.file_queue:Transport",
         "broker_transport_options": {
             "folder": str(settings.queue_folder or Path()),

@@ -1,21 +1,38 @@
 """Which of the documents just written had a duplicate in the index already."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
-from ibidem_engines.engine import Clue, Engine, Found, Hit, Outcome, Search
+from ibidem_engines.engine import Clue, Engine, Found, Hit, Outcome, Record, Search
 from ibidem_ingest.decision import Policy, decide
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.clues import bands
 from ibidem_ingest.signatures.packed import Packed, unpack
+from ibidem_ingest.signatures.signature import Signatures
 from ibidem_workers.account import Duplicate
-
-LOOKED_UP: tuple[Clue, ...] = ("content", "fingerprint", "profile", "bands")
-"""Rare terms are left out: too dear for every document of a load."""
 
 MOST_HITS = 50
 """Of one field; a form that so many share needs no more of them to be known as one."""
 
+LOOKED_UP: tuple[Clue, ...] = ("content", "bands", "fingerprint", "profile")
+"""Rare terms are left out: too dear to look up for every document of a load."""
 
-def duplicates(engine: Engine, written: Sequence[tuple[bytes, Outcome]], policy: Policy) -> list[Duplicate]:
+HASH = len("fp1:") + 16
+"""Characters of a fingerprint or profile that are looked up."""
+
+
+class Written(NamedTuple):
+    """A record that was written, with what the engine said of it."""
+
+    record: Record
+    outcome: Outcome
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.record.document.id
+
+
+def duplicates(engine: Engine, written: Sequence[Written], policy: Policy) -> list[Duplicate]:
     """Look up documents that were just written and name an earlier duplicate of each, the most alike level first.
 
     Of two duplicates that were written at the same time by two workers, each sees the other, and the one with the
@@ -23,55 +40,60 @@ def duplicates(engine: Engine, written: Sequence[tuple[bytes, Outcome]], policy:
 
     Args:
         engine: Where they were written, refreshed.
-        written: Their packed signatures and outcomes.
+        written: Records with words, and their outcomes.
         policy: What counts as a duplicate.
     """
-    signed = [(packed, outcome) for value, outcome in written if (packed := unpack(value)) is not None]
-    within, others = _within(signed, policy)
-    found = engine.find([_search(packed, outcome) for packed, outcome in others])
+    within, others = _within(written, policy)
+    found = engine.find([_search(one) for one in others])
     known: dict[tuple[str, str, int], Packed | None] = {}
-    earlier = (_earlier(*one, answer, policy, known) for one, answer in zip(others, found, strict=True))
+    earlier = (_earlier(one, answer, policy, known) for one, answer in zip(others, found, strict=True) if answer.hits)
     return within + [duplicate for duplicate in earlier if duplicate is not None]
 
 
-def _within(
-    signed: Sequence[tuple[Packed, Outcome]], policy: Policy
-) -> tuple[list[Duplicate], list[tuple[Packed, Outcome]]]:
+def _within(written: Sequence[Written], policy: Policy) -> tuple[list[Duplicate], list[Written]]:
     """Part the documents that are identical to an earlier one of their own batch from the others."""
-    first: dict[bytes, Packed] = {}
+    first: dict[str, Written] = {}
     within, others = [], []
-    for packed, outcome in sorted(signed, key=lambda one: one[1].order):
-        other = first.setdefault(packed.content, packed)
-        if other is not packed and outcome.order and decide(packed, other, policy.at("identical")):
-            within.append(Duplicate(packed.id, other.id, "identical"))
+    for one in sorted(written, key=lambda one: one.outcome.order):
+        other = first.setdefault(one.record.signatures.content, one)
+        if other is not one and one.outcome.order and _identical(one.record, other.record, policy):
+            within.append(Duplicate(one.id, other.id, "identical"))
         else:
-            others.append((packed, outcome))
+            others.append(one)
     return within, others
 
 
-def _search(packed: Packed, outcome: Outcome) -> Search:
-    its_clues = clues(packed)
-    values = {clue: its_clues[clue] for clue in LOOKED_UP if clue in its_clues}
+def _identical(one: Record, other: Record, policy: Policy) -> bool:
+    a, b = unpack(one.packed), unpack(other.packed)
+    return a is not None and b is not None and decide(a, b, policy.at("identical")) is not None
+
+
+def _search(one: Written) -> Search:
     # What an earlier try wrote has no order in this outcome: it is read from the document's own hit.
-    return Search(values, limit=MOST_HITS, own=packed.id if outcome.order else "")
+    return Search(values(one.record.signatures), limit=MOST_HITS, own=one.id if one.outcome.order else "")
+
+
+def values(signatures: Signatures) -> dict[Clue, list[str]]:
+    """Return a document's clues of the kinds that are looked up."""
+    found: dict[Clue, list[str]] = {"content": [signatures.content], "bands": bands(signatures.slots)}
+    if signatures.fingerprint and not signatures.weak:
+        found["fingerprint"] = [signatures.fingerprint[:HASH]]
+    if signatures.profile:
+        found["profile"] = [signatures.profile[:HASH]]
+    return found
 
 
 def _earlier(
-    packed: Packed,
-    outcome: Outcome,
-    answer: Found,
-    policy: Policy,
-    known: dict[tuple[str, str, int], Packed | None],
+    one: Written, answer: Found, policy: Policy, known: dict[tuple[str, str, int], Packed | None]
 ) -> Duplicate | None:
-    own = outcome.order or next((hit.order for hit in answer.hits if hit.id == packed.id), 0)
+    packed = unpack(one.record.packed)
+    own = one.outcome.order or next((hit.order for hit in answer.hits if hit.id == one.id), 0)
     best: Duplicate | None = None
     for hit in answer.hits:
-        if hit.id == packed.id or hit.order >= own:
-            continue
-        other = _unpacked(hit, known)
-        evidence = decide(packed, other, policy) if other is not None else None
+        other = _unpacked(hit, known) if hit.order < own else None
+        evidence = decide(packed, other, policy) if packed and other else None
         if evidence is not None and (best is None or evidence.level == "identical"):
-            best = Duplicate(packed.id, hit.id, evidence.level)
+            best = Duplicate(one.id, hit.id, evidence.level)
         if best is not None and best.level == "identical":
             break
     return best
@@ -84,10 +106,7 @@ def _unpacked(hit: Hit, known: dict[tuple[str, str, int], Packed | None]) -> Pac
     return known[key]
 
 
-Levels = Mapping[str, int]
-
-
-def by_level(found: Sequence[Duplicate]) -> Levels:
+def by_level(found: Sequence[Duplicate]) -> Mapping[str, int]:
     """Count duplicates by level.
 
     >>> by_level([Duplicate("b", "a", "near")])

@@ -131,7 +131,7 @@ class Pool:
 
     def _started(self) -> _Worker:
         errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 - this very package
             self.command,
             env=_environment(self.settings),
             stdin=subprocess.DEVNULL,

@@ -14,7 +14,7 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_workers import dead
 from ibidem_workers.account import Account, Duplicate
 from ibidem_workers.batches import Batch
-from ibidem_workers.duplicates import duplicates
+from ibidem_workers.duplicates import Written, duplicates
 from ibidem_workers.patience import patiently
 from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
@@ -135,7 +135,7 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
     if delivery.tries:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
     indexed = [
-        (record.packed, outcome)
+        Written(record, outcome)
         for record, outcome in zip(made, outcomes, strict=True)
         if outcome.fate is Fate.INDEXED and record.signatures.length
     ]
@@ -164,7 +164,7 @@ def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refus
     return documents, refusals
 
 
-def _duplicates(engine: Engine, indexed: Sequence[tuple[bytes, Outcome]]) -> list[Duplicate]:
+def _duplicates(engine: Engine, indexed: Sequence[Written]) -> list[Duplicate]:
     if not indexed:
         return []
     engine.refresh()

@@ -5,10 +5,12 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from typing import Any
 
 from celery import Celery, Task, signals
 from celery.exceptions import Reject, WorkerShutdown
+from celery.platforms import SecurityWarning
 from celery.worker import state
 
 from ibidem_engines.errors import Permanent, Unavailable
@@ -48,6 +50,8 @@ def work(settings: Settings) -> int:
     app = make_app(settings)
     stopped = register(app, bench)
     signals.worker_ready.connect(_tell_ready)
+    # Celery warns of root because of pickle; here nothing but JSON is read.
+    warnings.filterwarnings("ignore", category=SecurityWarning)
     _end_with_parent(os.getppid())
     worker = app.Worker(
         pool="solo",
