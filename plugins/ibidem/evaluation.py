@@ -1,0 +1,192 @@
+"""Duplicates that are found, against labels: what `ibidem evaluate` measures."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+from ibidem.agreement import PairFigures, SetFigures, adjusted_rand, components
+from ibidem.dedupe.grouping import group
+from ibidem.dedupe.pairs import duplicates
+from ibidem.labels import Pair, ordered, parse_condition, read_pairs
+from ibidem_engines.query import Filter
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import signed
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What is known to be true.
+
+    Args:
+        path: A table of clusters or of pairs.
+        positive: A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
+        unjudged: A table of pairs that the labels do not speak about; None when there is none.
+    """
+
+    path: Path
+    positive: str = ""
+    unjudged: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How well the duplicates that are found agree with labels.
+
+    Args:
+        documents: How many were signed.
+        pairs: The pair decision over all candidates, groups aside.
+        ari: Adjusted Rand index of the groups, in the order of the documents, against the sets of the labels.
+        sets: The same in duplicate sets.
+        refused: Documents that could not be read.
+        took_s: Seconds it took.
+    """
+
+    documents: int
+    pairs: PairFigures
+    ari: float
+    sets: SetFigures
+    refused: int
+    took_s: float
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem evaluate --json` prints."""
+        return {
+            "documents": self.documents,
+            "pairs": self.pairs.as_json(),
+            "ari": self.ari,
+            "sets": self.sets.as_json(),
+            "refused": self.refused,
+            "took_s": self.took_s,
+        }
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Collection:
+    """Documents that were signed in memory.
+
+    Args:
+        ids: Their ids, in the order of the files.
+        columns: Their packed values.
+        refused: Documents that could not be read.
+    """
+
+    ids: Sequence[str]
+    columns: PackedColumns
+    refused: int
+
+
+def evaluate(
+    items: Iterable[Document | Refusal],
+    labels: Labels,
+    tables: Tables,
+    policy: Policy | None = None,
+    seen: Callable[[int], None] = lambda _: None,
+) -> Evaluation:
+    """Sign documents in memory and compare the duplicates that are found with labels.
+
+    Args:
+        items: Documents and refusals, as readers give them.
+        labels: What is known to be true; what it says of documents that are not there is passed over.
+        tables: Where the idf tables are.
+        policy: The decision for a pair; the default one when None.
+        seen: Called with the number of documents signed so far.
+
+    Raises:
+        UsageError: Labels that cannot be read; no documents, or the same id twice.
+    """
+    began = perf_counter()
+    parse_condition(labels.positive)
+    compared = compare(collect(items, tables, seen), labels, policy or Policy())
+    return replace(compared, took_s=round(perf_counter() - began, 2))
+
+
+def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:
+    """Compare the duplicates among signed documents with labels."""
+    began = perf_counter()
+    true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
+    unjudged = read_pairs(labels.unjudged, parse_condition(""), collection.ids) if labels.unjudged else set()
+    found = found_pairs(collection, policy)
+    groups = group(collection.columns, policy).lead.tolist()
+    sets = components(collection.ids, true)
+    return Evaluation(
+        documents=len(collection.ids),
+        pairs=PairFigures.of(true - unjudged, found - unjudged),
+        ari=adjusted_rand(sets, groups),
+        sets=SetFigures.of(sets, groups),
+        refused=collection.refused,
+        took_s=round(perf_counter() - began, 2),
+    )
+
+
+def found_pairs(collection: Collection, policy: Policy) -> set[Pair]:
+    """Return all pairs that the decision joins, by their ids."""
+    found = duplicates(collection.columns, policy)
+    names = collection.ids
+    return {ordered(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
+
+
+def collect(
+    items: Iterable[Document | Refusal], tables: Tables, seen: Callable[[int], None] = lambda _: None
+) -> Collection:
+    """Sign documents in memory; only their packed values are kept.
+
+    Args:
+        items: Documents and refusals, as readers give them.
+        tables: Where the idf tables are.
+        seen: Called with the number of documents signed so far.
+
+    Raises:
+        UsageError: There are no documents, or the same id is there twice.
+    """
+    refusals: list[Refusal] = []
+    packed: dict[str, bytes] = {}
+    for document, signatures in signed(without(refusals, items), tables):
+        if document.id in packed:
+            raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
+        packed[document.id] = pack(document, signatures)
+        seen(len(packed))
+    if not packed:
+        raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
+    return Collection(list(packed), PackedColumns.of(list(packed.values())), len(refusals))
+
+
+def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:
+    """Yield the documents and put the refusals aside."""
+    for item in items:
+        if isinstance(item, Refusal):
+            refusals.append(item)
+        else:
+            yield item
+
+
+def passing(items: Iterable[Document | Refusal], filters: Sequence[Filter]) -> Iterator[Document | Refusal]:
+    """Yield the documents that pass all filters, and every refusal.
+
+    Args:
+        items: Documents and refusals.
+        filters: On `id`, `source`, `language` or `meta.<name>`.
+    """
+    return (item for item in items if isinstance(item, Refusal) or all(passes(item, each) for each in filters))
+
+
+def passes(document: Document, condition: Filter) -> bool:
+    """Tell whether a document has the value that a filter asks for; of a list in `meta`, one entry is enough.
+
+    >>> passes(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
+    True
+    """
+    if condition.field.startswith("meta."):
+        held = document.meta.get(condition.field.removeprefix("meta."))
+    elif condition.field in ("id", "source", "language"):
+        held = getattr(document, condition.field)
+    else:
+        raise UsageError(
+            f"--filter {condition.field} cannot be used here", "right are id, source, language and meta.NAME"
+        )
+    return condition.value in map(str, held if isinstance(held, list | tuple) else [held])

@@ -1,0 +1,161 @@
+"""Labels to measure with: which pairs of documents are duplicates in truth.
+
+Two kinds of table with a header, tabs or commas between its columns: `id, cluster`, where all documents of a cluster
+are duplicates of each other; and `a, b, …`, where a listed pair is one when its other columns fulfil a condition.
+"""
+
+import csv
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from ibidem_ingest.errors import UsageError
+
+Pair = tuple[str, str]
+Row = Mapping[str, str]
+Test = Callable[[float, float], bool]
+
+OPERATORS: Mapping[str, Test] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": operator.eq,
+    "=": operator.eq,
+}
+_TERM = re.compile(r"\s*(\w+)\s*(>=|<=|==|=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition on the columns of a pair: every term has to hold.
+
+    Args:
+        typed: As it was written.
+        terms: Column, operator and number.
+    """
+
+    typed: str
+    terms: tuple[tuple[str, str, float], ...]
+
+    def holds(self, row: Row, where: str) -> bool:
+        """Tell whether a row fulfils it.
+
+        Args:
+            row: Values by column.
+            where: The row's place, for messages.
+        """
+        return all(OPERATORS[sign](number(row, column, where), bound) for column, sign, bound in self.terms)
+
+
+def parse_condition(typed: str) -> Condition:
+    """Read a condition such as `jac5>=0.5 and words_a>=50`; an empty one always holds.
+
+    Raises:
+        UsageError: It is not understood.
+
+    >>> parse_condition("jac5>=0.5 and words_a > 50").terms
+    (('jac5', '>=', 0.5), ('words_a', '>', 50.0))
+    """
+    if not typed.strip():
+        return Condition("", ())
+    found = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)]
+    if not all(found):
+        raise UsageError(
+            f"--positive {typed!r} is not understood",
+            f"write COLUMN OPERATOR NUMBER, joined by `and`; the operators are {', '.join(OPERATORS)}",
+        )
+    return Condition(typed, tuple((each[1], each[2], float(each[3])) for each in found if each))
+
+
+def number(row: Row, column: str, where: str) -> float:
+    """Read a number out of a row."""
+    if column not in row:
+        raise UsageError(f"{where}: no column {column!r}", f"its columns are {', '.join(row)}")
+    try:
+        return float(row[column])
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{where}: {column} is {row[column]!r}", "it has to be a number") from error
+
+
+def read_pairs(path: Path, condition: Condition, ids: Iterable[str]) -> set[Pair]:
+    """Read the pairs that are duplicates.
+
+    Args:
+        path: The labels.
+        condition: On the columns of a pair; not for clusters.
+        ids: The documents; labels of others are passed over.
+
+    Returns:
+        Pairs of ids, the smaller first.
+
+    Raises:
+        UsageError: No labels, labels of no such document, or a condition on clusters.
+    """
+    known = set(ids)
+    columns, rows = read_table(path)
+    if columns[:2] == ["id", "cluster"]:
+        if condition.terms:
+            raise UsageError(f"{path} lists clusters, which --positive does not go with", "leave --positive out")
+        pairs = of_clusters((row["id"], row["cluster"]) for _, row in rows if row["id"] in known)
+    elif columns[:2] == ["a", "b"]:
+        pairs = {ordered(row["a"], row["b"]) for where, row in rows if fits(row, known, condition, where)}
+    else:
+        raise UsageError(
+            f"{path}: the columns {', '.join(columns)} are no labels", "begin with `id, cluster` or `a, b`"
+        )
+    return pairs
+
+
+def fits(row: Row, known: set[str], condition: Condition, where: str) -> bool:
+    """Tell whether a row is of two known documents and fulfils the condition."""
+    return row["a"] in known and row["b"] in known and row["a"] != row["b"] and condition.holds(row, where)
+
+
+def of_clusters(members: Iterable[Pair]) -> set[Pair]:
+    """Return all pairs within a cluster.
+
+    >>> sorted(of_clusters([("a", "1"), ("b", "1"), ("c", "2")]))
+    [('a', 'b')]
+    """
+    clusters: dict[str, list[str]] = {}
+    for name, cluster in members:
+        clusters.setdefault(cluster, []).append(name)
+    return {ordered(a, b) for names in clusters.values() for a, b in combinations(dict.fromkeys(names), 2)}
+
+
+def ordered(a: str, b: str) -> Pair:
+    """Put the smaller id first."""
+    return (a, b) if a < b else (b, a)
+
+
+def read_table(path: Path) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
+    """Read a table: its columns, then each row with its place.
+
+    Raises:
+        UsageError: It cannot be read, or has no header.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}", "name a table with a header, in UTF-8") from error
+    if not lines:
+        raise UsageError(f"{path} is empty", "it has to begin with a header: `id, cluster` or `a, b`")
+    delimiter = "\t" if "\t" in lines[0] else ","
+    table = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL)
+    columns = [name.strip() for name in next(table)]
+    return columns, _rows(path, columns, table)
+
+
+def _rows(path: Path, columns: Sequence[str], table: Iterable[Sequence[str]]) -> Iterator[tuple[str, Row]]:
+    for line, cells in enumerate(table, 2):
+        if not cells:
+            continue
+        if len(cells) < len(columns):
+            raise UsageError(
+                f"{path}:{line}: {len(cells)} columns", f"there have to be {len(columns)}, as in its header"
+            )
+        yield f"{path}:{line}", dict(zip(columns, (cell.strip() for cell in cells), strict=False))
