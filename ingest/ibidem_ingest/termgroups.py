@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.tokenshapes import TokenShapes
 from ibidem_ingest.wordhash import Hashes, Places
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class TermGroups:
     """The distinct (document, token) pairs of a batch, document by document; within one, in no meaningful order.
 
@@ -19,12 +21,18 @@ class TermGroups:
         count: How often the token occurs in the document.
         document: Number of the document.
         offsets: Where each document's groups begin, and the end; documents + 1.
+        starts: Byte offset of the token in `TokenBatch.buffer`.
+        ends: Byte offset behind it.
+        buffer: The batch's.
     """
 
     first: Places
     count: Places
     document: Places
     offsets: Places
+    starts: Places
+    ends: Places
+    buffer: bytes
 
     @classmethod
     def of(cls, batch: TokenBatch) -> "TermGroups":
@@ -43,7 +51,21 @@ class TermGroups:
         edges = np.flatnonzero(begins)
         offsets = np.searchsorted(edges, batch.offsets)
         document = np.repeat(np.arange(len(batch)), np.diff(offsets))
-        return cls(place.take(edges), np.diff(edges, append=place.size), document, offsets)
+        first = place.take(edges)
+        return cls(
+            first=first,
+            count=np.diff(edges, append=place.size),
+            document=document,
+            offsets=offsets,
+            starts=batch.starts.take(first),
+            ends=batch.ends.take(first),
+            buffer=batch.buffer,
+        )
+
+    @cached_property
+    def shapes(self) -> TokenShapes:
+        """What the tokens are made of."""
+        return TokenShapes.of(self.buffer, self.starts, self.ends)
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -32,11 +32,9 @@ from ibidem_ingest.characters import (
 from ibidem_ingest.wordhash import Hashes, Places, hash_tokens
 
 TOK = "tok1"
-LEAST_LETTERS = 3
 
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
 _ASCII_TOKEN = re.compile("[a-z0-9]+")
-_TERM = re.compile(rb"(?:[Ll]M*+){3,}+")
 _ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
 _SPACE = 32
 _TAIL = b" " * 9
@@ -62,20 +60,6 @@ def tokens(text: str) -> list[str]:
     return [text[found.start() : found.end()] for found in _TOKEN.finditer(kinds_of(text))]
 
 
-def is_term(token: str) -> bool:
-    """Tell whether a token is a term: no digit, at least three letters, of a script with spaces between words.
-
-    >>> [is_term(token) for token in ("rule", "of", "12b", "東")]
-    [True, False, False, False]
-    """
-    return _TERM.fullmatch(kinds_of(token)) is not None
-
-
-def has_digit(token: str) -> bool:
-    """Tell whether a token holds a digit."""
-    return not {DIGIT, SINGLE_DIGIT}.isdisjoint(kinds_of(token))
-
-
 @dataclass(frozen=True, eq=False)
 class TokenBatch:
     """The tokens of several documents in one buffer, with their hashes.
@@ -99,8 +83,8 @@ class TokenBatch:
         """Cut texts into tokens; the same tokens as `tokens` of each.
 
         >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
-        >>> batch.buffer, batch.offsets.tolist(), batch.is_term.tolist()
-        (b' held  affirmed   12 u s c           ', [0, 2, 2, 6], [True, True, False, False, False, False])
+        >>> batch.buffer, batch.offsets.tolist()
+        (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
         buffer, begins = _normal_buffer(texts)
         space = np.frombuffer(buffer, np.uint8) == _SPACE
@@ -122,25 +106,6 @@ class TokenBatch:
         """Number of the document of each token."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    @cached_property
-    def is_term(self) -> Flags:
-        """Whether each token is a term: no digit, at least three letters, not a single character."""
-        return self._shapes.letters >= LEAST_LETTERS
-
-    @cached_property
-    def has_digit(self) -> Flags:
-        """Whether each token holds a digit."""
-        return self._shapes.digits
-
-    @cached_property
-    def characters(self) -> Places:
-        """Number of characters of each token."""
-        return self._shapes.characters
-
-    @cached_property
-    def _shapes(self) -> "_Shapes":
-        return _shapes(self.buffer, self.starts, self.ends)
-
     def token(self, number: int) -> str:
         """Return one token as a string."""
         return self.buffer[self.starts[number] : self.ends[number]].decode()
@@ -148,21 +113,16 @@ class TokenBatch:
     def joined(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
         octets = np.frombuffer(self.buffer, np.uint8)
-        space = octets == _SPACE
-        kept = ~space[1:]
-        kept |= ~space[:-1]  # of several spaces in a row the first
-        spaced = octets[1:][kept].tobytes()
-        sizes = np.concatenate(([0], (self.ends - self.starts + 1).cumsum()))  # the space behind each is the one kept
-        return [spaced[start : max(start, end - 1)] for start, end in pairwise(sizes.take(self.offsets).tolist())]
-
-
-@dataclass(frozen=True, slots=True)
-class _Shapes:
-    """What each token is made of: characters; letters, 0 in one that is never a term; whether there is a digit."""
-
-    characters: Places
-    letters: Places
-    digits: Flags
+        kept = octets != _SPACE
+        kept[1:] |= kept[:-1]  # of several spaces in a row the first
+        spaced = octets[kept].tobytes()
+        joined, begin = [], 0
+        starts = np.append(self.starts, octets.size).take(self.offsets).tolist()
+        for start, end in pairwise(starts):
+            size = int(np.count_nonzero(kept[start:end]))
+            joined.append(spaced[begin : begin + max(0, size - 1)])
+            begin += size
+        return joined
 
 
 def _normal_form(text: str) -> str:
@@ -264,45 +224,3 @@ def sparse_nonzero(flags: Flags) -> Places:
     words = np.flatnonzero(flags[:whole].view(np.uint64) != 0)
     places = (words[:, None] * 8 + np.arange(8))[flags[:whole].reshape(-1, 8)[words]]
     return np.concatenate((places, np.flatnonzero(flags[whole:]) + whole))
-
-
-def _shapes(buffer: bytes, starts: Places, ends: Places) -> _Shapes:
-    size = ends - starts
-    octets = np.frombuffer(buffer, np.uint8)[: int(ends[-1]) if ends.size else 0]
-    token = np.searchsorted(starts, np.flatnonzero(octets - np.uint8(ord("0")) < 10), "right") - 1
-    digits = np.zeros(starts.size, bool)
-    digits[token] = True
-    if octets.size and octets.max() >= 128:
-        return _wide_shapes(octets, starts, size, digits)
-    return _Shapes(size, np.where(digits, 0, size), digits)
-
-
-def _wide_shapes(octets: NDArray[np.uint8], starts: Places, size: Places, digits: Flags) -> _Shapes:
-    """Correct the byte counts of tokens that hold characters beyond ASCII."""
-    lead = np.flatnonzero(octets >= 0xC0)
-    token = np.repeat(np.arange(starts.size), size + 1).take(lead)
-    points, width = _decoded(octets, lead)
-    shapes = kinds().take(points)
-    spare = np.bincount(token, width - 1, starts.size).astype(np.int64)
-    marks = np.bincount(token[shapes == MARK], minlength=starts.size)
-    digits[token[np.isin(shapes, (DIGIT, SINGLE_DIGIT))]] = True
-    characters = size - spare
-    letters = np.where(digits, 0, characters - marks)
-    letters[token[shapes == SINGLE]] = 0
-    return _Shapes(characters, letters, digits)
-
-
-def _decoded(octets: NDArray[np.uint8], lead: Places) -> tuple[Places, Places]:
-    """Decode the UTF-8 characters that begin at the given bytes, of two to four bytes each.
-
-    Returns:
-        Code points, and widths in bytes.
-    """
-    first = octets.take(lead).astype(np.int64)
-    width = 2 + (first >= 0xE0) + (first >= 0xF0)
-    points = first & (0x7F >> width)
-    for further in range(1, 4):
-        inside = further < width
-        following = octets.take(np.minimum(lead + further, octets.size - 1)) & 0x3F
-        points = np.where(inside, points << 6 | following, points)
-    return points, width

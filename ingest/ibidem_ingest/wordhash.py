@@ -8,6 +8,8 @@ modulo 2^64. Tokens of at most eight bytes never collide, since each step can be
     h = h · C3;  h = h ⊕ (h >> 29)
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,41 +84,57 @@ def eight_bytes(buffer: bytes) -> Hashes:
     return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
 
 
-def leading_bytes(buffer: bytes, starts: Places, ends: Places) -> Hashes:
-    """Return the first eight bytes of each token as a little-endian word, zeros behind a shorter one."""
-    words: Hashes = eight_bytes(buffer)[starts]
-    words &= _KEEP.take(ends - starts, mode="clip")
-    return words
+def leading_words(words: Hashes, starts: Places, sizes: Places) -> Hashes:
+    """Return the first eight bytes of each token, zeros behind a shorter one.
+
+    Args:
+        words: The words of eight bytes at every position of a buffer.
+        starts: Position of each token.
+        sizes: Its bytes.
+    """
+    leading: Hashes = words[starts]
+    leading &= _KEEP.take(sizes, mode="clip")
+    return leading
+
+
+def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> Iterator[tuple[Places, Hashes]]:
+    """Go through what stands behind the first eight bytes of each token, eight bytes at a time.
+
+    Args:
+        words: The words of eight bytes at every position of a buffer.
+        starts: Position of each token.
+        sizes: Its bytes.
+        most: Tokens of more bytes than this are left out.
+
+    Yields:
+        The tokens that are so long, and their next eight bytes, zeros behind the last.
+    """
+    tokens = np.flatnonzero(sizes > 8)
+    if tokens.size and sizes.max() > most:
+        tokens = tokens[sizes.take(tokens) <= most]
+    starts, sizes = starts.take(tokens), sizes.take(tokens)
+    while tokens.size:
+        starts += 8
+        sizes -= 8
+        yield tokens, leading_words(words, starts, sizes)
+        more = np.flatnonzero(sizes > 8)
+        tokens, starts, sizes = tokens.take(more), starts.take(more), sizes.take(more)
 
 
 def _hash_block(buffer: bytes, starts: Places, ends: Places) -> Hashes:
     words = eight_bytes(buffer).astype(np.uint64)  # a copy: aligned gathers are faster than strided ones
-    lengths = ends - starts
+    sizes = ends - starts
     hashes: Hashes = words.take(starts)
-    hashes &= _KEEP.take(lengths, mode="clip")
+    hashes &= _KEEP.take(sizes, mode="clip")
     hashes *= np.uint64(C1)
     hashes ^= hashes >> np.uint64(32)
-    _mix_further_words(hashes, words, starts, lengths)
-    finish(hashes)
-    if lengths.max() > _LONG:
-        for token in np.flatnonzero(lengths > _LONG).tolist():
-            hashes[token] = hash_bytes(buffer[starts[token] : ends[token]])
-    return hashes
-
-
-def _mix_further_words(hashes: Hashes, words: Hashes, starts: Places, lengths: Places) -> None:
-    """Mix in what stands behind the first eight bytes, in place; tokens over `_LONG` bytes are left to `hash_bytes`."""
-    open_tokens = np.flatnonzero(lengths > 8)
-    if lengths.max() > _LONG:
-        open_tokens = open_tokens[lengths.take(open_tokens) <= _LONG]
-    starts, lengths, mixed = starts.take(open_tokens), lengths.take(open_tokens), hashes.take(open_tokens)
-    while open_tokens.size:
-        starts = starts + 8
-        lengths = lengths - 8
-        mixed ^= words.take(starts) & _KEEP.take(lengths, mode="clip")
+    for tokens, further in further_words(words, starts, sizes, _LONG):
+        mixed = hashes.take(tokens) ^ further
         mixed *= np.uint64(C2)
         mixed ^= mixed >> np.uint64(31)
-        hashes[open_tokens] = mixed
-        more = np.flatnonzero(lengths > 8)
-        open_tokens, mixed = open_tokens.take(more), mixed.take(more)
-        starts, lengths = starts.take(more), lengths.take(more)
+        hashes[tokens] = mixed
+    finish(hashes)
+    if sizes.max() > _LONG:
+        for token in np.flatnonzero(sizes > _LONG).tolist():
+            hashes[token] = hash_bytes(buffer[starts[token] : ends[token]])
+    return hashes

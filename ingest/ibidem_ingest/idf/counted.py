@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.tokens import is_term, tokens
+from ibidem_ingest.tokens import tokens
+from ibidem_ingest.tokenshapes import is_term
 
 LEAST = 1_000
 

@@ -7,7 +7,7 @@ are one term of `tok1` count. Languages written without spaces have no table: th
 import warnings
 
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.tokens import is_term
+from ibidem_ingest.tokenshapes import is_term
 
 DOCUMENTS = 3_100_000
 WORDS = 800

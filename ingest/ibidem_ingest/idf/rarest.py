@@ -9,7 +9,8 @@ import numpy as np
 from ibidem_ingest.idf.lookup import ABSENT
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.termgroups import TermGroups, first_and_count
-from ibidem_ingest.tokens import TokenBatch, is_term
+from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.tokenshapes import is_term
 from ibidem_ingest.wordhash import Hashes, Places, wh1
 
 
@@ -40,7 +41,7 @@ class RarestTerms:
             groups: Their distinct ones.
             table: The idf table of their language.
         """
-        terms = np.flatnonzero(batch.is_term.take(groups.first))
+        terms = np.flatnonzero(groups.shapes.is_term)
         first, document = groups.first.take(terms), groups.document.take(terms)
         hashes = batch.hashes.take(first)
         rank = table.ranks(hashes)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ibidem_ingest.termgroups import TermGroups
-from ibidem_ingest.tokens import TokenBatch, has_digit
+from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.tokenshapes import has_digit
 from ibidem_ingest.wordhash import wh1
 
 SKETCH = 16
@@ -46,10 +47,11 @@ def sign(tokens: Sequence[str]) -> Numbers:
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[Numbers]:
     """Sketch the numbers of several documents, as `sign` does each."""
-    numbers = np.flatnonzero(batch.has_digit.take(groups.first))
+    numbers = np.flatnonzero(groups.shapes.has_digit)
     document = groups.document.take(numbers)
-    hashes = (batch.hashes.take(groups.first.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
-    keys = np.unique(document << 16 | hashes)
+    keys = document << 16 | (batch.hashes.take(groups.first.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
+    keys.sort()
+    keys = keys[np.diff(keys, prepend=-1) != 0]
     counts = np.minimum(np.bincount(document, minlength=len(batch)), MOST).tolist()
     starts = np.searchsorted(keys, np.arange(len(batch) + 1) << 16).tolist()
     sketch = (keys & 0xFFFF).tolist()

@@ -17,9 +17,10 @@ from itertools import pairwise
 import numpy as np
 import xxhash
 
+from ibidem_ingest.stretches import side_by_side
 from ibidem_ingest.termgroups import TermGroups
 from ibidem_ingest.tokens import TokenBatch
-from ibidem_ingest.wordhash import Places, leading_bytes
+from ibidem_ingest.wordhash import Places, eight_bytes, leading_words
 
 SCHEME = "tp1:"
 LOG_SCHEME = "tl1:"
@@ -56,11 +57,13 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[str]:
     """Sign several documents, as `sign` does each."""
-    counted = np.flatnonzero(batch.characters.take(groups.first) >= LEAST_CHARACTERS)
-    document, count = groups.document.take(counted), groups.count.take(counted)
-    value = _values(count, _highest(document, count, len(batch)).take(document), log=log)
-    kept = np.flatnonzero(value)
-    document, value, first = document.take(kept), value.take(kept), groups.first.take(counted.take(kept))
+    count = np.where(groups.shapes.characters >= LEAST_CHARACTERS, groups.count, 0)
+    highest = np.zeros(len(batch), np.int64)
+    np.maximum.at(highest, groups.document, count)
+    step = np.where(highest > 1, 2, 1) if log else np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
+    kept = np.flatnonzero(count >= step.take(groups.document))
+    document, first, count = groups.document.take(kept), groups.first.take(kept), count.take(kept)
+    value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
     order = _ordered(batch, document, value, first)
     sizes = np.bincount(document, minlength=len(batch))
     lines, ends = _lines(batch, value.take(order), first.take(order))
@@ -93,22 +96,10 @@ def _value(count: int, highest: int, *, log: bool) -> int:
     return count.bit_length() - 1 if highest > 1 else 1
 
 
-def _highest(document: Places, count: Places, documents: int) -> Places:
-    highest = np.zeros(documents, np.int64)
-    np.maximum.at(highest, document, count)
-    return highest
-
-
-def _values(count: Places, highest: Places, *, log: bool) -> Places:
-    if log:
-        return np.where(highest > 1, np.frexp(count)[1] - 1, 1)
-    step = np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
-    return count - count % step
-
-
 def _ordered(batch: TokenBatch, document: Places, value: Places, first: Places) -> Places:
     """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
-    leading = leading_bytes(batch.buffer, batch.starts.take(first), batch.ends.take(first)).byteswap()
+    starts = batch.starts.take(first)
+    leading = leading_words(eight_bytes(batch.buffer), starts, batch.ends.take(first) - starts).byteswap()
     order = _then_by(document, _then_by(value.max(initial=0) - value, np.argsort(leading)))
     document, value, leading = document.take(order), value.take(order), leading.take(order)
     tied = (document[1:] == document[:-1]) & (value[1:] == value[:-1]) & (leading[1:] == leading[:-1])
@@ -139,20 +130,10 @@ def _lines(batch: TokenBatch, value: Places, first: Places) -> tuple[bytes, Plac
     sizes = batch.ends.take(first) - starts + 1  # with the space that stands behind every token of a batch
     digits = np.searchsorted(_POWERS, value, "right")
     ends = (sizes + digits + 1).cumsum()
-    text = _gathered(batch.buffer, starts, ends)
+    text = side_by_side(batch.buffer, starts, np.diff(ends, prepend=0))
     text[ends - 1] = _NEWLINE
-    rest = value
-    for place in range(int(digits.max(initial=0))):
+    text[ends - 2] = _ZERO + value % 10
+    for place in range(1, int(digits.max(initial=1))):
         here = np.flatnonzero(digits > place)
-        text[ends.take(here) - 2 - place] = _ZERO + rest.take(here) % 10
-        rest = rest // 10
+        text[ends.take(here) - 2 - place] = _ZERO + value.take(here) // 10**place % 10
     return text.tobytes(), ends
-
-
-def _gathered(buffer: bytes, starts: Places, ends: Places) -> "np.typing.NDArray[np.uint8]":
-    """Copy from each start of the buffer as many bytes as lie between an end and the one before, side by side."""
-    steps = np.ones(ends[-1] if ends.size else 0, np.int64)
-    begins = np.concatenate(([0], ends[:-1]))[: ends.size]
-    steps[begins] = starts
-    steps[begins[1:]] -= starts[:-1] + np.diff(begins) - 1
-    return np.frombuffer(buffer, np.uint8).take(steps.cumsum())

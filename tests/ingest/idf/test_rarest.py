@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from ibidem_ingest.idf.rarest import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.termgroups import TermGroups
-from ibidem_ingest.tokens import TokenBatch, is_term, tokens
+from ibidem_ingest.tokens import TokenBatch, tokens
+from ibidem_ingest.tokenshapes import is_term
 from ibidem_ingest.wordhash import wh1
 
 WORDS = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrs"]
