@@ -5,6 +5,7 @@ two sets that share 40 of 60 terms share one of any 21 of each taken in the same
 in the window (the prefix filter of Chaudhuri, Ganti and Kaushik 2006).
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,12 @@ from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.signature import BANDS
 
 Hashes = NDArray[np.uint64]
+
+ENTRIES = 1_000_000
+"""Keys of bands that are sorted at once: bounds the memory."""
+
+SLICE = 4_096
+"""Feature sets that are looked through at once."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -49,7 +56,7 @@ def holders(columns: PackedColumns, policy: Policy) -> Holders:
         policy: Evidence that it does not count gives no keys.
     """
     words = columns.length > 0
-    parts = [shared(folded(columns.content), words)]
+    parts: list[Holders] = [shared(folded(columns.content), words)]
     if policy.level != "identical":
         strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
         if policy.fingerprint is not None:
@@ -57,9 +64,9 @@ def holders(columns: PackedColumns, policy: Policy) -> Holders:
         if policy.profile is not None:
             parts.append(shared(columns.profile[:, None], words & (columns.profile != 0)))
         if policy.slots is not None:
-            parts.append(shared(bands(columns.slots), words & (columns.slot_count > 0)))
+            parts += in_bands(columns.slots, words & (columns.slot_count > 0))
         if policy.terms is not None:
-            parts.append(rarest(columns, policy.terms))
+            parts += in_rarest(columns, policy.terms)
     return joined(parts)
 
 
@@ -69,10 +76,29 @@ def folded(content: Hashes) -> Hashes:
     return keys
 
 
+def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[Holders]:
+    """Find who shares a band of three slots, some bands at a time.
+
+    Args:
+        slots: (n, 100) min-hash slots.
+        carried: (n,) whether the row has them.
+    """
+    at_once = max(1, ENTRIES // max(1, len(slots)))
+    for first in range(0, BANDS, at_once):
+        yield shared(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
+
+
 def bands(slots: NDArray[np.uint16]) -> Hashes:
-    """Return the (n, 33) keys of the bands: three slots and the band's number."""
-    wide = slots[:, : 3 * BANDS].astype(np.uint64)
-    number = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
+    """Return the keys of bands: three slots and the band's number.
+
+    Args:
+        slots: (n, 3 b) slots.
+
+    Returns:
+        (n, b) keys.
+    """
+    wide = slots.astype(np.uint64)
+    number = np.arange(slots.shape[1] // 3, dtype=np.uint64) << np.uint64(48)
     keys: Hashes = wide[:, 0::3] | wide[:, 1::3] << np.uint64(16) | wide[:, 2::3] << np.uint64(32) | number
     return keys
 
@@ -107,39 +133,63 @@ def several(keys: NDArray[np.generic], rows: Rows, size: int) -> Holders:
     return Holders(pairs // size, pairs % size) if size else Holders(pairs, pairs)
 
 
-def rarest(columns: PackedColumns, rule: Terms) -> Holders:
-    """Find who shares one of the terms that are rarest among these rows.
+def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[Holders]:
+    """Find who shares one of the terms that are rarest among these rows, each idf table for itself.
 
     A set of s terms that shares at least m with another is found by its s - m + 1 first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
     """
-    rows = np.flatnonzero(eligible(columns, rule))
-    if not len(rows):
-        return Holders(rows, rows)
-    terms, held = numbered(columns, rows)
-    sizes = columns.term_count[rows].astype(np.int64)
-    least = max(1, least_shared(rule.share, int(sizes.min())))
-    first = np.argsort(held << 32 | terms, axis=1)
-    prefix = np.zeros(terms.shape, bool)
-    np.put_along_axis(prefix, first, np.arange(terms.shape[1]) < (sizes - least + 1)[:, None], axis=1)
-    at, place = np.nonzero(prefix & (held > 1))
-    return several(terms[at, place], rows[at], len(columns))
+    may = eligible(columns, rule)
+    for table in np.unique(columns.idf[may]):
+        rows = np.flatnonzero(may & (columns.idf == table))
+        smallest = int(columns.term_count[rows].min())
+        known = Counted.of(columns.terms[rows])
+        least = max(1, least_shared(rule.share, smallest))
+        slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
+        codes = np.concatenate([codes for codes, _ in slices])
+        yield several(codes, np.concatenate([held for _, held in slices]), len(columns))
 
 
-def numbered(columns: PackedColumns, rows: Rows) -> tuple[Rows, Rows]:
-    """Number the terms that occur in some rows, and count their holders; filling is held by more than can be.
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """How many sets hold which term.
 
-    Returns:
-        (r, 60) numbers, those of two idf tables apart, and (r, 60) counts.
+    Args:
+        codes: (t,) codes of terms, ascending.
+        held: (t,) in how many sets each occurs.
     """
-    table = np.unique(columns.idf[rows], return_inverse=True)[1].reshape(-1, 1).astype(np.int64)
-    codes = columns.terms[rows].astype(np.int64)
-    _, number, count = np.unique(table << 25 | codes, return_inverse=True, return_counts=True)
-    number = number.reshape(codes.shape)
-    return number, np.where(codes == NO_TERM, len(rows) + 1, count[number])
+
+    codes: NDArray[np.int32]
+    held: Rows
+
+    @classmethod
+    def of(cls, terms: NDArray[np.int32]) -> "Counted":
+        """Count the terms of sets; filling is held by more than can be, so that it comes last in any order."""
+        codes, held = np.unique(terms, return_counts=True)
+        return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, held))
+
+    def prefixes(self, columns: PackedColumns, rows: Rows, least: int) -> tuple[Rows, Rows]:
+        """Return the rarest terms of some rows' sets, as far as another set holds them too.
+
+        Args:
+            columns: The packed values.
+            rows: Whose sets.
+            least: How many terms a set shares at least with its duplicate.
+
+        Returns:
+            Numbers of terms, and for each the row that holds it.
+        """
+        number = np.searchsorted(self.codes, columns.terms[rows])
+        held = self.held[number]
+        first = np.argsort(held << 32 | number, axis=1)
+        size = columns.term_count[rows].astype(np.int64) - least + 1
+        prefix = np.zeros(number.shape, bool)
+        np.put_along_axis(prefix, first, np.arange(number.shape[1]) < size[:, None], axis=1)
+        at, place = np.nonzero(prefix & (held > 1))
+        return number[at, place], rows[at]
 
 
-def joined(parts: list[Holders]) -> Holders:
+def joined(parts: Iterable[Holders]) -> Holders:
     """Join entries of several kinds into one set; their keys are numbered on."""
     keys, above = [], 0
     for part in parts:
