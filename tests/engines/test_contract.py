@@ -1,0 +1,605 @@
+"""What every engine promises: each sentence of the protocol, over every engine that `conftest.ENGINES` names."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from ibidem_engines.engine import HIGHLIGHT, Clue, Engine, Fate, Found, Outcome, Ranking, Record, Search
+from ibidem_engines.errors import Permanent
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import Filter, Query, parse_query
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.packed import unpack
+
+Make = Callable[..., Record]
+
+STORY = "grain prices rose in chicago"
+LONG = " ".join(f"word{number}" for number in range(80))
+
+
+def store(engine: Engine, *records: Record) -> list[Outcome]:
+    outcomes = engine.write(records)
+    engine.refresh()
+    return outcomes
+
+
+def ids(ranking: Ranking | Found) -> list[str]:
+    return [hit.id for hit in ranking.hits]
+
+
+def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
+    return sorted(ids(engine.window(parse_query(typed, filters), 100)))
+
+
+def values_of(record: Record) -> dict[Clue, list[str]]:
+    unpacked = unpack(record.packed)
+    assert unpacked is not None
+    return clues(unpacked)
+
+
+def shown(text: str) -> str:
+    """Write a marked text with brackets for marks."""
+    return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
+
+
+class TestCreate:
+    def test_what_is_there_stays(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        engine.note("runs", {"run": {"read": 1}})
+        engine.create()
+        assert engine.info().documents == 1
+        assert list(engine.noted("runs")) == [("run", {"read": 1})]
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda engine: engine.window(parse_query("grain"), 10),
+            lambda engine: engine.fetch([(engine.index, "a")]),
+            lambda engine: engine.find([Search({"content": ["ch1:00"]})]),
+            lambda engine: list(engine.scan()),
+            lambda engine: list(engine.noted("runs")),
+        ],
+        ids=["window", "fetch", "find", "scan", "noted"],
+    )
+    def test_reading_an_index_that_was_never_made_names_the_command_that_makes_it(
+        self, absent: Engine, use: Callable[[Engine], object]
+    ) -> None:
+        with pytest.raises(Permanent, match=r"'news'.*ibidem ingest"):
+            use(absent)
+
+    def test_info_of_an_index_that_was_never_made_says_so(self, absent: Engine) -> None:
+        info = absent.info()
+        assert (info.exists, info.documents, info.unsigned, list(info.schema), dict(info.tables)) == (False, 0, 0, [], {})
+        assert info.version
+
+
+class TestWrite:
+    def test_each_record_has_an_outcome_in_the_same_order(self, engine: Engine, record: Make) -> None:
+        outcomes = store(engine, record("b"), record("a"), record("c"))
+        assert [(each.id, each.fate, each.before) for each in outcomes] == [
+            ("b", Fate.INDEXED, None),
+            ("a", Fate.INDEXED, None),
+            ("c", Fate.INDEXED, None),
+        ]
+
+    def test_no_records_have_no_outcomes(self, engine: Engine) -> None:
+        assert engine.write([]) == []
+
+    def test_order_grows_with_each_write_and_each_rewrite(self, engine: Engine, record: Make) -> None:
+        first = [each.order for each in store(engine, record("a"), record("b"))]
+        (second,) = store(engine, record("a", "something else", version=2))
+        assert 0 < first[0] < first[1] < second.order
+        assert {hit.id: hit.order for slice in engine.scan() for hit in slice} == {"b": first[1], "a": second.order}
+
+    def test_an_order_is_never_given_out_twice(self, engine: Engine, record: Make) -> None:
+        (first,) = store(engine, record("a"))
+        engine.delete(["a"], 1)
+        (second,) = store(engine, record("b"))
+        assert second.order > first.order
+
+    def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine, record: Make) -> None:
+        (first,) = store(engine, record("a", version=3))
+        (again,) = store(engine, record("a", version=3))
+        assert (again.fate, again.before, again.order) == (Fate.UNCHANGED, 3, 0)
+        assert [hit.order for slice in engine.scan() for hit in slice] == [first.order]
+
+    def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", version=1))
+        assert store(engine, record("a", version=5))[0].fate is Fate.UNCHANGED
+        (late,) = store(engine, record("a", "something else", version=4))
+        assert (late.fate, late.before) == (Fate.STALE, 5)
+        assert engine.fetch([(engine.index, "a")])[0].version == 5
+
+    def test_an_older_version_never_overwrites_a_newer(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", version=2))
+        (late,) = store(engine, record("a", "something else", version=1))
+        assert (late.fate, late.before, late.order) == (Fate.STALE, 2, 0)
+        assert late.why
+        assert matching(engine, "grain") == ["a"]
+        assert matching(engine, "something") == []
+
+    @pytest.mark.parametrize("version", [2, 3])
+    def test_the_same_or_a_newer_version_with_other_contents_replaces(
+        self, engine: Engine, record: Make, version: int
+    ) -> None:
+        store(engine, record("a", version=2))
+        (outcome,) = store(engine, record("a", "something else", version=version))
+        assert (outcome.fate, outcome.before) == (Fate.INDEXED, 2)
+        assert matching(engine, "grain") == []
+        assert matching(engine, "something") == ["a"]
+        assert engine.info().documents == 1
+
+    def test_of_the_same_id_twice_in_a_call_the_newer_version_wins(self, engine: Engine, record: Make) -> None:
+        outcomes = store(engine, record("a", "the newer", version=2), record("b"), record("a", "the older", version=1))
+        assert [each.fate for each in outcomes] == [Fate.INDEXED, Fate.INDEXED, Fate.STALE]
+        assert "version 2" in outcomes[2].why
+        assert matching(engine, "newer") == ["a"]
+
+    def test_of_the_same_id_and_version_twice_in_a_call_the_later_wins(self, engine: Engine, record: Make) -> None:
+        outcomes = store(engine, record("a", "the first"), record("a", "the second"), record("a", "the third"))
+        assert [each.fate for each in outcomes] == [Fate.STALE, Fate.STALE, Fate.INDEXED]
+        assert matching(engine, "third") == ["a"]
+        assert matching(engine, "the") == ["a"]
+
+    @pytest.mark.parametrize(
+        ("field", "bad"),
+        [
+            ("title", {"title": "half a \ud800 character"}),
+            ("text", {"text": "half a \ud800 character"}),
+            ("meta", {"meta": {"court": "half a \ud800 character"}}),
+            ("date", {"date": "the day before"}),
+        ],
+    )
+    def test_a_record_that_cannot_be_stored_harms_no_other(
+        self, engine: Engine, record: Make, field: str, bad: dict[str, object]
+    ) -> None:
+        good = record("bad")
+        broken = replace(good, document=replace(good.document, **bad))  # type: ignore[arg-type]
+        outcomes = store(engine, record("a"), broken, record("b"))
+        assert [each.fate for each in outcomes] == [Fate.INDEXED, Fate.REFUSED, Fate.INDEXED]
+        assert outcomes[1].field == field
+        assert outcomes[1].why
+        assert matching(engine, "grain") == ["a", "b"]
+
+    def test_a_document_without_signatures_is_stored_and_has_no_packed_value(self, engine: Engine, record: Make) -> None:
+        store(engine, replace(record("a"), packed=b""))
+        assert [hit.packed for hit in engine.window(parse_query("grain"), 1).hits] == [None]
+
+
+class TestDelete:
+    def test_what_is_deleted_is_found_no_more(self, engine: Engine, record: Make) -> None:
+        kept, gone = record("a"), record("b")
+        store(engine, kept, gone)
+        (outcome,) = engine.delete(["b"], 1)
+        engine.refresh()
+        assert (outcome.id, outcome.fate, outcome.before) == ("b", Fate.DELETED, 1)
+        assert matching(engine, "grain") == ["a"]
+        assert ids(engine.find([Search(values_of(gone))])[0]) == ["a"]
+        assert engine.fetch([(engine.index, "b")]) == []
+        assert [hit.id for slice in engine.scan() for hit in slice] == ["a"]
+
+    def test_outcomes_stand_in_the_order_asked(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", version=5), record("b", version=1))
+        outcomes = engine.delete(["missing", "b", "a"], 2)
+        assert [each.id for each in outcomes] == ["missing", "b", "a"]
+        assert [each.fate for each in outcomes] == [Fate.MISSING, Fate.DELETED, Fate.STALE]
+
+    def test_a_newer_version_is_not_deleted(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", version=5))
+        assert engine.delete(["a"], 4)[0].fate is Fate.STALE
+        engine.refresh()
+        assert matching(engine, "grain") == ["a"]
+        assert list(engine.noted("tombstones")) == []
+
+    @pytest.mark.parametrize("there", [True, False], ids=["deleted", "deleted before it came"])
+    def test_a_tombstone_keeps_older_and_equal_versions_out(self, engine: Engine, record: Make, there: bool) -> None:
+        if there:
+            store(engine, record("a", version=1))
+        engine.delete(["a"], 3)
+        engine.refresh()
+        fates = [store(engine, record("a", version=version))[0].fate for version in (2, 3, 4)]
+        assert fates == [Fate.STALE, Fate.STALE, Fate.INDEXED]
+
+    def test_an_older_deletion_leaves_the_newer_tombstone(self, engine: Engine, record: Make) -> None:
+        engine.delete(["a"], 3)
+        engine.refresh()
+        engine.delete(["a"], 2)
+        engine.refresh()
+        assert store(engine, record("a", version=3))[0].fate is Fate.STALE
+
+    def test_tombstones_are_read_by_id_with_version_and_time(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        engine.delete(["a"], 7)
+        engine.refresh()
+        ((key, stone),) = engine.noted("tombstones")
+        assert (key, stone["version"]) == ("a", 7)
+        assert str(stone["at"]).startswith("20")
+
+
+class TestWindow:
+    def test_it_counts_all_and_returns_the_first(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(f"d{number:02}", f"{STORY} {number}") for number in range(30)))
+        ranking = engine.window(parse_query("grain"), 7)
+        assert (len(ranking.hits), ranking.total) == (7, 30)
+        assert all(hit.index == engine.index and hit.order and hit.packed for hit in ranking.hits)
+
+    def test_hits_carry_the_packed_signatures_as_they_were_written(self, engine: Engine, record: Make) -> None:
+        written = record("a")
+        store(engine, written)
+        assert engine.window(parse_query("grain"), 1).hits[0].packed == written.packed
+
+    def test_the_better_match_stands_first(self, engine: Engine, record: Make) -> None:
+        others = [record(f"x{number}", "nothing of interest today") for number in range(10)]
+        store(engine, record("long", f"grain {LONG}"), record("short", "grain prices"), *others)
+        hits = engine.window(parse_query("grain"), 10).hits
+        assert [hit.id for hit in hits] == ["short", "long"]
+        assert hits[0].score > hits[1].score > 0
+
+    def test_the_title_counts_double(self, engine: Engine, record: Make) -> None:
+        others = [record(f"x{number}", "nothing of interest", title="today") for number in range(10)]
+        in_text = record("in text", "grain of interest", title="today")
+        store(engine, in_text, record("in title", "nothing of interest", title="grain"), *others)
+        assert ids(engine.window(parse_query("grain"), 10)) == ["in title", "in text"]
+
+    @pytest.mark.parametrize("size", [1, 3, 5, 8])
+    def test_equal_scores_stand_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
+        names = ["e", "b", "h", "a", "g", "c", "f", "d"]
+        store(engine, *(record(name) for name in names), *(record(f"x{number}", "other words") for number in range(20)))
+        assert ids(engine.window(parse_query("grain"), size)) == sorted(names)[:size]
+
+    def test_many_equal_scores_beyond_the_window_too(self, engine: Engine, record: Make) -> None:
+        names = [f"d{number:03}" for number in range(300)]
+        store(engine, *(record(name) for name in reversed(names)))
+        assert ids(engine.window(parse_query("grain"), 50)) == names[:50]
+
+    @pytest.mark.parametrize(
+        ("typed", "expected"),
+        [
+            ("grain", ["a", "b", "c"]),
+            ("GRAIN Prices", ["a", "b"]),
+            ('"grain prices"', ["a"]),
+            ('"prices grain"', []),
+            ("wheat OR chicago", ["a", "d"]),
+            ("grain wheat OR chicago", ["a"]),
+            ("grain -prices", ["c"]),
+            ('grain -"grain prices"', ["b", "c"]),
+            ("grain* AND (", []),
+            ("grain* & (prices)", ["a", "b"]),
+            ("don't", ["c"]),
+            ("cafe", ["d"]),
+            ("text:grain", []),
+            ("unheard", []),
+        ],
+    )
+    def test_a_query_means_what_its_words_say(
+        self, engine: Engine, record: Make, typed: str, expected: list[str]
+    ) -> None:
+        store(
+            engine,
+            record("a", STORY),
+            record("b", "prices of grain"),
+            record("c", "we don't grow", title="Grain"),
+            record("d", "wheat at the café"),
+        )
+        assert matching(engine, typed) == expected
+
+    @pytest.mark.parametrize(
+        ("filters", "expected"),
+        [
+            (["source=Reuters"], ["month"]),
+            (["source=reuters"], []),
+            (["language=de"], ["none"]),
+            (["id=day"], ["day"]),
+            (["id=day", "id=none"], ["day", "none"]),
+            (["id=day", "language=de"], []),
+            (["date=1987"], ["day", "month", "year"]),
+            (["date=1987-03"], ["day", "month", "year"]),
+            (["date=1987-03-02"], ["month", "year"]),
+            (["date=1987-05.."], ["year"]),
+            (["date=..1987-02"], ["year"]),
+            (["date=1987-03-16..1987-03-18"], ["day", "month", "year"]),
+            (["date=1986"], []),
+            (["meta.court=9th Cir."], ["day"]),
+            (["meta.court=9th"], []),
+            (["meta.pages=12"], ["month"]),
+            (["meta.sealed=true"], ["year"]),
+            (["meta.topics=wheat"], ["none"]),
+            (["meta.a b.c=x"], ["none"]),
+            (["meta.unknown=1"], []),
+        ],
+    )
+    def test_filters_leave_what_fulfils_them(
+        self, engine: Engine, record: Make, filters: list[str], expected: list[str]
+    ) -> None:
+        store(
+            engine,
+            record("day", date="1987-03-17", meta={"court": "9th Cir."}),
+            record("month", date="1987-03", source="Reuters", meta={"pages": 12}),
+            record("year", date="1987", meta={"sealed": True}),
+            record("none", language="de", meta={"topics": ["grain", "wheat"], "a b.c": "x"}),
+        )
+        assert matching(engine, "grain", *filters) == expected
+        conditions = tuple(map(parse_query("x", filters).filters.__getitem__, range(len(filters))))
+        everything = engine.window(Query(filters=conditions), 10)
+        assert (ids(everything), everything.total) == (sorted(expected), len(expected))
+        assert sorted(hit.id for slice in engine.scan(conditions) for hit in slice) == sorted(expected)
+
+    def test_without_words_all_match_in_the_order_of_ids(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(name) for name in ("c", "a", "b")))
+        ranking = engine.window(Query(), 2)
+        assert (ids(ranking), ranking.total) == (["a", "b"], 3)
+
+    def test_exclusions_alone_leave_the_rest(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"), record("b", "wheat"))
+        assert ids(engine.window(replace(parse_query("x -grain"), all_of=()), 10)) == ["b"]
+
+    @pytest.mark.parametrize("size", [0, -1, 10_001])
+    def test_a_window_has_1_to_10000_hits(self, engine: Engine, size: int) -> None:
+        with pytest.raises(UsageError, match=f"{size} hits.*10000"):
+            engine.window(parse_query("grain"), size)
+
+    def test_a_cursor_leaves_out_what_was_written_later(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"), record("b"))
+        first = engine.window(parse_query("grain"), 10)
+        store(engine, record("aa"), record("c"))
+        again = engine.window(parse_query("grain"), 10, first.cursor)
+        assert (ids(again), again.total) == (["a", "b"], 2)
+        assert ids(engine.window(parse_query("grain"), 10)) == ["a", "aa", "b", "c"]
+
+    @pytest.mark.parametrize("other", [parse_query("wheat"), parse_query("grain", ["source=Reuters"])])
+    def test_a_cursor_of_another_query_is_refused(self, engine: Engine, record: Make, other: Query) -> None:
+        store(engine, record("a"))
+        cursor = engine.window(parse_query("grain"), 10).cursor
+        with pytest.raises(UsageError, match="another query"):
+            engine.window(other, 10, cursor)
+
+    def test_a_cursor_of_another_index_is_refused(self, engine: Engine, address: str, record: Make) -> None:
+        store(engine, record("a"))
+        cursor = engine.window(parse_query("grain"), 10).cursor
+        other = open_engine(address, "other")
+        other.create()
+        with pytest.raises(UsageError, match="another index"):
+            other.window(parse_query("grain"), 10, cursor)
+        other.close()
+
+    def test_a_cursor_that_is_none_is_refused(self, engine: Engine) -> None:
+        with pytest.raises(UsageError, match="'page 2'"):
+            engine.window(parse_query("grain"), 10, "page 2")
+
+
+class TestFetch:
+    def test_documents_come_whole_and_in_the_order_asked(self, engine: Engine, record: Make) -> None:
+        whole = record(
+            "b",
+            "Première page.\fSecond page, \U0001f33e.",
+            title="Grain",
+            date="1987-03",
+            source="Reuters",
+            url="https://example.org/b",
+            language="fr",
+            meta={"court": "9th Cir.", "pages": [1, 2], "nested": {"deep": None}},
+        )
+        store(engine, record("a"), whole)
+        stored = engine.fetch([(engine.index, "b"), (engine.index, "a")])
+        assert [each.document for each in stored] == [whole.document, record("a").document]
+        assert [each.index for each in stored] == [engine.index] * 2
+        assert [each.idf for each in stored] == [whole.signatures.idf] * 2
+        assert [each.version for each in stored] == [1, 1]
+
+    def test_a_document_that_names_its_version_names_the_one_seen_last(self, engine: Engine, record: Make) -> None:
+        first = record("a", version=1)
+        store(engine, replace(first, document=replace(first.document, version=1)))
+        store(engine, replace(first, document=replace(first.document, version=2), version=2))
+        (stored,) = engine.fetch([(engine.index, "a")])
+        assert (stored.version, stored.document.version) == (2, 2)
+
+    def test_what_is_gone_or_elsewhere_is_left_out(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        asked = [(engine.index, "gone"), (engine.index, "a"), ("elsewhere", "a")]
+        assert [each.document.id for each in engine.fetch(asked)] == ["a"]
+
+    def test_words_of_the_query_are_marked_in_snippet_and_title(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", f"{LONG}. The Grain prices rose. {LONG}", title="On grain and wheat"))
+        (stored,) = engine.fetch([(engine.index, "a")], parse_query('"grain prices" OR wheat'))
+        assert "[Grain prices] rose." in shown(" ".join(stored.snippets)).replace("] [", " ")
+        assert "[wheat]" in shown(stored.title)
+
+    def test_a_document_without_the_words_shows_its_beginning(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", f"In the beginning. {LONG}", title="Genesis"))
+        for query in (parse_query("grain"), None):
+            (stored,) = engine.fetch([(engine.index, "a")], query)
+            assert stored.snippets[0].startswith("In the beginning.")
+            assert len(stored.snippets[0]) < 300
+            assert stored.title == "Genesis"
+
+
+class TestFind:
+    @pytest.mark.parametrize("clue", ["content", "fingerprint", "fingerprint_binned", "profile", "bands"])
+    def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make, clue: Clue) -> None:
+        store(engine, record("b"), record("a"), record("other", LONG))
+        (found,) = engine.find([Search({clue: values_of(record("b"))[clue]})])
+        assert ids(found) == ["a", "b"]
+        assert found.hits[0].packed == record("a").packed
+        assert all(hit.order for hit in found.hits)
+
+    def test_one_shared_value_is_enough(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        bands = values_of(record("a"))["bands"]
+        (found,) = engine.find([Search({"bands": ["ff0000000000", bands[7]], "profile": ["tp1:ffffffffffffffff"]})])
+        assert ids(found) == ["a"]
+
+    def test_so_many_shared_values_are_asked_for(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", LONG))
+        rare = values_of(record("a", LONG))["rare"]
+        others = [f"0011{number:06x}" for number in range(20)]
+        least: dict[Clue, int] = {"rare": 5}
+        enough, short = engine.find(
+            [Search({"rare": rare[:5] + others}, least), Search({"rare": rare[:4] + rare[:4] + others}, least)]
+        )
+        assert (ids(enough), ids(short)) == (["a"], [])
+
+    def test_the_document_that_asks_is_in_unless_it_is_named(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"), record("b"))
+        with_itself, without = engine.find([Search(values_of(record("a"))), Search(values_of(record("a")), own="a")])
+        assert (ids(with_itself), ids(without)) == (["a", "b"], ["b"])
+        assert (with_itself.same, without.same) == (2, 1)
+
+    def test_a_document_that_asks_need_not_be_stored(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        assert ids(engine.find([Search(values_of(record("new")))])[0]) == ["a"]
+
+    def test_each_search_has_its_answer(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", "one two three four five"), record("b", "six seven eight nine ten"))
+        texts = ("six seven eight nine ten", "unheard of", "one two three four five")
+        found = engine.find([Search(values_of(record("x", text))) for text in texts])
+        assert [ids(each) for each in found] == [["b"], [], ["a"]]
+        assert engine.find([]) == []
+
+    def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(f"d{number}") for number in range(8)))
+        values = values_of(record("x"))
+        bands, profile, both = engine.find(
+            [
+                Search({"bands": values["bands"]}, limit=8),
+                Search({"profile": values["profile"]}, limit=7),
+                Search({"bands": values["bands"], "profile": values["profile"]}, limit=3),
+            ]
+        )
+        assert (len(bands.hits), list(bands.capped)) == (8, [])
+        assert (len(profile.hits), list(profile.capped)) == (7, ["profile"])
+        assert (len(both.hits), sorted(both.capped)) == (3, ["bands", "profile"])
+
+    def test_the_document_that_asks_takes_no_place_of_the_limit(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(f"d{number}") for number in range(4)))
+        (found,) = engine.find([Search({"profile": values_of(record("d3"))["profile"]}, limit=3, own="d3")])
+        assert (ids(found), list(found.capped)) == (["d0", "d1", "d2"], [])
+
+    def test_the_content_hash_is_never_cut_and_its_group_is_counted(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(f"d{number}") for number in range(9)))
+        (found,) = engine.find([Search({"content": values_of(record("x"))["content"]}, limit=2)])
+        assert (len(found.hits), list(found.capped), found.same) == (9, [], 9)
+
+    def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", title="Chicago"), record("b", title="Kansas"), record("c", title="Kansas", source="AP"))
+        search = Search(values_of(record("a")), limit=1)
+        assert ids(engine.find([search], parse_query("kansas", ["source=AP"]))[0]) == ["c"]
+        (found,) = engine.find([search], parse_query("kansas"))
+        assert (ids(found), found.same, "bands" in found.capped) == (["b", "c"], 2, True)
+
+    def test_a_document_that_was_written_again_is_found_by_its_new_values_only(self, engine: Engine, record: Make) -> None:
+        old, new = record("a"), record("a", "quite another text by now", version=2)
+        store(engine, old)
+        store(engine, new)
+        by_old, by_new = engine.find([Search(values_of(old)), Search(values_of(new))])
+        assert (ids(by_old), by_old.same, ids(by_new)) == ([], 0, ["a"])
+
+    def test_a_text_without_words_is_found_by_its_own_content_hash_alone(self, engine: Engine, record: Make) -> None:
+        empty = record('an "odd" id: 1*', "")
+        store(engine, empty, record("other", ""))
+        assert ids(engine.find([Search(values_of(empty))])[0]) == ['an "odd" id: 1*']
+
+    def test_a_value_that_no_engine_would_store_finds_nothing(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        assert ids(engine.find([Search({"bands": ['" OR *', "", "NEAR(", "fp1:\0"]})])[0]) == []
+
+    def test_what_another_process_has_written_is_found(self, engine: Engine, address: str, record: Make) -> None:
+        other = open_engine(address, engine.index)
+        for number in range(5):
+            writer, reader = (engine, other) if number % 2 else (other, engine)
+            store(writer, record(f"a{number}", f"story {number // 2} of grain prices in chicago"))
+            names = [f"a{each}" for each in range(number + 1) if each // 2 == number // 2]
+            search = Search({"content": values_of(record("x", f"story {number // 2} of grain prices in chicago"))["content"]})
+            for _ in range(3):
+                assert ids(reader.find([search])[0]) == names
+        other.close()
+
+
+class TestScan:
+    @pytest.mark.parametrize("size", [1, 2, 3, 100])
+    def test_it_goes_through_all_in_the_order_of_writing(self, engine: Engine, record: Make, size: int) -> None:
+        store(engine, *(record(name) for name in ("c", "a", "b")))
+        store(engine, record("a", "written again", version=2), record("d"))
+        slices = list(engine.scan(size=size))
+        assert [hit.id for slice in slices for hit in slice] == ["c", "b", "a", "d"]
+        assert all(len(slice) <= size for slice in slices)
+        assert slices[0][0].packed == record("c").packed
+
+    def test_it_ends_though_every_document_is_written_again_meanwhile(self, engine: Engine, record: Make) -> None:
+        names = [f"d{number}" for number in range(6)]
+        store(engine, *(record(name) for name in names))
+        seen = []
+        for slice in engine.scan(size=2):
+            seen += [hit.id for hit in slice]
+            store(engine, *(record(hit.id, "written again", version=2) for hit in slice))
+        assert seen == names
+
+    def test_an_empty_index_has_no_slices(self, engine: Engine) -> None:
+        assert list(engine.scan()) == []
+
+
+class TestInfo:
+    def test_it_counts_documents_unsigned_ones_and_tables(self, engine: Engine, record: Make) -> None:
+        german = record("c")
+        german = replace(german, signatures=replace(german.signatures, idf="ffffffffffffffff"))
+        store(engine, record("a"), record("b"), german, record("wordless", ""), replace(record("bare"), packed=b""))
+        info = engine.info()
+        assert (info.exists, info.documents, info.unsigned) == (True, 5, 2)
+        assert list(info.schema) == ["1"]
+        assert info.tables["ffffffffffffffff"] == 1
+        assert info.name
+
+    def test_an_empty_index_has_no_schema_yet(self, engine: Engine) -> None:
+        info = engine.info()
+        assert (info.exists, info.documents, list(info.schema), dict(info.tables)) == (True, 0, [], {})
+
+
+class TestLedgers:
+    def test_records_are_read_as_they_were_noted_last_in_the_order_of_keys(self, engine: Engine) -> None:
+        engine.note("runs", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
+        engine.note("runs", {"b": {"read": 2}})
+        engine.refresh()
+        assert list(engine.noted("runs")) == [("a", {"read": [1, {"é": None}], "ok": True}), ("b", {"read": 2})]
+
+    def test_a_prefix_chooses(self, engine: Engine) -> None:
+        keys = ["run 1/a", "run 1/b", "run 10/a", "run_1/a", "RUN 1/a", "run 1"]
+        engine.note("runs", {key: {} for key in keys})
+        engine.refresh()
+        assert [key for key, _ in engine.noted("runs", "run 1/")] == ["run 1/a", "run 1/b"]
+        assert [key for key, _ in engine.noted("runs")] == sorted(keys)
+
+    def test_ledgers_and_indexes_are_apart(self, engine: Engine, address: str) -> None:
+        other = open_engine(address, "other")
+        other.create()
+        engine.note("runs", {"a": {"in": "runs"}})
+        engine.note("dead", {"a": {"in": "dead"}})
+        engine.refresh()
+        assert list(engine.noted("runs")) == [("a", {"in": "runs"})]
+        assert list(engine.noted("overrides")) == []
+        assert list(other.noted("runs")) == []
+        other.close()
+
+    def test_striking_removes_and_counts_what_was_there(self, engine: Engine) -> None:
+        engine.note("dead", {"a": {}, "b": {}, "c": {}})
+        engine.refresh()
+        assert engine.strike("dead", ["a", "c", "never"]) == 2
+        engine.refresh()
+        assert [key for key, _ in engine.noted("dead")] == ["b"]
+
+    def test_more_records_than_one_slice_are_all_read(self, engine: Engine) -> None:
+        engine.note("runs", {f"{number:05}": {"at": number} for number in range(2_500)})
+        engine.refresh()
+        assert [entry["at"] for _, entry in engine.noted("runs")] == list(range(2_500))
+
+    def test_records_may_be_noted_while_others_are_read(self, engine: Engine) -> None:
+        engine.note("runs", {"a": {}, "b": {}})
+        engine.refresh()
+        for key, _ in engine.noted("runs"):
+            engine.note("dead", {key: {}})
+        engine.refresh()
+        assert [key for key, _ in engine.noted("dead")] == ["a", "b"]
+
+
+def test_a_filter_made_by_hand_means_the_same(engine: Engine, record: Make) -> None:
+    store(engine, record("a", date="1987-03-17"), record("b", date="1988"))
+    assert ids(engine.window(Query(filters=(Filter("date", "1987"),)), 10)) == ["a"]
