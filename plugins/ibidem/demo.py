@@ -19,7 +19,7 @@ from ibidem_workers.runs import Progress, summary
 from ibidem_workers.settings import Settings
 
 FOLDER = Path(".ibidem/demo")
-QUERY = '"without warranty" liable'
+QUERY = '"limitation of liability"'
 SIZE = 5
 SHOWN = 3
 MOST = 2_000

@@ -13,8 +13,9 @@ from typing import Literal
 from ibidem.wordplaces import chunks
 
 EXAMINED = 400
-READ = 400_000
-LONGEST_RUN = 8
+READ = 200_000
+LONGEST_RUN = 6
+LONGEST_WORD = 24
 
 Kind = Literal["same", "gap", "lead", "duplicate"]
 Place = tuple[int, int, int, int]
@@ -73,7 +74,9 @@ def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
 
 
 def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
-    """Yield the places where two word sequences differ, as ranges in each; a place beyond what is examined is the last.
+    """Yield the places where two word sequences differ, as ranges in each, as far as they are examined.
+
+    A place that reaches beyond is told when it is the only one, and then with all that follows it.
 
     Args:
         a: The lead's words.
@@ -86,14 +89,17 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
     end = common_end(a, b, start)
     left, right = a[start : len(a) - end], b[start : len(b) - end]
     seen_left, seen_right = left[:EXAMINED], right[:EXAMINED]
+    cut = len(left) > EXAMINED or len(right) > EXAMINED
+    first = True
     for tag, i, j, k, m in SequenceMatcher(None, seen_left, seen_right, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
-        at_the_end = j == len(seen_left) or m == len(seen_right)
-        to_left, to_right = (len(left), len(right)) if at_the_end else (j, m)
-        yield start + i, start + to_left, start + k, start + to_right
-        if at_the_end:
+        at_the_edge = cut and (j == len(seen_left) or m == len(seen_right))
+        if at_the_edge and not first:
             return
+        to_left, to_right = (len(left), len(right)) if at_the_edge else (j, m)
+        yield start + i, start + to_left, start + k, start + to_right
+        first = False
 
 
 def common(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
@@ -113,7 +119,7 @@ def common(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
     yield Piece("same", tuple(run[-context:]))
 
 
-def difference(lead: str, duplicate: str, most: int = 4, context: int = 3) -> list[Piece]:
+def difference(lead: str, duplicate: str, most: int = 4, context: int = 2) -> list[Piece]:
     """Tell where a duplicate's words differ from the lead's; case and punctuation aside.
 
     Args:
@@ -146,8 +152,9 @@ def shortened(run: Sequence[str]) -> str:
     """Join words; of a long run only its first and last ones, and how many there are.
 
     >>> shortened("a b c d e f g h i j k l".split())
-    'a b c d … l (12 words)'
+    'a b c … l (12 words)'
     """
+    run = [word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…" for word in run]
     if len(run) <= LONGEST_RUN:
         return " ".join(run)
-    return f"{' '.join(run[:4])} … {run[-1]} ({len(run):,} words)"
+    return f"{' '.join(run[:3])} … {run[-1]} ({len(run):,} words)"

@@ -49,13 +49,13 @@ def guards(why: Why) -> list[str]:
     """Say what the guard values add, where they say something.
 
     >>> guards({"days_apart": 3, "length_ratio": 0.81})
-    ['3 days apart', 'lengths 81 %']
+    ['3 days apart', 'one 81 % as long as the other']
     """
     said = []
     if isinstance(days := why.get("days_apart"), int):
         said.append(apart(days))
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
-        said.append(f"lengths {percent(ratio)}")
+        said.append(f"one {percent(ratio)} as long as the other")
     if why.get("numbers_agree") is False:
         said.append("other numbers")
     return said

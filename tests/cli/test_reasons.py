@@ -15,7 +15,10 @@ from ibidem.reasons import reason
             "41 of 60 rare terms shared, the same day",
         ),
         ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": None}, "41 of 60 rare terms shared"),
-        ({"signature": "profile", "length_ratio": 0.81}, "the same frequent words equally often, lengths 81 %"),
+        (
+            {"signature": "profile", "length_ratio": 0.81},
+            "the same frequent words equally often, one 81 % as long as the other",
+        ),
         (
             {"signature": "minhash", "shared": 60, "of": 100, "numbers_agree": False},
             "60 of 100 samples of five-word runs equal, other numbers",

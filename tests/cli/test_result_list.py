@@ -47,10 +47,11 @@ def test_a_lead_is_numbered_and_says_whence_it_is() -> None:
 
 def test_a_duplicate_stands_indented_under_its_lead_with_level_reason_and_what_differs() -> None:
     lines = printed(response(hit("a"), duplicate("b", TEXT.replace("12.1", "12.3"))))
-    assert lines[3:6] == [
-        "    └ near · Title of b",
-        "      1987-03-01 · Reuter · b · 57 of 60 rare terms shared, 1 day apart",
-        "      differs: … profit rose to [12.1 → 12.3] mln dlrs in …",
+    assert lines[3:7] == [
+        "    └ Title of b",
+        "      1987-03-01 · Reuter · b",
+        "      near: 57 of 60 rare terms shared, 1 day apart",
+        "      differs: … rose to [12.1 → 12.3] mln dlrs …",
     ]
 
 
@@ -68,12 +69,16 @@ def test_words_of_the_query_are_marked_also_without_colour() -> None:
 
 
 def test_a_collapsed_lead_says_how_many_duplicates_are_hidden() -> None:
-    lead = hit("a", hidden=7) | {
+    lead = hit("a", size=8) | {
         "inner_hits": {"duplicates": {"hits": {"hits": [duplicate("b")], "total": {"value": 8}}}}
     }
     lines = printed(response(lead, mode="collapse"))
     assert "    + 7 duplicates" in lines
-    assert "    └ near · Title of b" in lines
+    assert "    └ Title of b" not in lines
+
+
+def test_a_group_of_which_some_duplicates_are_shown_says_how_many_more_there_are() -> None:
+    assert "    + 1 more duplicate" in printed(response(hit("a", size=3), duplicate("b")))
 
 
 def test_late_documents_stand_above_the_list() -> None:
@@ -105,3 +110,12 @@ def test_a_narrow_terminal_wraps_under_the_indent_and_keeps_a_duplicate_on_its_l
     lines = printed(response(hit("a", TEXT * 4), duplicate("b", TEXT * 4)), width=40)
     assert all(len(line) <= 40 for line in lines)
     assert all(line.startswith("    ") for line in lines[1 : lines.index("")])
+
+
+def test_a_duplicate_that_a_scope_found_says_that_it_does_not_match() -> None:
+    outside = duplicate("b")
+    outside["_dedupe"] |= {"outside": True, "notes": ["declared same as c, group g"]}
+    said = (
+        "      near: 57 of 60 rare terms shared, 1 day apart; declared same as c, group g; it does not match the query"
+    )
+    assert said in printed(response(hit("a"), outside), width=130)

@@ -4,8 +4,9 @@
  1  Title of the lead
     1987-02-26 · Reuter · reut-113
     … a passage with the *words* of the query …
-    └ near · Title of the duplicate
-      1987-02-27 · Reuter · reut-204 · 57 of 60 rare terms shared, 1 day apart
+    └ Title of the duplicate
+      1987-02-27 · Reuter · reut-204
+      near: 57 of 60 rare terms shared, 1 day apart
       differs: … profit of [12.1 → 12.3] mln dlrs …
 
 212 documents match; 500 examined; 74 groups; showing 1-10
@@ -13,13 +14,12 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.padding import Padding
 from rich.text import Text
 
+from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless, marked, one_line, spelled
 from ibidem.differing import difference
 from ibidem.reasons import counted, reason
@@ -47,54 +47,75 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 
 def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[RenderableType]:
     """Yield the parts of the list: each lead, and below it its duplicates."""
-    numbers = count(first)
-    lead: Hit = {}
-    for hit in hits:
-        if hit.get("_dedupe", {}).get("indent", 0):
+    for number, (lead, duplicates) in enumerate(groups(hits), first):
+        yield from leading(lead, number, styled=styled)
+        for hit in duplicates:
             yield from duplicate(hit, lead)
+        if hidden := not_shown(lead, duplicates):
+            more = counted(hidden, "more duplicate") if duplicates else counted(hidden, "duplicate")
+            yield Below(Text(f"+ {more}", "level"), 4)
+        yield Text()
+
+
+def groups(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[Hit]]]:
+    """Yield each lead with the duplicates that follow it; those inside a collapsed lead stay closed."""
+    lead: Hit | None = None
+    duplicates: list[Hit] = []
+    for hit in hits:
+        if is_duplicate(hit):
+            duplicates.append(hit)
             continue
-        if lead:
-            yield Text()
-        lead = hit
-        yield from leading(hit, next(numbers), styled=styled)
-        for hidden in hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ()):
-            yield from duplicate(hidden, lead)
-    yield Text()
+        if lead is not None:
+            yield lead, duplicates
+        lead, duplicates = hit, []
+    if lead is not None:
+        yield lead, duplicates
+
+
+def is_duplicate(hit: Hit) -> bool:
+    """Tell whether a hit follows a lead."""
+    return bool(hit.get("_dedupe", {}).get("indent", 0))
+
+
+def not_shown(lead: Hit, duplicates: Sequence[Hit]) -> int:
+    """Return how many members of a group are not in the list."""
+    return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
 
 
 def leading(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the lines of a lead: number and title, whence it is, a passage, and how many are not shown."""
+    """Yield the lines of a lead: number and title, whence it is, a passage."""
     title = marked(title_of(hit), styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
     yield Text.assemble((f"{number:>{width}}  ", "place"), title)
-    yield below(Text(about(hit), "about"), width + 2)
+    yield Below(Text(about(hit), "about"), width + 2)
     if passage := snippet(hit):
-        yield below(marked(passage, styled=styled), width + 2)
-    hidden = hit.get("_dedupe", {}).get("hidden", 0)
-    if hidden:
-        yield below(Text(f"+ {counted(hidden, 'duplicate')}", "level"), width + 2)
+        yield Below(marked(passage, styled=styled), width + 2)
 
 
 def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
-    """Yield the lines of a duplicate: level and title, whence it is and why it stands here, what differs."""
+    """Yield the lines of a duplicate: title, whence it is, level and reason, what differs."""
     mark = hit["_dedupe"]
-    yield below(one_line(Text.assemble("└ ", (mark["level"], "level"), " · ", harmless(title_of(hit)))), 4)
-    why = reason(mark["why"]) if mark.get("why") else ""
-    yield below(Text(" · ".join(part for part in (about(hit), why) if part), "about"), 6)
+    yield Below(one_line(Text.assemble("└ ", harmless(title_of(hit)))), 4)
+    yield Below(Text(about(hit), "about"), 6)
+    yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), because(mark)), 6)
     if line := differs(hit, lead):
-        yield below(one_line(line), 6)
+        yield Below(one_line(line), 6)
+
+
+def because(mark: Mapping[str, Any]) -> str:
+    """Say why a duplicate is one, and what else is to be known of it."""
+    said = [f": {reason(mark['why'])}"] if mark.get("why") else []
+    said += [f"; {harmless(note)}" for note in mark.get("notes", ())]
+    if mark.get("outside"):
+        said.append("; it does not match the query")
+    return "".join(said)
 
 
 def differs(hit: Hit, lead: Hit) -> Text | None:
     """Return the line that tells what differs from the lead, or None when no word does."""
     pieces = difference(text_of(lead), text_of(hit))
     return Text.assemble(("differs: ", "about"), spelled(pieces)) if pieces else None
-
-
-def below(line: Text, columns: int) -> Padding:
-    """Indent a line, and what it is wrapped into."""
-    return Padding(line, (0, 0, 0, columns))
 
 
 def title_of(hit: Hit) -> str:
@@ -128,20 +149,20 @@ def late(account: Mapping[str, Any]) -> Iterator[RenderableType]:
         return
     yield Text(f"{counted(len(found), 'document')} found later, of groups on earlier pages:", "level")
     for one in found[:LATE_SHOWN]:
-        yield below(Text(f"{harmless(one['id'])} (page {one['page']})", "about"), 4)
+        yield Below(Text(f"{harmless(one['id'])} (page {one['page']})", "about"), 4)
     if len(found) > LATE_SHOWN:
-        yield below(Text(f"… {len(found) - LATE_SHOWN:,} more", "about"), 4)
+        yield Below(Text(f"… {len(found) - LATE_SHOWN:,} more", "about"), 4)
     yield Text()
 
 
 def account(response: Response, first: int) -> str:
     """Return the account of a response as one line."""
     told = response["dedupe"]
-    documents, groups = told["documents"], told["groups"]
-    shown = sum(1 for hit in response["hits"]["hits"] if not hit.get("_dedupe", {}).get("indent", 0))
+    documents, grouped = told["documents"], told["groups"]
+    shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     parts = [f"{counted(documents['matched'], 'document')} match", f"{documents['in_window']:,} examined"]
     if told["mode"] != "off":
-        parts.append(counted(groups["in_window"], "group"))
+        parts.append(counted(grouped["in_window"], "group"))
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
     parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range
     return "; ".join(parts)

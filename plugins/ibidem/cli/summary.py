@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless
 from ibidem.reasons import counted
 
@@ -23,19 +23,16 @@ def show_summary(summary: Summary, console: Console) -> None:
         summary: As `ibidem ingest --json` prints it.
         console: Where to print.
     """
-    console.print(fates(summary))
-    for line in (*refusals(summary), *remarks(summary)):
+    for line in (*fates(summary), *refusals(summary), *remarks(summary)):
         console.print(line)
 
 
-def fates(summary: Summary) -> Table:
-    """Return the table of what became of the documents read; zeros are left out."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(justify="right")
-    table.add_column()
-    for number, meaning in counts(summary):
-        table.add_row(f"{number:,}", meaning)
-    return table
+def fates(summary: Summary) -> Iterator[Below]:
+    """Yield what became of the documents read, a line for each fate."""
+    told = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
+    width = max(len(number) for number, _ in told)
+    for number, meaning in told:
+        yield Below(Text(f"{number:>{width}}  {meaning}"), 0)
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
@@ -65,7 +62,7 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
     if found:
         yield Text("\nRefused:", "bad")
     for one in found[:REFUSALS_SHOWN]:
-        yield refusal(one)
+        yield Below(refusal(one), 2)
     if len(found) > REFUSALS_SHOWN:
         yield Text(f"  … {len(found) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
 
@@ -74,7 +71,7 @@ def refusal(one: Mapping[str, str]) -> Text:
     """Write a refusal on one line: place, document, field, reason."""
     named = f" document {one['id']!r}" if one["id"] else ""
     field = f", {one['field']}" if one["field"] else ""
-    return Text("  " + harmless(f"{one['where']}:{named}{field}: {one['why']}"))
+    return Text(harmless(f"{one['where']}:{named}{field}: {one['why']}"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:

@@ -1,0 +1,109 @@
+"""`ibidem evaluate`: the duplicates that are found, measured against labels."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ibidem.cli.console import print_json, results
+from ibidem.cli.options import Json, Level, parameter
+from ibidem.cli.progress import bar
+from ibidem.dedupe.request import parse_request
+from ibidem.evaluation import Evaluation, Labels, evaluate, passing
+from ibidem.reasons import counted
+from ibidem_engines.query import Filter, parse_filter
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_workers.settings import load
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationRequest:
+    """What was typed behind `ibidem evaluate`.
+
+    Args:
+        docs: Files with documents.
+        labels: What is known to be true.
+        policy: The figures of the decision.
+        filters: Only documents that pass are taken.
+    """
+
+    docs: tuple[str, ...]
+    labels: Labels
+    policy: Policy
+    filters: tuple[Filter, ...]
+
+
+def run(
+    docs: Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)],
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELS",
+            help="A table with a header: `id, cluster`, or `a, b` and more columns.",
+            show_default=False,
+        ),
+    ],
+    level: Level = None,
+    preset: Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")] = None,
+    window_days: Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")] = None,
+    positive: Annotated[
+        str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")
+    ] = "",
+    unjudged: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
+    ] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Sign documents in memory and compare the duplicates that are found with labels."""
+    given = {"dedupe_level": level, "dedupe_preset": preset, "dedupe_window_days": window_days}
+    request = EvaluationRequest(
+        (docs,),
+        Labels(labels, positive, unjudged),
+        parse_request(given).policy,
+        tuple(parse_filter(typed) for typed in filters or ()),
+    )
+    found = evaluated(request)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        show(found, results())
+
+
+def evaluated(request: EvaluationRequest) -> Evaluation:
+    """Measure, with a bar."""
+    settings = load()
+    documents = passing(read(request.docs, max_text=settings.max_text), request.filters)
+    with bar("Signing") as advance:
+        tables = Tables(settings.tables)
+        return evaluate(documents, request.labels, tables, request.policy, seen=lambda done: advance(done, None))
+
+
+def show(found: Evaluation, console: Console) -> None:
+    """Print the figures."""
+    figures: dict[str, Any] = found.as_json()
+    pairs, sets = figures["pairs"], figures["sets"]
+    refused = f", {found.refused:,} refused" if found.refused else ""
+    console.print(Text(f"{counted(found.documents, 'document')}{refused}, {found.took_s:.1f} s"))
+    console.print(
+        Text(
+            f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "
+            f"recall {pairs['recall']:.3f}, F1 {pairs['f1']:.3f}"
+        )
+    )
+    console.print(
+        Text(
+            f"groups  adjusted Rand index {found.ari:.3f}; {sets['agree']:,} sets agree, "
+            f"{sets['missed']:,} missed, {sets['over']:,} over"
+        )
+    )
