@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ibidem_engines.engine import Clue, Engine, Found, Hit, Outcome, Record, Search
+from ibidem_engines.engine import Clue, Engine, Hit, Outcome, Record, Search
 from ibidem_ingest.decision import Policy, decide
 from ibidem_ingest.signatures.clues import bands
 from ibidem_ingest.signatures.packed import Packed, unpack
@@ -12,9 +12,6 @@ from ibidem_workers.account import Duplicate
 
 MOST_HITS = 50
 """Of one field; a form that so many share needs no more of them to be known as one."""
-
-LOOKED_UP: tuple[Clue, ...] = ("content", "bands", "fingerprint", "profile")
-"""Rare terms are left out: too dear to look up for every document of a load."""
 
 HASH = len("fp1:") + 16
 """Characters of a fingerprint or profile that are looked up."""
@@ -36,18 +33,22 @@ def duplicates(engine: Engine, written: Sequence[Written], policy: Policy) -> li
     """Look up documents that were just written and name an earlier duplicate of each, the most alike level first.
 
     Of two duplicates that were written at the same time by two workers, each sees the other, and the one with the
-    larger `order` counts. A text that stands twice in the batch is looked up once.
+    larger `order` counts. A text that stands twice in the batch is looked up once, and one that is identical to another
+    is looked up under its content alone: the look-ups are what this costs.
 
     Args:
         engine: Where they were written, refreshed.
         written: Records with words, and their outcomes.
         policy: What counts as a duplicate.
     """
-    within, others = _within(written, policy)
-    found = engine.find([_search(one) for one in others])
-    known: dict[tuple[str, str, int], Packed | None] = {}
-    earlier = (_earlier(one, answer, policy, known) for one, answer in zip(others, found, strict=True) if answer.hits)
-    return within + [duplicate for duplicate in earlier if duplicate is not None]
+    unpacked = _Unpacked()
+    found, others = _within(written, policy.at("identical"))
+    for values, its_policy in ((same, policy.at("identical")), (alike, policy)):
+        answers = engine.find([_search(one, values(one.record.signatures)) for one in others])
+        named = [_earlier(one, answer.hits, its_policy, unpacked) for one, answer in zip(others, answers, strict=True)]
+        found += [duplicate for duplicate in named if duplicate is not None]
+        others = [one for one, duplicate in zip(others, named, strict=True) if duplicate is None]
+    return found
 
 
 def _within(written: Sequence[Written], policy: Policy) -> tuple[list[Duplicate], list[Written]]:
@@ -56,26 +57,31 @@ def _within(written: Sequence[Written], policy: Policy) -> tuple[list[Duplicate]
     within, others = [], []
     for one in sorted(written, key=lambda one: one.outcome.order):
         other = first.setdefault(one.record.signatures.content, one)
-        if other is not one and one.outcome.order and _identical(one.record, other.record, policy):
+        if other is not one and one.outcome.order and _identical(one, other, policy):
             within.append(Duplicate(one.id, other.id, "identical"))
         else:
             others.append(one)
     return within, others
 
 
-def _identical(one: Record, other: Record, policy: Policy) -> bool:
-    a, b = unpack(one.packed), unpack(other.packed)
-    return a is not None and b is not None and decide(a, b, policy.at("identical")) is not None
+def _identical(one: Written, other: Written, policy: Policy) -> bool:
+    a, b = unpack(one.record.packed), unpack(other.record.packed)
+    return a is not None and b is not None and decide(a, b, policy) is not None
 
 
-def _search(one: Written) -> Search:
+def _search(one: Written, values: Mapping[Clue, Sequence[str]]) -> Search:
     # What an earlier try wrote has no order in this outcome: it is read from the document's own hit.
-    return Search(values(one.record.signatures), limit=MOST_HITS, own=one.id if one.outcome.order else "")
+    return Search(values, limit=MOST_HITS, own=one.id if one.outcome.order else "")
 
 
-def values(signatures: Signatures) -> dict[Clue, list[str]]:
-    """Return a document's clues of the kinds that are looked up."""
-    found: dict[Clue, list[str]] = {"content": [signatures.content], "bands": bands(signatures.slots)}
+def same(signatures: Signatures) -> dict[Clue, list[str]]:
+    """Return the clue under which identical documents are found."""
+    return {"content": [signatures.content]}
+
+
+def alike(signatures: Signatures) -> dict[Clue, list[str]]:
+    """Return the clues under which near ones are found, without rare terms: too dear for every document of a load."""
+    found: dict[Clue, list[str]] = {"bands": bands(signatures.slots)}
     if signatures.fingerprint and not signatures.weak:
         found["fingerprint"] = [signatures.fingerprint[:HASH]]
     if signatures.profile:
@@ -83,27 +89,23 @@ def values(signatures: Signatures) -> dict[Clue, list[str]]:
     return found
 
 
-def _earlier(
-    one: Written, answer: Found, policy: Policy, known: dict[tuple[str, str, int], Packed | None]
-) -> Duplicate | None:
-    packed = unpack(one.record.packed)
-    own = one.outcome.order or next((hit.order for hit in answer.hits if hit.id == one.id), 0)
-    best: Duplicate | None = None
-    for hit in answer.hits:
-        other = _unpacked(hit, known) if hit.order < own else None
+class _Unpacked(dict[bytes, Packed | None]):
+    """Packed values of one call, each read once."""
+
+    def __missing__(self, value: bytes) -> Packed | None:
+        self[value] = unpack(value)
+        return self[value]
+
+
+def _earlier(one: Written, hits: Sequence[Hit], policy: Policy, unpacked: _Unpacked) -> Duplicate | None:
+    """Name the first of the hits that is an earlier duplicate."""
+    own = one.outcome.order or next((hit.order for hit in hits if hit.id == one.id), 0)
+    for hit in hits:
+        packed, other = unpacked[one.record.packed], unpacked[hit.packed or b""] if hit.order < own else None
         evidence = decide(packed, other, policy) if packed and other else None
-        if evidence is not None and (best is None or evidence.level == "identical"):
-            best = Duplicate(one.id, hit.id, evidence.level)
-        if best is not None and best.level == "identical":
-            break
-    return best
-
-
-def _unpacked(hit: Hit, known: dict[tuple[str, str, int], Packed | None]) -> Packed | None:
-    key = hit.index, hit.id, hit.order
-    if key not in known:
-        known[key] = unpack(hit.packed) if hit.packed is not None else None
-    return known[key]
+        if evidence is not None:
+            return Duplicate(one.id, hit.id, evidence.level)
+    return None
 
 
 def by_level(found: Sequence[Duplicate]) -> Mapping[str, int]:
