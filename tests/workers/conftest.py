@@ -1,5 +1,6 @@
 """What the tests of the workers stand on: an empty SQLite index, a file queue, and one folder of idf tables."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,12 +8,33 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.opening import open_engine
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.settings import Settings
+
+WORDS = [
+    "people",
+    "united",
+    "states",
+    "order",
+    "form",
+    "more",
+    "perfect",
+    "union",
+    "establish",
+    "justice",
+    "insure",
+    "domestic",
+    "tranquility",
+]
 
 
 @pytest.fixture(scope="session")
 def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tables")
+    """A folder with a small English table, since the general one takes a second to build."""
+    folder = tmp_path_factory.mktemp("tables")
+    Tables(folder).use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(WORDS, 1)}, "a test"))
+    return folder
 
 
 @pytest.fixture
@@ -26,9 +48,18 @@ def settings(tmp_path: Path, tables_folder: Path) -> Settings:
     )
 
 
-@pytest.fixture
-def engine(settings: Settings) -> Iterator[Engine]:
-    engine = open_engine(settings.engine, settings.index)
+@pytest.fixture(scope="session")
+def empty_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("index") / "index.sqlite"
+    engine = open_engine(f"sqlite:////{path}", "ibidem")
     engine.create()
+    engine.close()
+    return path
+
+
+@pytest.fixture
+def engine(settings: Settings, empty_index: Path, tmp_path: Path) -> Iterator[Engine]:
+    shutil.copy(empty_index, tmp_path)
+    engine = open_engine(settings.engine, settings.index)
     yield engine
     engine.close()

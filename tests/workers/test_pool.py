@@ -83,7 +83,7 @@ def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Setting
 def test_a_document_that_ends_its_worker_goes_to_the_dead_letters_and_takes_no_other_with_it(
     engine: Engine, settings: Settings
 ) -> None:
-    settings = settings.changed(tries=1)
+    settings = settings.changed(tries=1, concurrency=1)
     submission = Submission(engine, settings)
     submission.send([*stories(5), Document("bad", "poison"), Document("last", "the last words")])
     with Pool(settings, quiet=True, command=[sys.executable, "-c", ENDED_BY_POISON]) as pool:
@@ -101,7 +101,7 @@ def test_a_document_that_ends_its_worker_goes_to_the_dead_letters_and_takes_no_o
 
 def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    broken = settings.changed(tables=tmp_path / "file" / "tables")
+    broken = settings.changed(tables=tmp_path / "file" / "tables", concurrency=1)
     with Pool(broken, quiet=True) as pool, pytest.raises(WorkersFailed, match="file/tables"):
         watch(pool)
 
