@@ -18,8 +18,6 @@ VERSION = "1"
 MOST_HITS = 10_000
 MISSING = 404
 EXISTS = "resource_already_exists_exception"
-PLAIN_ANALYSIS = {"analyzer": {"ibidem_text": {"type": "standard"}}}
-"""Words as a server without its analysis module cuts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +128,8 @@ def _make(cluster: Cluster, name: str, body: dict[str, Any]) -> None:
     try:
         cluster.ask("PUT", f"/{name}", body)
     except Permanent as error:
-        if is_failure(error, kind=EXISTS):
-            return
-        if "tokenizer" not in error.what:
+        if not is_failure(error, kind=EXISTS):
             raise
-        plain = body["settings"] | {"analysis": PLAIN_ANALYSIS}
-        _make(cluster, name, body | {"settings": plain})
 
 
 def _add_fields(cluster: Cluster, dialect: Dialect, indices: Sequence[str], kind: str) -> None:

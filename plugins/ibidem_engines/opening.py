@@ -25,8 +25,8 @@ def open_engine(url: str, index: str) -> Engine:
     Raises:
         UsageError: An address or a name that is not understood.
     """
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in _ENGINES:
+    scheme = url.partition("://")[0]
+    if scheme not in _ENGINES or scheme == url:
         raise UsageError(f"engine {without_secrets(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
     if not _INDEX.fullmatch(index):
         raise UsageError(

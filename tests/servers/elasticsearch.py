@@ -1,16 +1,18 @@
 """Elasticsearch as one node out of the jars of Maven's repository.
 
-The distribution's launcher is not there, so a module folder is put together here: the HTTP transport and what it needs
-beyond the server's own jars.
+The distribution's launcher is not there, so its folders are put together here: as a module the HTTP transport with what
+it needs beyond the server's own jars, as a plugin the two parts of the missing analysis module that our mapping names.
 """
 
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
 from servers.http import healthy
 from servers.jars import fetched
 from servers.jdk import java
+from servers.missing import Missing
 from servers.process import Launch, free_ports
 
 VERSION = "9.5.3"
@@ -18,6 +20,14 @@ SERVER = f"org.elasticsearch:elasticsearch:{VERSION}"
 MODULE = "transport-netty4"
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
+WORDS = Path(__file__).with_name("ElasticsearchWords.java")
+PLUGIN = f"""name=words
+description=Words as the module analysis-common cuts them
+version={VERSION}
+elasticsearch.version={VERSION}
+java.version=21
+classname={WORDS.stem}
+"""
 
 
 def assemble(home: Path, server: Path, everything: Path) -> None:
@@ -32,6 +42,21 @@ def assemble(home: Path, server: Path, everything: Path) -> None:
         (module / "plugin-descriptor.properties").write_bytes(jar.read(DESCRIPTOR))
 
 
+def compile_words(home: Path, server: Path, runtime: Path) -> None:
+    """Compile the plugin with the JDK that will run it."""
+    plugin = home / "plugins" / "words"
+    classes = home / "classes"
+    plugin.mkdir()
+    command = [runtime.with_name("javac"), "-cp", f"{server}/*", "-d", classes, WORDS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode:
+        raise Missing(f"javac could not compile {WORDS.name}: {done.stderr.strip()[-500:]}")
+    with zipfile.ZipFile(plugin / "words.jar", "w") as jar:
+        for compiled in classes.iterdir():
+            jar.write(compiled, compiled.name)
+    (plugin / "plugin-descriptor.properties").write_text(PLUGIN)
+
+
 def prepare(folder: Path) -> Launch:
     """Fetch the jars and say how a node is started from them."""
     runtime = java()
@@ -39,6 +64,7 @@ def prepare(folder: Path) -> Launch:
     everything = fetched(f"elasticsearch-{VERSION}-transport", [SERVER, f"org.elasticsearch.plugin:{MODULE}:{VERSION}"])
     home = folder / "home"
     assemble(home, server, everything)
+    compile_words(home, server, runtime)
     port, transport = free_ports(2)
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", f"-Des.path.home={home}"),

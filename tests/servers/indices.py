@@ -1,0 +1,36 @@
+"""Indexes of tests in a search engine that runs: removed, or emptied for the next test."""
+
+import json
+from http.client import HTTPConnection
+from typing import Any, get_args
+
+from ibidem_engines.engine import Ledger
+
+
+def ask(address: str, method: str, path: str, body: str | None = None) -> Any:
+    """Send a request past the engine under test, and return the answer's JSON."""
+    connection = HTTPConnection(address.partition("://")[2].partition("/")[0], timeout=60)
+    connection.request(method, path, body, {"content-type": "application/json"})
+    answer = connection.getresponse().read()
+    connection.close()
+    return json.loads(answer) if answer else None
+
+
+def names(index: str) -> str:
+    """List an index and its ledgers."""
+    return ",".join([index, *(f"{index}-ibidem-{ledger}" for ledger in get_args(Ledger))])
+
+
+def remove_indices(address: str, index: str = "news") -> None:
+    """Remove an index and its ledgers."""
+    ask(address, "DELETE", f"/{names(index)}?ignore_unavailable=true")
+
+
+def empty_indices(address: str, index: str = "news") -> None:
+    """Remove every document of an index and its ledgers, as far as they are there."""
+    ask(address, "POST", f"/{names(index)}/_refresh?ignore_unavailable=true")
+    some = json.dumps({"size": 10_000, "_source": False})
+    hits = ask(address, "POST", f"/{names(index)}/_search?ignore_unavailable=true", some)["hits"]["hits"]
+    lines = [json.dumps({"delete": {"_index": hit["_index"], "_id": hit["_id"]}}) + "\n" for hit in hits]
+    if lines:
+        ask(address, "POST", "/_bulk?refresh=true", "".join(lines))
