@@ -27,6 +27,9 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.records import records
 
 BATCH = 400
+MOST_HITS = 50
+"""As a worker asks."""
+
 ROUNDS = 21
 LOOKED_UP: tuple[Clue, ...] = ("content", "fingerprint", "profile", "bands")
 QUERIES = ("the", "said", "oil price", "oil OR wheat OR gold")
@@ -69,7 +72,10 @@ def bare_load(path: Path, stories: Sequence[Record]) -> None:
 def searches(batch: Sequence[Record]) -> list[Search]:
     """Make the look-ups that a worker makes for documents that it has written."""
     values = [(each.document.id, clues(packed)) for each in batch if (packed := unpack(each.packed))]
-    return [Search({clue: its[clue] for clue in LOOKED_UP if clue in its}, own=name) for name, its in values]
+    return [
+        Search({clue: its[clue] for clue in LOOKED_UP if clue in its}, limit=MOST_HITS, own=name)
+        for name, its in values
+    ]
 
 
 def plain_search(engine: Engine, query: Query) -> None:

@@ -116,15 +116,12 @@ def _densest(spans: Sequence[Span]) -> int:
 
 def _begin(text: str, place: int) -> int:
     """Go back from a match to where its sentence begins when that is near, else to a word's beginning."""
-    start = max(0, place - 2 * BEFORE)
+    start = max(0, place - BEFORE)
     if start == 0:
         return len(text) - len(text.lstrip())
     before = text[start:place]
-    sentences = [end.end() for end in _SENTENCE_END.finditer(before)]
-    if sentences:
-        return start + sentences[0]
-    gap = re.search(r"\s+", before[BEFORE:])
-    return start + BEFORE + gap.end() if gap else place
+    borders = list(_SENTENCE_END.finditer(before))[-1:] or list(re.finditer(r"\s+", before))[:1]
+    return start + borders[0].end() if borders else place
 
 
 def _end(text: str, begin: int) -> int:

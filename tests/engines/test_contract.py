@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+
 from ibidem_engines.engine import HIGHLIGHT, Clue, Engine, Fate, Found, Outcome, Ranking, Record, Search
 from ibidem_engines.errors import Permanent
 from ibidem_engines.opening import open_engine
@@ -70,7 +71,13 @@ class TestCreate:
 
     def test_info_of_an_index_that_was_never_made_says_so(self, absent: Engine) -> None:
         info = absent.info()
-        assert (info.exists, info.documents, info.unsigned, list(info.schema), dict(info.tables)) == (False, 0, 0, [], {})
+        assert (info.exists, info.documents, info.unsigned, list(info.schema), dict(info.tables)) == (
+            False,
+            0,
+            0,
+            [],
+            {},
+        )
         assert info.version
 
 
@@ -90,7 +97,7 @@ class TestWrite:
         first = [each.order for each in store(engine, record("a"), record("b"))]
         (second,) = store(engine, record("a", "something else", version=2))
         assert 0 < first[0] < first[1] < second.order
-        assert {hit.id: hit.order for slice in engine.scan() for hit in slice} == {"b": first[1], "a": second.order}
+        assert {hit.id: hit.order for part in engine.scan() for hit in part} == {"b": first[1], "a": second.order}
 
     def test_an_order_is_never_given_out_twice(self, engine: Engine, record: Make) -> None:
         (first,) = store(engine, record("a"))
@@ -102,7 +109,7 @@ class TestWrite:
         (first,) = store(engine, record("a", version=3))
         (again,) = store(engine, record("a", version=3))
         assert (again.fate, again.before, again.order) == (Fate.UNCHANGED, 3, 0)
-        assert [hit.order for slice in engine.scan() for hit in slice] == [first.order]
+        assert [hit.order for part in engine.scan() for hit in part] == [first.order]
 
     def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=1))
@@ -162,7 +169,9 @@ class TestWrite:
         assert outcomes[1].why
         assert matching(engine, "grain") == ["a", "b"]
 
-    def test_a_document_without_signatures_is_stored_and_has_no_packed_value(self, engine: Engine, record: Make) -> None:
+    def test_a_document_without_signatures_is_stored_and_has_no_packed_value(
+        self, engine: Engine, record: Make
+    ) -> None:
         store(engine, replace(record("a"), packed=b""))
         assert [hit.packed for hit in engine.window(parse_query("grain"), 1).hits] == [None]
 
@@ -177,7 +186,7 @@ class TestDelete:
         assert matching(engine, "grain") == ["a"]
         assert ids(engine.find([Search(values_of(gone))])[0]) == ["a"]
         assert engine.fetch([(engine.index, "b")]) == []
-        assert [hit.id for slice in engine.scan() for hit in slice] == ["a"]
+        assert [hit.id for part in engine.scan() for hit in part] == ["a"]
 
     def test_outcomes_stand_in_the_order_asked(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5), record("b", version=1))
@@ -323,7 +332,7 @@ class TestWindow:
         conditions = tuple(map(parse_query("x", filters).filters.__getitem__, range(len(filters))))
         everything = engine.window(Query(filters=conditions), 10)
         assert (ids(everything), everything.total) == (sorted(expected), len(expected))
-        assert sorted(hit.id for slice in engine.scan(conditions) for hit in slice) == sorted(expected)
+        assert sorted(hit.id for part in engine.scan(conditions) for hit in part) == sorted(expected)
 
     def test_without_words_all_match_in_the_order_of_ids(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(name) for name in ("c", "a", "b")))
@@ -481,13 +490,17 @@ class TestFind:
         assert (len(found.hits), list(found.capped), found.same) == (9, [], 9)
 
     def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
-        store(engine, record("a", title="Chicago"), record("b", title="Kansas"), record("c", title="Kansas", source="AP"))
+        store(
+            engine, record("a", title="Chicago"), record("b", title="Kansas"), record("c", title="Kansas", source="AP")
+        )
         search = Search(values_of(record("a")), limit=1)
         assert ids(engine.find([search], parse_query("kansas", ["source=AP"]))[0]) == ["c"]
         (found,) = engine.find([search], parse_query("kansas"))
         assert (ids(found), found.same, "bands" in found.capped) == (["b", "c"], 2, True)
 
-    def test_a_document_that_was_written_again_is_found_by_its_new_values_only(self, engine: Engine, record: Make) -> None:
+    def test_a_document_that_was_written_again_is_found_by_its_new_values_only(
+        self, engine: Engine, record: Make
+    ) -> None:
         old, new = record("a"), record("a", "quite another text by now", version=2)
         store(engine, old)
         store(engine, new)
@@ -509,7 +522,9 @@ class TestFind:
             writer, reader = (engine, other) if number % 2 else (other, engine)
             store(writer, record(f"a{number}", f"story {number // 2} of grain prices in chicago"))
             names = [f"a{each}" for each in range(number + 1) if each // 2 == number // 2]
-            search = Search({"content": values_of(record("x", f"story {number // 2} of grain prices in chicago"))["content"]})
+            search = Search(
+                {"content": values_of(record("x", f"story {number // 2} of grain prices in chicago"))["content"]}
+            )
             for _ in range(3):
                 assert ids(reader.find([search])[0]) == names
         other.close()
@@ -520,18 +535,18 @@ class TestScan:
     def test_it_goes_through_all_in_the_order_of_writing(self, engine: Engine, record: Make, size: int) -> None:
         store(engine, *(record(name) for name in ("c", "a", "b")))
         store(engine, record("a", "written again", version=2), record("d"))
-        slices = list(engine.scan(size=size))
-        assert [hit.id for slice in slices for hit in slice] == ["c", "b", "a", "d"]
-        assert all(len(slice) <= size for slice in slices)
-        assert slices[0][0].packed == record("c").packed
+        parts = list(engine.scan(size=size))
+        assert [hit.id for part in parts for hit in part] == ["c", "b", "a", "d"]
+        assert all(len(part) <= size for part in parts)
+        assert parts[0][0].packed == record("c").packed
 
     def test_it_ends_though_every_document_is_written_again_meanwhile(self, engine: Engine, record: Make) -> None:
         names = [f"d{number}" for number in range(6)]
         store(engine, *(record(name) for name in names))
         seen = []
-        for slice in engine.scan(size=2):
-            seen += [hit.id for hit in slice]
-            store(engine, *(record(hit.id, "written again", version=2) for hit in slice))
+        for part in engine.scan(size=2):
+            seen += [hit.id for hit in part]
+            store(engine, *(record(hit.id, "written again", version=2) for hit in part))
         assert seen == names
 
     def test_an_empty_index_has_no_slices(self, engine: Engine) -> None:

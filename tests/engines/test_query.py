@@ -1,0 +1,199 @@
+"""What a typed query means."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, days, parse_filter, parse_query
+from ibidem_ingest.errors import UsageError
+
+
+def meaning(typed: str) -> tuple[list[list[str]], list[str]]:
+    query = parse_query(typed)
+    return [[phrase.text for phrase in entry] for entry in query.all_of], [phrase.text for phrase in query.none_of]
+
+
+@pytest.mark.parametrize(
+    ("typed", "all_of", "none_of"),
+    [
+        ("grain", [["grain"]], []),
+        ("  Grain\t prices ", [["Grain"], ["prices"]], []),
+        ('"export duty" grain', [["export duty"], ["grain"]], []),
+        ("“export duty”", [["export duty"]], []),
+        ('say"export duty"now', [["say"], ["export duty"], ["now"]], []),
+        ("a OR b", [["a", "b"]], []),
+        ("a OR b OR c d", [["a", "b", "c"], ["d"]], []),
+        ('a OR "b c"', [["a", "b c"]], []),
+        ("a or b", [["a"], ["or"], ["b"]], []),
+        ('"OR"', [["OR"]], []),
+        ("a AND b", [["a"], ["AND"], ["b"]], []),
+        ("a -b", [["a"]], ["b"]),
+        ('a -"b c" -d', [["a"]], ["b c", "d"]),
+        ("a --b", [["a"]], ["b"]),
+        ("a-b", [["a-b"]], []),
+        ('"a b"-c', [["a b"], ["c"]], []),
+        ("don't C++ .NET #5", [["don't"], ["C"], ["NET"], ["5"]], []),
+        ("title:grain^2 gr*in~", [["title:grain^2"], ["gr*in"]], []),
+        ("हिन्दी", [["हिन्दी"]], []),
+        ("a\0b", [["a"], ["b"]], []),
+    ],
+)
+def test_words_phrases_or_and_minus_mean_something_and_nothing_else_does(
+    typed: str, all_of: list[list[str]], none_of: list[str]
+) -> None:
+    assert meaning(typed) == (all_of, none_of)
+
+
+@pytest.mark.parametrize(
+    ("typed", "all_of"),
+    [
+        ('"export duty', [["export"], ["duty"]]),
+        ('5" pipe', [["5"], ["pipe"]]),
+        ('"a b" "c d', [["a b"], ["c"], ["d"]]),
+    ],
+)
+def test_a_quotation_mark_without_its_partner_leaves_words(typed: str, all_of: list[list[str]]) -> None:
+    assert meaning(typed) == (all_of, [])
+
+
+@pytest.mark.parametrize(
+    ("typed", "all_of", "none_of"),
+    [
+        ("OR a", [["a"]], []),
+        ("a OR", [["a"]], []),
+        ("a OR OR b", [["a"], ["b"]], []),
+        ("a OR -b c", [["a"], ["c"]], ["b"]),
+        ("a -b OR c", [["a"], ["c"]], ["b"]),
+        ("a OR *** b", [["a"], ["b"]], []),
+        ("a *** OR b", [["a"], ["b"]], []),
+    ],
+)
+def test_an_or_that_lacks_a_neighbour_joins_nothing(typed: str, all_of: list[list[str]], none_of: list[str]) -> None:
+    assert meaning(typed) == (all_of, none_of)
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "OR", "OR OR", '""', '"', "***", "- (", "&& ||"])
+def test_a_search_for_nothing_says_what_to_type(typed: str) -> None:
+    with pytest.raises(UsageError, match="no word; type words"):
+        parse_query(typed, ["source=Reuters"])
+
+
+def test_a_search_that_only_excludes_says_what_to_type() -> None:
+    with pytest.raises(UsageError, match="only excludes; type at least one word"):
+        parse_query("-grain -wheat")
+
+
+def test_more_words_than_engines_allow_are_refused() -> None:
+    parse_query("a " * MAX_WORDS)
+    with pytest.raises(UsageError, match=f"201 words; use at most {MAX_WORDS}"):
+        parse_query("a " * MAX_WORDS + "-b")
+
+
+def test_the_query_keeps_what_was_typed() -> None:
+    assert parse_query(' Grain "export duty').typed == ' Grain "export duty'
+
+
+def test_a_filter_is_a_field_and_a_value() -> None:
+    assert parse_query("a", ["source=Reuters", " meta.case no = 1=2 "]).filters == (
+        Filter("source", "Reuters"),
+        Filter("meta.case no", "1=2"),
+    )
+
+
+@pytest.mark.parametrize("typed", ["titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x"])
+def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
+    with pytest.raises(UsageError, match=r"source, language, date, id, meta\.<name>"):
+        parse_filter(typed)
+
+
+@pytest.mark.parametrize("typed", ["", "source", "source=", "source= "])
+def test_a_filter_without_a_value_says_how_one_is_written(typed: str) -> None:
+    with pytest.raises(UsageError, match="write FIELD=VALUE, FIELD one of source"):
+        parse_filter(typed)
+
+
+@pytest.mark.parametrize(
+    ("value", "first_and_last"),
+    [
+        ("1980", (0, 365)),
+        ("1980-02", (31, 59)),
+        ("1980-01-02", (1, 1)),
+        ("1980-01-02..1980-02", (1, 59)),
+        ("1980-02..", (31, None)),
+        ("..1980-02", (None, 59)),
+    ],
+)
+def test_a_date_is_the_days_that_it_covers(value: str, first_and_last: tuple[int | None, int | None]) -> None:
+    assert days(value) == first_and_last
+    assert parse_filter(f"date={value}") == Filter("date", value)
+
+
+@pytest.mark.parametrize("value", ["yesterday", "1987-13", "..", "1988..1987", "1987..never", "1987-02-30"])
+def test_a_date_that_is_none_names_the_value(value: str) -> None:
+    with pytest.raises(UsageError, match=f"date={value}"):
+        parse_filter(f"date={value}")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An empty index: FTS5 reads every query all the same."""
+    engine = open_engine(f"sqlite:///{tmp_path_factory.mktemp('query')}/index.sqlite", "news")
+    engine.create()
+    yield engine
+    engine.close()
+
+
+def answered(library: Engine, typed: str, *filters: str) -> bool:
+    """Tell whether a query is refused with what would be right, or runs and finds nothing."""
+    try:
+        query = parse_query(typed, filters)
+    except UsageError as error:
+        return bool(error.remedy)
+    return library.window(query, 10).total == 0
+
+
+SYNTAX = [
+    '"',
+    "'",
+    "OR",
+    "AND",
+    "NOT",
+    "NEAR(",
+    "-",
+    "*",
+    "^",
+    ":",
+    "(",
+    ")",
+    "{",
+    "}",
+    "+",
+    "\\",
+    "/",
+    "a",
+    " ",
+    "\0",
+    "é",
+]
+
+
+@given(st.text() | st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join))
+@example('"' * 99 + "a")
+@example("a\0b \ud800 \U0001e900")
+def test_any_text_is_a_query_that_runs_or_is_refused_with_reason(library: Engine, typed: str) -> None:
+    assert answered(library, typed)
+
+
+@given(st.text(), st.text())
+def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, value: str) -> None:
+    for field in (name, f"meta.{name}", "source", "date", "id"):
+        assert answered(library, "a", f"{field}={value}")
+
+
+def test_phrases_made_by_hand_do_no_harm(library: Engine) -> None:
+    phrases = tuple(Phrase(text) for text in ('"', '" OR "', "a\0b", "***", ""))
+    assert library.window(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
