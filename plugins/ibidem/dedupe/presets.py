@@ -29,7 +29,7 @@ PRESETS: Mapping[str, Preset] = {
         "the default figures and no date window: versions of a contract or statute are months and years apart",
     ),
     "books": Preset(
-        Policy(terms=Terms(numbers=False)),
+        Policy(terms=Terms(lengths=0.8, numbers=False)),
         "no date window, and numbers do not have to agree: in scanned books they are page numbers and misread digits",
     ),
     "conrad2003": Preset(

@@ -157,15 +157,16 @@ def count_shared(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64
 
 def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.same_fingerprint` for many pairs."""
-    columns = pairs.columns
-    if policy.fingerprint is None:
+    columns, rule = pairs.columns, policy.fingerprint
+    if rule is None:
         return np.zeros(len(pairs.a), bool)
     strong = (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0) & (columns.idf != 0)
+    strong &= columns.length >= rule.shortest
     equal = strong[pairs.a] & strong[pairs.b] & pairs.equal(columns.fingerprint) & pairs.equal(columns.idf)
     numbers = pairs.equal(columns.numbers) & (columns.number_sketch[pairs.a] == columns.number_sketch[pairs.b]).all(
         axis=1
     )
-    passed: Bools = equal & numbers & (pairs.lengths >= policy.fingerprint)
+    passed: Bools = equal & numbers & (pairs.lengths >= rule.lengths)
     return passed
 
 
