@@ -23,6 +23,7 @@ DONE = {
     "repeated": 1,
     "repeated_ids": ["twice"],
     "meta_fields": ["court"],
+    "passed_over": {".docx": 3, "no suffix": 1},
 }
 
 
@@ -39,10 +40,11 @@ def shown(**changes: object) -> str:
         "900  indexed",
         "75  were there already, unchanged",
         "40  of them identical with one that was there before",
-        "a.jsonl:0: document 'd0', date: 'soon' is none",
+        "a.jsonl:0, document 'd0', date: 'soon' is none",
         "… 5 more: ibidem status 20250101-120000-abcd --json",
         "1 id came again in this run (twice)",
         "went into meta: court",
+        "passed over: 3 .docx, 1 no suffix",
     ],
 )
 def test_a_summary_says(said: str) -> None:

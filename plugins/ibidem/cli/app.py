@@ -84,7 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What was typed after `ibidem`; the process's own when None.
     """
-    typed = list(sys.argv[1:] if arguments is None else arguments)
+    at_the_edge(start)(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def start(typed: list[str]) -> None:
+    """Build the application with the command that was typed, and run it."""
     first = next((word for word in typed if not word.startswith("-")), "")
     app = build(list(COMMANDS) if COMPLETION in os.environ else [first])
-    at_the_edge(app)(typed, prog_name="ibidem")
+    app(typed, prog_name="ibidem")

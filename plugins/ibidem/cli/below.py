@@ -15,15 +15,19 @@ class Below:
     Args:
         text: The text; one that must not wrap is cut with an ellipsis.
         columns: How far to the right.
+        head: What stands to the left of its first line, at most as wide as that; a number or a sign.
     """
 
     text: Text
     columns: int
+    head: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield its lines."""
         width = max(NARROWEST, options.max_width - self.columns)
         lines = self.text.wrap(console, width, no_wrap=self.text.no_wrap, overflow=self.text.overflow)
+        head = self.head
         for line in lines:
             line.rstrip()
-            yield Text.assemble(" " * self.columns, line, no_wrap=True, overflow="ellipsis")
+            yield Text.assemble((head.ljust(self.columns), "place"), line, no_wrap=True, overflow="ellipsis")
+            head = ""

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from ibidem.cli.below import Below
 from ibidem.cli.console import print_json, results
 from ibidem.cli.marked import harmless, one_line, spelled
 from ibidem.cli.opened import opened_engine
@@ -80,19 +80,18 @@ def report(found: Comparison) -> Iterator[RenderableType]:
     yield Text()
     yield verdict(found)
     yield Text()
-    yield signals(found.signals)
+    yield from signals(found.signals)
     yield Text()
     yield from passages(found)
     if pieces := difference(found.a.text, found.b.text):
-        yield one_line(Text.assemble(("differs: ", "about"), spelled(pieces)))
+        yield Below(one_line(spelled(pieces)), 13, "differs")
 
 
-def heading(letter: str, document: Document) -> Text:
-    """Name one of the two on a line."""
+def heading(letter: str, document: Document) -> Below:
+    """Name one of the two."""
     about = " · ".join(harmless(part) for part in (document.date, document.source, document.id) if part)
-    return one_line(
-        Text.assemble((f"{letter}  ", "place"), (harmless(document.title or document.id), "title"), f"  {about}")
-    )
+    title = (harmless(document.title or document.id), "title")
+    return Below(Text.assemble(title, (f"\n{about}", "about")), 3, letter)
 
 
 def verdict(found: Comparison) -> Text:
@@ -102,25 +101,24 @@ def verdict(found: Comparison) -> Text:
     return Text.assemble((found.evidence.level, "level"), f": {reason(found.evidence.why)}")
 
 
-def signals(found: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Return every signal as a table."""
-    table = Table.grid(padding=(0, 2))
+def signals(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Below]:
+    """Yield every signal on a line."""
     for name, values in found.items():
-        table.add_row(Text(name, "about"), SIGNALS[name](values))
-    return table
+        yield Below(Text(SIGNALS[name](values)), 13, name)
 
 
-def passages(found: Comparison) -> Iterator[Text]:
+def passages(found: Comparison) -> Iterator[RenderableType]:
     """Yield the text that both share: how much, and the longest passages."""
     words = sum(one.words for one in found.shared)
     if not words:
         yield Text("They share no passage of eight words.")
         return
-    yield Text(f"They share {counted(words, 'word')} in {counted(len(found.shared), 'passage')}; the longest:")
+    some = "; the longest" if len(found.shared) > PASSAGES_SHOWN else ""
+    yield Text(f"They share {counted(words, 'word')} in {counted(len(found.shared), 'passage')}{some}:")
     for one in sorted(found.shared, key=lambda one: -one.words)[:PASSAGES_SHOWN]:
         passage = harmless(found.a.text[one.a[0] : one.a[0] + PASSAGE])
-        where = f"  A {one.a[0]:,}-{one.a[1]:,}, B {one.b[0]:,}-{one.b[1]:,}, {counted(one.words, 'word')}: "
-        yield one_line(Text.assemble((where, "about"), passage))
+        where = f"A {one.a[0]:,}-{one.a[1]:,}, B {one.b[0]:,}-{one.b[1]:,}, {counted(one.words, 'word')}: "
+        yield Below(one_line(Text.assemble((where, "about"), passage)), 2)
 
 
 def yes(value: object) -> str:

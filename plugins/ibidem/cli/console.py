@@ -23,14 +23,22 @@ THEME = Theme(
 )
 
 
+class Paper(Console):
+    """A console that lets a closed pipe be answered at the edge, where all errors are."""
+
+    def on_broken_pipe(self) -> None:
+        """Raise again what the library would answer by itself."""
+        raise BrokenPipeError
+
+
 def results() -> Console:
     """Return the console of standard output; colour only on a terminal, none with NO_COLOR."""
-    return Console(theme=THEME, highlight=False, soft_wrap=False, emoji=False, markup=False)
+    return Paper(theme=THEME, highlight=False, soft_wrap=False, emoji=False, markup=False)
 
 
 def messages() -> Console:
     """Return the console of standard error."""
-    return Console(theme=THEME, highlight=False, stderr=True, emoji=False, markup=False)
+    return Paper(theme=THEME, highlight=False, stderr=True, emoji=False, markup=False)
 
 
 def print_json(answer: Mapping[str, object]) -> None:

@@ -7,12 +7,19 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.ingest import shown
 from ibidem.cli.marked import harmless
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json
+from ibidem.cli.progress import bar
+from ibidem.cli.summary import show_summary
 from ibidem.reasons import counted
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.dead import DeadLetter, drop, letters
+from ibidem_workers.ingest import retry
+from ibidem_workers.runs import summary
+from ibidem_workers.settings import load
 
 app = typer.Typer(help="List, show, retry or drop what could not be ingested.")
 
@@ -46,6 +53,24 @@ def show(id_: Annotated[str, typer.Argument(metavar="ID", help="The document's i
         console.print(Text.assemble((f"{name:>6}  ", "about"), harmless(str(value))))
     for name, value in letter.record.items():
         console.print(Text.assemble((f"{name}: ", "about"), harmless(str(value)[:1_000])))
+
+
+@app.command("retry")
+def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
+    """Send documents through the queue again; leaves with 3 when some were refused again."""
+    settings = load()
+    with opened_engine(settings) as engine:
+        wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
+    with bar("Indexing") as advance:
+        name = retry([letter.refusal.id for letter in wanted], settings, seen=lambda seen: shown(seen, advance))
+    with opened_engine(settings) as engine:
+        found = summary(engine, name)
+    if as_json:
+        print_json(found)
+    else:
+        show_summary(found, results())
+    if found["refused"]:
+        raise typer.Exit(SOME_REFUSED)
 
 
 @app.command("drop")

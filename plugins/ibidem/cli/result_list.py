@@ -87,7 +87,7 @@ def leading(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
     title = marked(title_of(hit), styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
-    yield Text.assemble((f"{number:>{width}}  ", "place"), title)
+    yield Below(title, width + 2, f"{number:>{width}}")
     yield Below(Text(about(hit), "about"), width + 2)
     if passage := snippet(hit):
         yield Below(marked(passage, styled=styled), width + 2)
@@ -96,7 +96,7 @@ def leading(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
 def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
     """Yield the lines of a duplicate: title, whence it is, level and reason, what differs."""
     mark = hit["_dedupe"]
-    yield Below(one_line(Text.assemble("└ ", harmless(title_of(hit)))), 4)
+    yield Below(one_line(Text(harmless(title_of(hit)))), 6, "    └")
     yield Below(Text(about(hit), "about"), 6)
     yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), because(mark)), 6)
     if line := differs(hit, lead):
@@ -160,7 +160,8 @@ def account(response: Response, first: int) -> str:
     told = response["dedupe"]
     documents, grouped = told["documents"], told["groups"]
     shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
-    parts = [f"{counted(documents['matched'], 'document')} match", f"{documents['in_window']:,} examined"]
+    matched = documents["matched"]
+    parts = [f"{counted(matched, 'document')} match{'es' * (matched == 1)}", f"{documents['in_window']:,} examined"]
     if told["mode"] != "off":
         parts.append(counted(grouped["in_window"], "group"))
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]

@@ -69,9 +69,9 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
 
 def refusal(one: Mapping[str, str]) -> Text:
     """Write a refusal on one line: place, document, field, reason."""
-    named = f" document {one['id']!r}" if one["id"] else ""
-    field = f", {one['field']}" if one["field"] else ""
-    return Text(harmless(f"{one['where']}:{named}{field}: {one['why']}"))
+    document = f"document {one['id']!r}" if one["id"] else ""
+    place = ", ".join(part for part in (one["where"], document, one["field"]) if part)
+    return Text(harmless(f"{place}: {one['why']}"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
@@ -82,6 +82,9 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {listed(summary['meta_fields'])}.")
+    if summary.get("passed_over"):
+        files = listed([f"{count:,} {suffix}" for suffix, count in summary["passed_over"].items()])
+        yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
     if summary.get("state") in {"waiting", "reading", "interrupted"}:
         yield Text(f"\nThe run is {STATES[summary['state']]}; see it with: ibidem status {summary['run']}")
 
