@@ -12,6 +12,7 @@ FTS5 table of title and text, one process, transactions of 500, reading included
 
 import argparse
 import os
+import resource
 import sqlite3
 import tempfile
 import time
@@ -46,12 +47,14 @@ class Taken:
         start: Seconds until the first worker was ready.
         run: Seconds from then until the run was done.
         sent: Seconds from then until all was sent.
+        processor: Seconds of processor time of all processes, the workers' start included.
         summary: The run's account.
     """
 
     start: float
     run: float
     sent: float
+    processor: float
     summary: dict[str, object]
 
 
@@ -80,7 +83,7 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Taken:
     )
     engine = open_engine(settings.engine, settings.index)
     engine.create()
-    began = time.monotonic()
+    began, spent = time.monotonic(), processor_time()
     with closing(engine), Pool(settings) as pool:
         while pool.ready_at is None:
             pool.check()
@@ -90,7 +93,15 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Taken:
         sent = time.monotonic()
         Watch(engine, record.run).wait(lambda _: pool.check())
         ended = time.monotonic()
-        return Taken(pool.ready_at - began, ended - pool.ready_at, sent - pool.ready_at, summary(engine, record.run))
+        account = summary(engine, record.run)
+    ready = pool.ready_at
+    return Taken(ready - began, ended - ready, sent - ready, processor_time() - spent, account)
+
+
+def processor_time() -> float:
+    """Return the processor time of this process and of those that it started and that have ended, in seconds."""
+    usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in usage)
 
 
 def bare_load(source: Source, folder: Path) -> float:
@@ -113,6 +124,7 @@ def report(name: str, taken: Taken, bare: float) -> None:
     print(f"{name}: {read_:,} documents, {os.cpu_count()} cores")
     print(f"  workers' start           {taken.start:7.2f} s")
     print(f"  queue, workers, SQLite   {taken.run:7.2f} s   (sent after {taken.sent:.2f} s)")
+    print(f"  processor time           {taken.processor:7.2f} s   (all processes, the workers' start included)")
     print(f"  bare FTS5 load           {bare:7.2f} s")
     print(f"  ratio                    {taken.run / bare:7.2f}")
     print(f"  account                  { {key: taken.summary[key] for key in ('indexed', 'refused', 'duplicates')} }")
