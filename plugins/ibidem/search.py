@@ -14,6 +14,7 @@ from ibidem.dedupe.present import Json, Page, plain
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.scope import Beyond, behind, check_scope, look_up
 from ibidem.dedupe.window import Window
+from ibidem.recorded import recorded
 from ibidem_engines.engine import Engine, Ranking, Stored
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
@@ -94,11 +95,6 @@ def check_page(page: int, size: int) -> None:
         raise UsageError(
             f"page {page} of size {size} lies beyond the first {DEEPEST:,} hits", "narrow the query, or add a filter"
         )
-
-
-def recorded(engine: Engine) -> list[Override]:
-    """Read the words that readers left beside the index."""
-    return [Override.from_record(record) for _, record in engine.noted("overrides")]
 
 
 def in_ranking(asked: Asked) -> Json:

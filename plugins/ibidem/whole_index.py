@@ -1,0 +1,164 @@
+"""All groups of an index: what `ibidem groups` counts.
+
+The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
+what decides is kept of each, about 600 bytes, and the keys that documents share; 200,000 documents need some 400 MB.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from ibidem.dedupe.grouping import Grouping, group
+from ibidem.dedupe.overrides import Name, Override, heard
+from ibidem.dedupe.verification import SIGNATURES
+from ibidem.recorded import recorded
+from ibidem_engines.engine import Engine, Hit
+from ibidem_ingest.decision import Level, Policy
+from ibidem_ingest.signatures.packed import NO_DATE
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+LARGEST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A document in its group.
+
+    Args:
+        lead: Id of the group's first document.
+        index: The document's index.
+        id: Its id.
+        size: Documents in the group.
+        evidence: The signature that joined it to the lead; empty for the lead itself.
+    """
+
+    lead: str
+    index: str
+    id: str
+    size: int
+    evidence: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class IndexGroups:
+    """The groups of a whole index.
+
+    Args:
+        level: The weakest level that joined two documents.
+        names: (n) index and id of the documents, in the order in which they were taken.
+        grouping: Which group each belongs to.
+        unsigned: Documents without signatures or without words; each is a group of its own.
+    """
+
+    level: Level
+    names: Sequence[Name]
+    grouping: Grouping
+    unsigned: int
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """How many groups have two documents, three, and so on."""
+        return dict(sorted(Counter(size for size in self._counts.values() if size > 1).items()))
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """How many duplicates each signature joined to their lead, the most frequent first."""
+        codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
+        found = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        return dict(sorted(found.items(), key=lambda each: -each[1]))
+
+    @property
+    def largest(self) -> Sequence[tuple[Name, int]]:
+        """The leads of the largest groups, with the groups' sizes."""
+        several = ((lead, size) for lead, size in self._counts.items() if size > 1)
+        first = sorted(several, key=lambda each: (-each[1], each[0]))[:LARGEST]
+        return [(self.names[lead], size) for lead, size in first]
+
+    @property
+    def _counts(self) -> Mapping[int, int]:
+        leads, counts = np.unique(self.grouping.lead, return_counts=True)
+        return dict(zip(leads.tolist(), counts.tolist(), strict=True))
+
+    def members(self) -> Iterator[Member]:
+        """Yield the documents of all groups of two or more, group by group, the lead first."""
+        counts = self._counts
+        for row in np.argsort(self.grouping.lead, kind="stable").tolist():
+            lead = int(self.grouping.lead[row])
+            if counts[lead] > 1:
+                index, name = self.names[row]
+                evidence = SIGNATURES[self.grouping.evidence[row]]
+                yield Member(self.names[lead][1], index, name, counts[lead], evidence)
+
+    def as_json(self, titles: Mapping[Name, str] | None = None) -> dict[str, object]:
+        """Return what `ibidem groups --json` prints.
+
+        Args:
+            titles: Titles of the leads of the largest groups.
+        """
+        groups = len(self.grouping.leads)
+        return {
+            "level": self.level,
+            "documents": len(self.names),
+            "groups": groups,
+            "duplicates": len(self.names) - groups,
+            "unsigned": self.unsigned,
+            "sizes": {str(size): count for size, count in self.sizes.items()},
+            "kinds": dict(self.kinds),
+            "largest": [
+                {"lead": name[1], "title": (titles or {}).get(name, ""), "size": size} for name, size in self.largest
+            ],
+        }
+
+
+def index_groups(
+    engine: Engine,
+    policy: Policy | None = None,
+    overrides: Iterable[Override] | None = None,
+    seen: Callable[[int], None] = lambda _: None,
+) -> IndexGroups:
+    """Group all documents of an index.
+
+    Args:
+        engine: Where they are.
+        policy: The decision for a pair, and the weakest level; the default one when None.
+        overrides: Readers' words on pairs; those kept beside the index when None.
+        seen: Called with the number of documents read so far.
+    """
+    policy = policy or Policy()
+    names, columns = in_order(*gathered(engine.scan(), seen))
+    words = recorded(engine) if overrides is None else overrides
+    grouping = group(columns, policy, heard(words, names, columns).said)
+    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)))
+
+
+def gathered(slices: Iterable[Sequence[Hit]], seen: Callable[[int], None]) -> tuple[list[Name], PackedColumns]:
+    """Read an index slice by slice; the packed values themselves are not kept."""
+    names: list[Name] = []
+    parts: list[PackedColumns] = []
+    for hits in slices:
+        names += [(hit.index, hit.id) for hit in hits]
+        parts.append(PackedColumns.of([hit.packed for hit in hits]))
+        seen(len(names))
+    return names, joined(parts or [PackedColumns.of([])])
+
+
+def joined(parts: Sequence[PackedColumns]) -> PackedColumns:
+    """Put columns one below the other, without the packed values and the ids inside them."""
+    kept = {each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in arrays()}
+    return PackedColumns(values=(), ids=[""] * len(kept["signed"]), **kept)
+
+
+def arrays() -> Iterator[Field[Any]]:
+    """Yield the fields of columns that are arrays."""
+    return (each for each in fields(PackedColumns) if each.name not in ("values", "ids"))
+
+
+def in_order(names: Sequence[Name], columns: PackedColumns) -> tuple[list[Name], PackedColumns]:
+    """Order documents by the start of their date, those without one last, then by id and index."""
+    start = np.where(columns.date_from == NO_DATE, np.iinfo(np.int64).max, columns.date_from).tolist()
+    order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
+    kept = {each.name: getattr(columns, each.name)[order] for each in arrays()}
+    return [names[row] for row in order], PackedColumns(values=(), ids=columns.ids, **kept)
