@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ibidem.inspection import RELATIONS
 from ibidem.sharedtext import Region, covered, regions
 from ibidem.wordplaces import Words, words
 from ibidem_ingest.decision import Evidence, Guards, Policy, decide, same_table
@@ -36,13 +37,13 @@ class Comparison:
     shared: tuple[Region, ...]
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem compare --json` prints; relations come with the signatures of pages."""
+        """Return what `ibidem compare --json` prints."""
         return {
             "a": self.a.id,
             "b": self.b.id,
             "level": self.evidence.level if self.evidence else None,
-            "relation": None,
-            "confidence": None,
+            "relation": RELATIONS.get(self.evidence.level) if self.evidence else None,
+            "confidence": self.evidence.score if self.evidence else None,
             "why": dict(self.evidence.why) if self.evidence else None,
             "signals": self.signals,
             "shared": [{"a": list(one.a), "b": list(one.b), "words": one.words} for one in self.shared],

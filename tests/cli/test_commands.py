@@ -208,3 +208,41 @@ def test_what_is_not_waited_for_stays_in_the_queue(run: Run) -> None:
     assert code == 0
     assert "1  still in the queue" in out
     assert "ibidem worker" in err
+
+
+def test_inspect_shows_the_duplicates_of_one_document_in_the_whole_index(run: Run) -> None:
+    code, out, _ = run("inspect", "copy")
+    assert code == 0
+    assert "└ Lease: rent, roof, drains\n  lease\n  identical: the same words in the same order, 1 day apart" in out
+    assert out.endswith("2 duplicates\n")
+    found = answer(run, "inspect", "copy")
+    assert [one["level"] for one in found["duplicates"]] == ["identical", "near"]
+    assert [one["id"] for one in answer(run, "inspect", "copy", "--level", "identical")["duplicates"]] == ["lease"]
+
+
+def test_inspect_of_what_is_not_there_is_a_wrong_use(run: Run) -> None:
+    assert run("inspect", "nosuch")[0] == 2
+
+
+def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Run) -> None:
+    code, out, _ = run("groups")
+    assert code == 0
+    assert "5 documents in 3 groups at level near; 2 duplicates; 1 without words or signatures" in out
+    assert "3  Lease: rent, roof, drains · lease" in out
+    found = answer(run, "groups")
+    assert found["sizes"] == {"3": 1}
+    assert found["kinds"] == {"content": 1, "minhash": 1}
+
+
+@pytest.mark.parametrize("name", ["groups.csv", "groups.jsonl"])
+def test_groups_are_exported_a_document_a_line(run: Run, name: str) -> None:
+    assert run("groups", "--export", name)[0] == 0
+    lines = Path(name).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3 + name.endswith("csv")
+    assert "draft" in lines[-1]
+
+
+def test_an_export_whose_name_tells_no_format_is_a_wrong_use(run: Run) -> None:
+    code, _, err = run("groups", "--export", "groups.xls")
+    assert code == 2
+    assert ".csv" in err

@@ -1,0 +1,112 @@
+"""`ibidem groups`: all groups of the index."""
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, astuple, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+import typer
+from rich.console import RenderableType
+from rich.text import Text
+
+from ibidem.cli.below import Below
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.marked import harmless, one_line
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json, Level
+from ibidem.cli.progress import bar
+from ibidem.dedupe.overrides import Name
+from ibidem.dedupe.request import parse_request
+from ibidem.reasons import counted
+from ibidem.whole_index import IndexGroups, Member, index_groups
+from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import UsageError
+
+COLUMNS = 10
+
+
+def run(
+    level: Level = None,
+    export: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
+    policy = parse_request({"dedupe_level": level}).policy
+    write = writer(export) if export is not None else None
+    with opened_engine() as engine:
+        with bar("Reading") as advance:
+            found = index_groups(engine, policy, seen=lambda done: advance(done, None))
+        answer = found.as_json(titles(engine, [name for name, _ in found.largest]))
+    if export is not None and write is not None:
+        write(export, found)
+        messages().print(Text(f"Written to {export}."))
+    if as_json:
+        print_json(answer)
+        return
+    console = results()
+    for part in report(answer):
+        console.print(part)
+
+
+def titles(engine: Engine, names: list[Name]) -> Mapping[Name, str]:
+    """Return the titles of documents."""
+    return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
+
+
+def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the counts, the kinds of duplicates, the sizes and the largest groups."""
+    yield Text(
+        f"{counted(found['documents'], 'document')} in {counted(found['groups'], 'group')} at level {found['level']}; "
+        f"{counted(found['duplicates'], 'duplicate')}; {found['unsigned']:,} without words or signatures"
+    )
+    if found["kinds"]:
+        yield Text("\nWhat joined duplicates to their lead", "title")
+    for kind, count in found["kinds"].items():
+        yield Below(Text(KINDS.get(kind, kind)), COLUMNS, f"{count:>8,}")
+    if found["sizes"]:
+        yield Text("\nGroups by size", "title")
+    for size, count in found["sizes"].items():
+        yield Below(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
+    if found["largest"]:
+        yield Text("\nLargest groups", "title")
+    for one in found["largest"]:
+        named = harmless(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
+        yield Below(one_line(Text(named)), COLUMNS, f"{one['size']:>8,}")
+
+
+KINDS = {
+    "content": "the same words in the same order",
+    "minhash": "equal samples of five-word runs",
+    "termvector": "shared rare terms",
+    "fingerprint": "the same six rarest terms at the same places",
+    "profile": "the same frequent words equally often",
+    "override": "declared the same by a reader",
+}
+"""What each kind of evidence is in words."""
+
+
+def writer(path: Path) -> Callable[[Path, IndexGroups], None]:
+    """Return what writes a file of this name."""
+    writers = {".csv": write_csv, ".jsonl": write_jsonl}
+    if path.suffix not in writers:
+        raise UsageError(f"--export {path}: its name does not tell the format", f"end it in {' or '.join(writers)}")
+    return writers[path.suffix]
+
+
+def write_csv(path: Path, found: IndexGroups) -> None:
+    """Write the members of all groups as a table."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(field.name for field in fields(Member))
+        table.writerows(astuple(member) for member in found.members())
+
+
+def write_jsonl(path: Path, found: IndexGroups) -> None:
+    """Write the members of all groups, one JSON object a line."""
+    with path.open("wb") as file:
+        for member in found.members():
+            file.write(orjson.dumps(asdict(member), option=orjson.OPT_APPEND_NEWLINE))

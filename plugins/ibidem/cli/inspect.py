@@ -1,0 +1,72 @@
+"""`ibidem inspect`: one document's duplicates in the whole index."""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from ibidem.cli.below import Below
+from ibidem.cli.console import print_json, results
+from ibidem.cli.marked import harmless
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Id, Json, Level
+from ibidem.dedupe.request import parse_request
+from ibidem.inspection import Duplicate, Inspection, inspect
+from ibidem.reasons import counted, reason
+
+COLUMNS = 20
+
+SIGNATURES = {
+    "length": "words",
+    "shingles": "distinct five-word runs",
+    "terms": "rare terms kept, 60 at most",
+    "numbers": "distinct words with a digit",
+    "content": "",
+    "fingerprint": "",
+    "fingerprint_binned": "",
+    "profile": "",
+    "idf": "",
+}
+"""The signatures that are shown, and what their counts count."""
+
+
+def run(id_: Id, level: Level = None, as_json: Json = False) -> None:
+    """Show one document's duplicates in the whole index, each with the reason."""
+    policy = parse_request({"dedupe_level": level}).policy
+    with opened_engine() as engine:
+        found = inspect(engine, id_, policy)
+    if as_json:
+        print_json(found.as_json())
+        return
+    console = results()
+    for part in report(found):
+        console.print(part)
+
+
+def report(found: Inspection) -> Iterator[RenderableType]:
+    """Yield the document, its signatures and its duplicates."""
+    yield Text(harmless(found.title or found.id), "title")
+    if found.title:
+        yield Text(harmless(found.id), "about")
+    yield Text()
+    for name, meaning in SIGNATURES.items():
+        if (value := found.signatures.get(name)) is not None:
+            yield Below(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
+    yield Text()
+    for duplicate in found.duplicates:
+        yield from lines(duplicate)
+    yield Text()
+    yield Text(counted(len(found.duplicates), "duplicate"), "account")
+    if found.capped:
+        cut = ", ".join(found.capped)
+        yield Text(
+            f"Too many documents share its {cut}: it looks like a form, and duplicates may be missing.", "account"
+        )
+
+
+def lines(duplicate: Duplicate) -> Iterator[Below]:
+    """Yield the lines of a duplicate: title, id, level and reason."""
+    yield Below(Text(harmless(duplicate.title or duplicate.id)), 2, "└")
+    if duplicate.title:
+        yield Below(Text(harmless(duplicate.id), "about"), 2)
+    yield Below(Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why)}"), 2)
