@@ -2,7 +2,7 @@
 
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -44,25 +44,28 @@ class Demonstration:
 
 def own(settings: Settings, folder: Path = FOLDER) -> Settings:
     """Return settings whose engine and queue lie in a folder of their own, so that no other index is touched."""
-    return settings.changed(
-        engine=f"sqlite:///{folder / 'index.sqlite'}", broker=f"filesystem:///{folder / 'queue'}", index="ibidem"
-    )
+    return settings.changed(engine=f"sqlite:///{folder / 'index.sqlite'}", broker=f"filesystem:///{folder / 'queue'}")
 
 
 def demonstrate(
-    settings: Settings, seen: Callable[[Progress], None] = lambda _: None, folder: Path = FOLDER
+    settings: Settings,
+    texts: Iterable[Document] | None = None,
+    seen: Callable[[Progress], None] = lambda _: None,
+    folder: Path = FOLDER,
 ) -> Demonstration:
-    """Ingest the licence texts of this machine into a fresh index, and search it.
+    """Ingest licence texts into a fresh index, and search it.
 
     Args:
         settings: The user's settings; engine and queue are replaced.
+        texts: What to ingest; by default the licence texts of this machine, at most as many as a slow one signs in
+            some seconds.
         seen: Called with the progress.
         folder: Where index and queue are made; what an earlier demonstration left there is removed.
     """
     settings = own(settings, folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    run = ingest_documents(texts(), settings, seen=seen)
+    run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, seen=seen)
     engine = open_engine(settings.engine, settings.index)
     try:
         request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})
@@ -70,11 +73,6 @@ def demonstrate(
         return Demonstration(settings, summary(engine, run), response)
     finally:
         engine.close()
-
-
-def texts() -> Iterator[Document]:
-    """Yield at most as many licence texts as a slow machine signs in some seconds."""
-    return islice(licences(), MOST)
 
 
 def next_commands(shown: Demonstration, program: str) -> list[str]:

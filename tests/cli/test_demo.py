@@ -1,0 +1,66 @@
+"""The demonstration shows real duplicates in an index of its own, and the commands that it names work as printed."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ibidem.cli import main
+from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own
+from ibidem.licences import of_python_packages
+from ibidem_workers.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="module")
+def shown(folder: Path, tables_folder: Path) -> Demonstration:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        return demonstrate(Settings(tables=tables_folder, concurrency=1), of_python_packages())
+
+
+def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(shown: Demonstration) -> None:
+    assert shown.run["indexed"] == shown.run["read"] > 20
+    assert shown.run["duplicates"]["identical"] > 0
+
+
+def test_the_search_shows_duplicates_indented_with_their_reason(shown: Demonstration) -> None:
+    duplicates = [hit["_dedupe"] for hit in shown.response["hits"]["hits"] if hit["_dedupe"]["indent"]]
+    assert duplicates
+    assert all(mark["why"]["signature"] for mark in duplicates)
+
+
+def test_the_users_own_index_and_queue_are_left_alone() -> None:
+    mine = own(Settings(engine="sqlite:///mine.sqlite", broker="filesystem:///mine", index="mine"))
+    assert str(FOLDER) in mine.engine
+    assert str(FOLDER) in mine.broker
+
+
+def test_the_commands_to_try_next_work_as_they_are_printed(
+    shown: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("IBIDEM_TABLES", str(shown.settings.tables))
+    commands = next_commands(shown, "ibidem")
+    assert len(commands) == 3
+    for command in commands:
+        setting, program, *arguments = shlex.split(command)
+        name, _, value = setting.partition("=")
+        assert (name, program) == ("IBIDEM_ENGINE", "ibidem")
+        monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit) as left:
+            main(arguments)
+        assert not left.value.code
+        assert capsys.readouterr().out
+
+
+def test_a_near_duplicate_makes_a_better_example_than_an_identical_one() -> None:
+    hits = [("a", 0, None), ("b", 1, "identical"), ("c", 0, None), ("d", 1, "near")]
+    marked = [{"_id": id_, "_dedupe": {"indent": indent, "level": level}} for id_, indent, level in hits]
+    assert example(marked) == ("c", "d")
+    assert example(marked[:2]) == ("a", "b")
+    assert example(marked[:1]) is None
