@@ -16,7 +16,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from ibidem_engines.engine import Engine, Outcome, Record, Search
+from ibidem_engines.engine import Engine, Record, Search
 from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
@@ -31,7 +31,7 @@ MOST_HITS = 50
 """As a worker asks."""
 
 ROUNDS = 21
-LOOKED_UP: tuple[Clue, ...] = ("content", "fingerprint", "profile", "bands")
+ALIKE: tuple[Clue, ...] = ("fingerprint", "profile", "bands")
 QUERIES = ("the", "said", "oil price", "oil OR wheat OR gold")
 
 
@@ -69,13 +69,28 @@ def bare_load(path: Path, stories: Sequence[Record]) -> None:
             connection.execute("commit")
 
 
-def searches(batch: Sequence[Record]) -> list[Search]:
+def searches(batch: Sequence[Record], looked_up: Sequence[Clue]) -> list[Search]:
     """Make the look-ups that a worker makes for documents that it has written."""
     values = [(each.document.id, clues(packed)) for each in batch if (packed := unpack(each.packed))]
     return [
-        Search({clue: its[clue] for clue in LOOKED_UP if clue in its}, limit=MOST_HITS, own=name)
+        Search({clue: its[clue] for clue in looked_up if clue in its}, limit=MOST_HITS, own=name)
         for name, its in values
     ]
+
+
+def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) -> int:
+    """Look for copies first, and for what is alike where there are none; count the documents with candidates."""
+    found = 0
+    for looked_up in (("content",), ALIKE):
+        begin = time.process_time()
+        asked = searches(batch, looked_up)
+        made = time.process_time()
+        answers = engine.find(asked)
+        spent["find"] += time.process_time() - made
+        spent["values"] += made - begin
+        found += sum(bool(answer.hits) for answer in answers)
+        batch = [each for each, answer in zip(batch, answers, strict=True) if not answer.hits]
+    return found
 
 
 def plain_search(engine: Engine, query: Query) -> None:
@@ -92,20 +107,16 @@ def wide_search(engine: Engine, query: Query) -> None:
 
 def load(engine: Engine, stories: Sequence[Record]) -> None:
     """Write and look up batch after batch, and print what each part took."""
-    writing = making = finding = 0.0
+    spent = {"write": 0.0, "values": 0.0, "find": 0.0}
     found = 0
     for batch in batches(stories):
-        outcomes: list[Outcome] = []
-        writing += timed(lambda batch=batch, outcomes=outcomes: outcomes.extend(engine.write(batch)))
-        asked: list[Search] = []
-        making += timed(lambda batch=batch, asked=asked: asked.extend(searches(batch)))
         begin = time.process_time()
-        found += sum(bool(answer.hits) for answer in engine.find(asked))
-        finding += time.process_time() - begin
-    each = 1e6 / len(stories)
-    print(f"write              {writing:6.2f} s  {writing * each:6.1f} µs a document")
-    print(f"values to look up  {making:6.2f} s  {making * each:6.1f} µs a document")
-    print(f"find               {finding:6.2f} s  {finding * each:6.1f} µs a document, {found} with candidates")
+        engine.write(batch)
+        spent["write"] += time.process_time() - begin
+        found += look_up(engine, batch, spent)
+    for name, seconds in spent.items():
+        print(f"{name:18} {seconds:6.2f} s  {1e6 * seconds / len(stories):6.1f} µs a document")
+    print(f"with candidates    {found}")
 
 
 def main() -> None:

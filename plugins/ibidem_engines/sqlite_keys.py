@@ -4,13 +4,15 @@ import re
 
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.engine import Clue
-from ibidem_ingest.signatures.clues import clues
+from ibidem_engines.engine import Clue, Record
+from ibidem_ingest.signatures.clues import bands, clues
 from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.signature import RAREST
 
 MARKED: tuple[Clue, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
 """Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
 
+_HASH = len("fp1:") + 16
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
@@ -18,6 +20,25 @@ def values_of(packed: bytes) -> dict[Clue, list[str]]:
     """Read the look-up values out of a packed value; none of one that is empty, damaged or of an unknown scheme."""
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else clues(unpacked)
+
+
+def values_of_record(record: Record) -> dict[Clue, list[str]]:
+    """Name the same values from the signatures before they were packed, which costs half of reading them again."""
+    its = record.signatures
+    if not record.packed:
+        return {}
+    found: dict[Clue, list[str]] = {"content": [its.content]}
+    if its.fingerprint and not its.weak:
+        found["fingerprint"] = [its.fingerprint[:_HASH]]
+        found["fingerprint_binned"] = [its.fingerprint_binned[:_HASH]]
+    if its.profile:
+        found["profile"] = [its.profile[:_HASH]]
+    if its.slots:
+        found["bands"] = bands(its.slots)
+    if its.full:
+        table = its.idf[:4]
+        found["rare"] = [f"{table}{code:06x}" for code in its.terms[:RAREST]]
+    return found
 
 
 def marked(values: dict[Clue, list[str]]) -> list[str]:

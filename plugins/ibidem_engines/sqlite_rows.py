@@ -9,7 +9,7 @@ import orjson
 from ibidem_engines.engine import Fate, Outcome, Record
 from ibidem_engines.seen import marks
 from ibidem_engines.sqlite_file import Row
-from ibidem_engines.sqlite_keys import marked, values_of, words
+from ibidem_engines.sqlite_keys import marked, values_of_record, words
 from ibidem_ingest.dates import interval
 
 MOST_CHARACTERS = 200_000_000
@@ -64,7 +64,7 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
                 facts[at] = _facts(record)
             except _Unfit as unfit:
                 outcomes[at] = Outcome(record.document.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
-    values = {at: values_of(records[at].packed) for at in facts}
+    values = {at: values_of_record(records[at]) for at in facts}
     hashes = _marks([marked(values[at]) for at in facts])
     ready = [
         Ready(at, records[at], (*_head(records[at]), its_marks, *its_facts), words(values[at]))
