@@ -17,8 +17,8 @@ LETTERS = "bdfgklmnprstv"
 VOWELS = "aeiou"
 
 
-few = settings(max_examples=40, deadline=None)
-"""For laws whose every example is a whole window: forty windows are some twenty thousand pairs."""
+few = settings(max_examples=25, deadline=None)
+"""For laws whose every example is a whole window: twenty-five windows are some ten thousand pairs."""
 
 
 def signatures(seed: int = 0, **changes: object) -> Signatures:
