@@ -1,9 +1,10 @@
 """Looking up signature values in SQLite: which documents carry them."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,8 +29,7 @@ _OWN = 'select id, place from "ibidem.{index}.documents" where id in (select val
 _AT_ONCE = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """The values of one class for one search, as far as another document may carry them.
 
     Args:
@@ -71,7 +71,7 @@ class Finder:
 
     def find(self, searches: Sequence[Search], query: Query | None) -> list[Found]:
         """Look up values; see `Engine.find`."""
-        answers = [_Answer() for _ in searches]
+        answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches)
             own = self._own_places({searches[each.at].own for each in questions})
@@ -79,10 +79,11 @@ class Finder:
             for each in questions:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
-            documents = by_place(self._file, set(chain.from_iterable(answer.places for answer in answers)))
+            documents = by_place(self._file, set(chain.from_iterable(answer.places for answer in answers.values())))
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
         number = {hit.order: at for at, hit in enumerate(hits)}
-        return [_found(answer, hits, number) for answer in answers]
+        nothing = Found(())
+        return [_found(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
     def _worth_asking(self, searches: Sequence[Search]) -> list[_Question]:
         """Leave out the values that no document carries, or only the one that asks."""

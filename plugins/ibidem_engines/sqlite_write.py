@@ -1,7 +1,7 @@
 """Storing and deleting documents in SQLite, one transaction for each call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ibidem_engines import sqlite_ledger
@@ -109,7 +109,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     new = [each for each in ready if outcomes[each.at].fate is Fate.INDEXED]
     _remove(file, [standing.there[each.id].place for each in new if each.id in standing.there])
     for each, place in zip(new, _insert(file, new), strict=True):
-        outcomes[each.at] = replace(outcomes[each.at], order=place)
+        outcomes[each.at] = Outcome(each.id, Fate.INDEXED, place, outcomes[each.at].before)
     same = [each.record for each in ready if outcomes[each.at].fate is Fate.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in same])
     if standing.graves:
