@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,7 @@ DOCUMENTS: list[Mapping[str, object]] = [
 ]
 
 Run = Callable[..., tuple[int, str, str]]
+Answer = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
@@ -75,3 +77,15 @@ def run(
         return int(code), printed.out, printed.err
 
     return run
+
+
+@pytest.fixture
+def answer(run: Run) -> Answer:
+    """Run a command with --json; its standard output is one JSON document and nothing else."""
+
+    def answer(*arguments: str) -> dict[str, Any]:
+        _, out, _ = run(*arguments, "--json")
+        found: dict[str, Any] = json.loads(out)
+        return found
+
+    return answer

@@ -9,6 +9,7 @@ from ibidem.cli.console import print_json, results
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json, Level, parameter
 from ibidem.cli.result_list import show
+from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.search import search
 from ibidem_engines.query import Query, parse_query
@@ -57,7 +58,9 @@ def run(
             "--filter", metavar="FIELD=VALUE", help="source, language, date, id or meta.NAME; may be repeated."
         ),
     ] = None,
-    explain: Annotated[bool, typer.Option(help="Put every figure of the evidence into the JSON.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what matches a query, with its duplicates indented under the document they repeat."""

@@ -1,0 +1,30 @@
+"""`ibidem compare`: two documents side by side."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Answer, Run
+
+
+def test_compare_of_two_ids_shows_every_signal_and_the_text_they_share(run: Run, answer: Answer) -> None:
+    code, out, _ = run("compare", "lease", "draft")
+    assert code == 0
+    assert "[London → York]" in out
+    found = answer("compare", "lease", "draft")
+    assert found["level"] == "near"
+    assert found["signals"]["content"] == {"equal": False}
+    assert [region["words"] for region in found["shared"]] == sorted(
+        (region["words"] for region in found["shared"]), reverse=True
+    )
+
+
+def test_compare_takes_two_files_too(answer: Answer) -> None:
+    Path("a.txt").write_text("The appeal is dismissed with costs.", encoding="utf-8")
+    Path("b.txt").write_text("the appeal IS dismissed,\nwith costs", encoding="utf-8")
+    assert answer("compare", "a.txt", "b.txt")["level"] == "identical"
+
+
+@pytest.mark.parametrize(("a", "b"), [("lease", "nosuch"), ("docs.jsonl", "docs.jsonl")])
+def test_compare_of_what_is_not_two_documents_is_a_wrong_use(run: Run, a: str, b: str) -> None:
+    assert run("compare", a, b)[0] == 2

@@ -1,0 +1,50 @@
+"""`ibidem dead`: what could not be ingested."""
+
+import pytest
+
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.errors import Refusal
+from ibidem_workers.dead import DeadLetter, bury
+
+from .conftest import Answer, Run
+
+
+def test_dead_letters_are_none_at_first_and_named_ones_have_to_be_there(run: Run, answer: Answer) -> None:
+    assert answer("dead", "list") == {"dead": []}
+    assert "No dead letters" in run("dead", "list")[1]
+    assert run("dead", "show", "nosuch")[0] == 2
+    assert run("dead", "drop")[0] == 2
+    assert run("dead", "retry", "nosuch")[0] == 2
+
+
+@pytest.fixture
+def buried(run: Run) -> None:
+    """One dead letter: a document whose worker ended three times."""
+    engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
+    record = {"id": "deed", "text": "A deed of gift.", "title": "A deed"}
+    refusal = Refusal("message r/00000000", "deed", "", "it ended its worker 3 times")
+    bury(engine, [DeadLetter("r", refusal, 3, 0.0, record)])
+    engine.close()
+
+
+@pytest.mark.usefixtures("buried")
+def test_a_dead_letter_is_listed_with_its_reason_and_shown_as_it_came(run: Run, answer: Answer) -> None:
+    (letter,) = answer("dead", "list")["dead"]
+    assert (letter["id"], letter["why"], letter["tries"]) == ("deed", "it ended its worker 3 times", 3)
+    assert "it ended its worker 3 times" in run("dead", "list")[1]
+    assert "A deed of gift." in run("dead", "show", "deed")[1]
+    assert answer("dead", "show", "deed")["record"]["title"] == "A deed"
+
+
+@pytest.mark.usefixtures("buried")
+def test_a_dead_letter_that_is_tried_again_with_success_is_gone(answer: Answer) -> None:
+    assert answer("dead", "retry", "deed")["indexed"] == 1
+    assert answer("dead", "list") == {"dead": []}
+    assert answer("search", "deed")["hits"]["total"]["value"] == 1
+
+
+@pytest.mark.usefixtures("buried")
+def test_dead_letters_are_dropped_by_id_or_all_at_once_and_never_by_mistake(run: Run, answer: Answer) -> None:
+    assert run("dead", "drop")[0] == 2
+    assert answer("dead", "drop", "--all") == {"dropped": 1}
+    assert answer("dead", "list") == {"dead": []}

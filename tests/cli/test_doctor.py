@@ -1,0 +1,34 @@
+"""`ibidem doctor`: every setting with its origin, and what answers."""
+
+from pathlib import Path
+
+from .conftest import Answer, Run
+
+
+def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, answer: Answer) -> None:
+    code, out, _ = run("doctor")
+    assert code == 0
+    assert "NOT OK" not in out
+    found = answer("doctor")
+    origins = {one["name"]: one["origin"] for one in found["settings"]}
+    assert origins["IBIDEM_TABLES"] == "environment"
+    assert origins["IBIDEM_INDEX"] == "default"
+    assert {check["name"] for check in found["checks"]} >= {
+        "engine",
+        "index",
+        "broker",
+        "workers",
+        "tables",
+        "unsigned",
+    }
+
+
+def test_doctor_says_what_to_do_about_an_engine_that_cannot_be_used(run: Run, monkeypatch) -> None:
+    Path("not-a-database").write_text(
+        "something else, long enough to be read as a header of a file" * 20, encoding="utf-8"
+    )
+    monkeypatch.setenv("IBIDEM_ENGINE", "sqlite:///not-a-database")
+    code, out, _ = run("doctor")
+    assert code == 1
+    assert "NOT OK" in out
+    assert "name another file in IBIDEM_ENGINE" in " ".join(out.split())

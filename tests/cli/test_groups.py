@@ -1,0 +1,31 @@
+"""`ibidem groups`: all groups of the index."""
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Answer, Run
+
+
+def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Run, answer: Answer) -> None:
+    code, out, _ = run("groups")
+    assert code == 0
+    assert "5 documents in 3 groups at level near; 2 duplicates; 1 without words or signatures" in out
+    assert "3  Lease: rent, roof, drains · lease" in out
+    found = answer("groups")
+    assert found["sizes"] == {"3": 1}
+    assert found["kinds"] == {"content": 1, "minhash": 1}
+
+
+@pytest.mark.parametrize("name", ["groups.csv", "groups.jsonl"])
+def test_groups_are_exported_a_document_a_line(run: Run, name: str) -> None:
+    assert run("groups", "--export", name)[0] == 0
+    lines = Path(name).read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 3 + name.endswith("csv")
+    assert "draft" in lines[-1]
+
+
+def test_an_export_whose_name_tells_no_format_is_a_wrong_use(run: Run) -> None:
+    code, _, err = run("groups", "--export", "groups.xls")
+    assert code == 2
+    assert ".csv" in err

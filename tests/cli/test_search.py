@@ -1,0 +1,58 @@
+"""`ibidem search`: a grouped list for people, the response for programs."""
+
+from .conftest import Answer, Run
+
+
+def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> None:
+    code, out, _ = run("search", "drains")
+    assert code == 0
+    assert " 1  Lease: rent, roof, *drains*" in out
+    assert (
+        "    └ Lease (copy)\n      2001-05-02 · Registry · copy\n      identical: the same words in the same order"
+        in out
+    )
+    assert "    └ Lease (draft)" in out
+    assert "differs: … courts of [London → York] have sole …" in out
+    assert out.endswith("3 documents match; 3 examined; 1 group; showing 1–1\n")  # noqa: RUF001 - a range
+
+
+def test_a_collapsed_search_counts_the_duplicates(run: Run) -> None:
+    _, out, _ = run("search", "drains", "--dedupe", "collapse")
+    assert "+ 2 duplicates" in out
+    assert "Lease (copy)" not in out
+
+
+def test_a_search_without_dedupe_is_the_plain_list(run: Run) -> None:
+    _, out, _ = run("search", "drains", "--dedupe", "off")
+    assert [number in out for number in (" 1  ", " 2  ", " 3  ")] == [True] * 3
+    assert "└" not in out
+
+
+def test_keep_chooses_the_lead(answer: Answer) -> None:
+    found = answer("search", "drains", "--keep", "source:Registry")
+    assert found["hits"]["hits"][0]["_id"] == "copy"
+
+
+def test_the_response_for_programs_explains_only_when_asked(answer: Answer) -> None:
+    plain = answer("search", "drains")["hits"]["hits"][1]["_dedupe"]
+    told = answer("search", "drains", "--explain")["hits"]["hits"][1]["_dedupe"]
+    assert plain["why"] is None
+    assert told["why"]["signature"] == "content"
+
+
+def test_a_filter_keeps_what_it_names(answer: Answer) -> None:
+    assert answer("search", "rent", "--filter", "source=Registry")["hits"]["total"]["value"] == 1
+
+
+def test_a_search_in_an_index_that_is_not_there_names_the_command_that_makes_it(run: Run, monkeypatch) -> None:
+    monkeypatch.setenv("IBIDEM_INDEX", "nothing")
+    code, out, err = run("search", "drains")
+    assert (code, out) == (1, "")
+    assert "ibidem ingest" in err
+
+
+def test_a_setting_that_is_not_known_is_a_wrong_use(run: Run, monkeypatch) -> None:
+    monkeypatch.setenv("IBIDEM_ENGIN", "sqlite:///x")
+    code, _, err = run("search", "drains")
+    assert code == 2
+    assert "IBIDEM_ENGINE" in err

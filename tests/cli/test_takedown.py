@@ -1,0 +1,42 @@
+"""All identical copies of a document are found, however many there are."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ibidem.takedown import stored_hits, with_identical_copies
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.errors import UsageError
+
+from .conftest import Run
+
+
+@pytest.fixture
+def engine(run: Run) -> Iterator[Engine]:
+    """The index of the documents of the command line's tests, in the current folder."""
+    engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
+    yield engine
+    engine.close()
+
+
+def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(engine: Engine) -> None:
+    assert sorted(hit.id for hit in stored_hits(engine, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
+
+
+def test_copies_stand_behind_the_documents_that_were_named(engine: Engine) -> None:
+    assert with_identical_copies(engine, ["letter", "copy"]) == ["letter", "copy", "lease"]
+
+
+def test_a_text_without_words_has_no_copies(engine: Engine) -> None:
+    assert with_identical_copies(engine, ["blank"]) == ["blank"]
+
+
+def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(engine: Engine, monkeypatch) -> None:
+    monkeypatch.setattr("ibidem_engines.sqlite_find.CONTENT_HITS", 0)
+    assert sorted(with_identical_copies(engine, ["lease"])) == ["copy", "lease"]
+
+
+def test_the_copies_of_what_is_not_there_cannot_be_known(engine: Engine) -> None:
+    with pytest.raises(UsageError, match="'nosuch'"):
+        with_identical_copies(engine, ["lease", "nosuch"])
