@@ -75,10 +75,14 @@ class SqliteFile:
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """See one state of the file throughout the block, whatever others write meanwhile."""
+    def reading(self, *, any_schema: bool = False) -> Iterator[None]:
+        """See one state of the file throughout the block, whatever others write meanwhile.
+
+        Args:
+            any_schema: Whether an index that was written with another schema may be read; one that is missing may not.
+        """
         with self._lock, self._translated():
-            connection = self._ready()
+            connection = self._open("rw") if any_schema else self._ready()
             connection.execute("begin")
             try:
                 yield

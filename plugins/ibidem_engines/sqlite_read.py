@@ -102,7 +102,7 @@ def info(file: SqliteFile) -> Info:
     state = file.state()
     if state.get("layout") != LAYOUT:
         return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
-    with file.reading():
+    with file.reading(any_schema=True):
         counts = file.run(_COUNTS).fetchall()
     tables: dict[str, int] = {}
     for idf, _, count in counts:

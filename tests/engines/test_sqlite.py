@@ -72,12 +72,18 @@ def test_a_text_is_stored_once(url: str, library: Engine, tmp_path: Path, record
     assert (tmp_path / "index.sqlite").read_bytes().count(b"unmistakable " * 20) < 10_000 // 20 + 100
 
 
-def test_info_of_an_index_of_another_layout_says_that_it_is_there(library: Engine, tmp_path: Path, url: str) -> None:
+@pytest.mark.parametrize(("names", "documents"), [(("layout", "schema"), 0), (("schema",), 1)])
+def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
+    library: Engine, tmp_path: Path, record: Make, names: tuple[str, ...], documents: int
+) -> None:
+    """Of another layout nothing more is known; of another schema the documents are counted."""
+    library.write([record("a")])
     library.close()
     with closing(sqlite3.connect(tmp_path / "index.sqlite", isolation_level=None)) as connection:
-        connection.execute("""update "ibidem.news.state" set value = '0' where name in ('layout', 'schema')""")
+        for name in names:
+            connection.execute("""update "ibidem.news.state" set value = '0' where name = ?""", (name,))
     info = library.info()
-    assert (info.exists, list(info.schema)) == (True, ["0"])
+    assert (info.exists, list(info.schema), info.documents) == (True, ["0"], documents)
     with pytest.raises(Permanent, match="ibidem backfill --into NAME"):
         library.window(parse_query("grain"), 10)
 
