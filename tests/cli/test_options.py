@@ -13,3 +13,4 @@ def test_every_parameter_can_be_asked_for_and_its_help_lists_the_values(run: Run
     for name, parameter in PARAMETERS.items():
         assert f"--{name.removeprefix('dedupe_').replace('_', '-')}" in shown
         assert re.sub(r"\s+", " ", parameter.about) in shown
+        assert f"(default: {parameter.default})" in shown or name == "dedupe_explain"

@@ -94,6 +94,10 @@ def test_late_documents_stand_above_the_list() -> None:
     [
         ({}, "212 documents match; 200 examined; 74 groups; showing 1–1"),  # noqa: RUF001 - a range
         ({"mode": "off"}, "212 documents match; 200 examined; showing 1–1"),  # noqa: RUF001 - a range
+        (
+            {"capped": [{"group": "g", "by": ["bands"]}]},
+            "212 documents match; 200 examined; 74 groups; look-up cut for 1 lead; showing 1–1",  # noqa: RUF001 - a range
+        ),
         ({"unsigned": 3}, "212 documents match; 200 examined; 74 groups; 3 without signatures; showing 1–1"),  # noqa: RUF001
     ],
 )

@@ -21,7 +21,7 @@ def parameter(name: str, flag: str, metavar: str) -> Any:
     """
     about = PARAMETERS[name]
     return typer.Option(
-        flag, metavar=metavar, help=f"{about.about}: {about.values} [default: {about.default}]", show_default=False
+        flag, metavar=metavar, help=f"{about.about}: {about.values} (default: {about.default})", show_default=False
     )
 
 

@@ -165,6 +165,10 @@ def account(response: Response, first: int) -> str:
     if told["mode"] != "off":
         parts.append(counted(grouped["in_window"], "group"))
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
+    if told.get("capped"):
+        parts.append(f"look-up cut for {counted(len(told['capped']), 'lead')}")
+    if told.get("limited"):
+        parts.append("no window reaches the rest")
     parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range
     return "; ".join(parts)
 
