@@ -23,6 +23,7 @@ class TermGroups:
         offsets: Where each document's groups begin, and the end; documents + 1.
         starts: Byte offset of the token in `TokenBatch.buffer`.
         ends: Byte offset behind it.
+        leading: Its first eight bytes, as in `TokenBatch`.
         buffer: The batch's.
     """
 
@@ -32,6 +33,7 @@ class TermGroups:
     offsets: Places
     starts: Places
     ends: Places
+    leading: Hashes
     buffer: bytes
 
     @classmethod
@@ -59,13 +61,18 @@ class TermGroups:
             offsets=offsets,
             starts=batch.starts.take(first),
             ends=batch.ends.take(first),
+            leading=batch.leading.take(first),
             buffer=batch.buffer,
         )
+
+    def token(self, group: int) -> bytes:
+        """Return the UTF-8 of one group's token."""
+        return self.buffer[self.starts[group] : self.ends[group]]
 
     @cached_property
     def shapes(self) -> TokenShapes:
         """What the tokens are made of."""
-        return TokenShapes.of(self.buffer, self.starts, self.ends)
+        return TokenShapes.of(self.buffer, self.starts, self.ends, self.leading)
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:

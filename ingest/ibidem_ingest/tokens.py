@@ -69,6 +69,7 @@ class TokenBatch:
         starts: Byte offset of each token, int64.
         ends: Byte offset behind each token, int64.
         hashes: `wh1` of each token, uint64.
+        leading: Its first eight bytes as a little-endian word, zeros behind a shorter one, uint64.
         offsets: Token offset of each document and of the end, int64, documents + 1.
     """
 
@@ -76,6 +77,7 @@ class TokenBatch:
     starts: Places
     ends: Places
     hashes: Hashes
+    leading: Hashes
     offsets: Places
 
     @classmethod
@@ -90,7 +92,8 @@ class TokenBatch:
         space = np.frombuffer(buffer, np.uint8) == _SPACE
         edges = np.flatnonzero(space[1:] != space[:-1])
         starts, ends = edges[0::2] + 1, edges[1::2] + 1
-        return cls(buffer, starts, ends, hash_tokens(buffer, starts, ends), np.searchsorted(starts, begins))
+        hashes, leading = hash_tokens(buffer, starts, ends)
+        return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins))
 
     def __len__(self) -> int:
         """Return the number of documents."""

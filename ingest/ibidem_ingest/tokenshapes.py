@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.characters import DIGIT, LETTER, LOWER, SINGLE_DIGIT, code_points, kinds, kinds_of
 from ibidem_ingest.stretches import side_by_side
-from ibidem_ingest.wordhash import Hashes, Places, eight_bytes, further_words, leading_words
+from ibidem_ingest.wordhash import Hashes, Places, eight_bytes, further_words
 
 LEAST_LETTERS = 3
 
@@ -54,23 +54,24 @@ class TokenShapes:
     has_digit: Flags
 
     @classmethod
-    def of(cls, buffer: bytes, starts: Places, ends: Places) -> "TokenShapes":
+    def of(cls, buffer: bytes, starts: Places, ends: Places, leading: Hashes) -> "TokenShapes":
         """Look at tokens in the buffer of a batch.
 
         Args:
             buffer: UTF-8; at least eight bytes follow the last token.
             starts: Byte offset of each token.
             ends: Byte offset behind each.
+            leading: Its first eight bytes, as in `TokenBatch`.
 
-        >>> shapes = TokenShapes.of("naïve 12b ".encode() + b" " * 8, np.array([0, 7]), np.array([6, 10]))
+        >>> from ibidem_ingest.wordhash import hash_tokens
+        >>> buffer, starts, ends = "naïve 12b ".encode() + b" " * 8, np.array([0, 7]), np.array([6, 10])
+        >>> shapes = TokenShapes.of(buffer, starts, ends, hash_tokens(buffer, starts, ends)[1])
         >>> shapes.characters.tolist(), shapes.is_term.tolist(), shapes.has_digit.tolist()
         ([5, 3], [True, False], [False, True])
         """
         sizes = ends - starts
-        words = eight_bytes(buffer)
-        leading = leading_words(words, starts, sizes)
         digits, high = _digits(leading), leading & _HIGH
-        for tokens, further in further_words(words, starts, sizes, _LONG):
+        for tokens, further in further_words(eight_bytes(buffer), starts, sizes, _LONG):
             digits[tokens] |= _digits(further)
             high[tokens] |= further & _HIGH
         has_digit = digits != 0

@@ -59,7 +59,7 @@ def finish(mixed: Hashes) -> Hashes:
     return mixed
 
 
-def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> Hashes:
+def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
     """Hash all tokens of a buffer.
 
     Args:
@@ -68,33 +68,20 @@ def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> Hashes:
         ends: Byte offset behind each token.
 
     Returns:
-        `wh1` of each token.
+        `wh1` of each token; and its first eight bytes as a little-endian word, zeros behind a shorter one.
     """
-    hashes = np.empty(starts.size, np.uint64)
+    hashes, leading = np.empty(starts.size, np.uint64), np.empty(starts.size, np.uint64)
     for first in range(0, starts.size, _BLOCK):
         block = slice(first, min(first + _BLOCK, starts.size))
         origin = int(starts[first])
         part = buffer[origin : int(ends[block.stop - 1]) + 8]
-        hashes[block] = _hash_block(part, starts[block] - origin, ends[block] - origin)
-    return hashes
+        hashes[block], leading[block] = _hash_block(part, starts[block] - origin, ends[block] - origin)
+    return hashes, leading
 
 
 def eight_bytes(buffer: bytes) -> Hashes:
     """Return a view of the little-endian words of eight bytes that begin at every position of a buffer."""
     return np.ndarray((len(buffer) - 7,), "<u8", buffer, 0, (1,))
-
-
-def leading_words(words: Hashes, starts: Places, sizes: Places) -> Hashes:
-    """Return the first eight bytes of each token, zeros behind a shorter one.
-
-    Args:
-        words: The words of eight bytes at every position of a buffer.
-        starts: Position of each token.
-        sizes: Its bytes.
-    """
-    leading: Hashes = words[starts]
-    leading &= _KEEP.take(sizes, mode="clip")
-    return leading
 
 
 def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> Iterator[tuple[Places, Hashes]]:
@@ -116,17 +103,17 @@ def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> It
     while tokens.size:
         starts += 8
         sizes -= 8
-        yield tokens, leading_words(words, starts, sizes)
+        yield tokens, words[starts] & _KEEP.take(sizes, mode="clip")
         more = np.flatnonzero(sizes > 8)
         tokens, starts, sizes = tokens.take(more), starts.take(more), sizes.take(more)
 
 
-def _hash_block(buffer: bytes, starts: Places, ends: Places) -> Hashes:
+def _hash_block(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
     words = eight_bytes(buffer).astype(np.uint64)  # a copy: aligned gathers are faster than strided ones
     sizes = ends - starts
-    hashes: Hashes = words.take(starts)
-    hashes &= _KEEP.take(sizes, mode="clip")
-    hashes *= np.uint64(C1)
+    leading: Hashes = words.take(starts)
+    leading &= _KEEP.take(sizes, mode="clip")
+    hashes: Hashes = leading * np.uint64(C1)
     hashes ^= hashes >> np.uint64(32)
     for tokens, further in further_words(words, starts, sizes, _LONG):
         mixed = hashes.take(tokens) ^ further
@@ -137,4 +124,4 @@ def _hash_block(buffer: bytes, starts: Places, ends: Places) -> Hashes:
     if sizes.max() > _LONG:
         for token in np.flatnonzero(sizes > _LONG).tolist():
             hashes[token] = hash_bytes(buffer[starts[token] : ends[token]])
-    return hashes
+    return hashes, leading

@@ -29,7 +29,7 @@ def naive(token: str) -> tuple[int, bool, bool]:
 @example(["a" * 70 + "1", "é" * 40, "b" * 63 + "9", "c" * 200])
 def test_shapes_are_as_the_definition_says(texts: Sequence[str]) -> None:
     batch = TokenBatch.of(texts)
-    shapes = TokenShapes.of(batch.buffer, batch.starts, batch.ends)
+    shapes = TokenShapes.of(batch.buffer, batch.starts, batch.ends, batch.leading)
     found = zip(shapes.characters.tolist(), shapes.is_term.tolist(), shapes.has_digit.tolist(), strict=True)
     several = [batch.token(place) for place in range(batch.starts.size)]
     assert list(found) == [naive(token) for token in several]
@@ -40,11 +40,11 @@ def test_shapes_are_as_the_definition_says(texts: Sequence[str]) -> None:
 def test_every_digit_in_every_place_is_seen(digit: str) -> None:
     several = ["/x:y`z{|"[:place].replace("/", "a") + digit + "abc" for place in range(8)]
     batch = TokenBatch.of([token.replace(":", "b").replace("`", "c").replace("{", "d") for token in several])
-    assert TokenShapes.of(batch.buffer, batch.starts, batch.ends).has_digit.all()
+    assert TokenShapes.of(batch.buffer, batch.starts, batch.ends, batch.leading).has_digit.all()
 
 
 def test_a_selection_of_tokens_may_be_looked_at() -> None:
     batch = TokenBatch.of(["twelve 12 fédération"])
     chosen = np.array([2, 1])
-    shapes = TokenShapes.of(batch.buffer, batch.starts[chosen], batch.ends[chosen])
+    shapes = TokenShapes.of(batch.buffer, batch.starts[chosen], batch.ends[chosen], batch.leading[chosen])
     assert shapes.characters.tolist() == [10, 2]

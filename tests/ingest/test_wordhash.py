@@ -34,14 +34,16 @@ def test_a_buffer_of_tokens_is_hashed_as_one_by_one(several: Sequence[str]) -> N
     sizes = np.array([len(token.encode()) for token in several], np.int64)
     ends = np.cumsum(sizes + 1) - 1
     buffer = " ".join([*several, " " * 8]).encode()
-    assert hash_tokens(buffer, ends - sizes, ends).tolist() == [wh1(token) for token in several]
+    hashes, leading = hash_tokens(buffer, ends - sizes, ends)
+    assert hashes.tolist() == [wh1(token) for token in several]
+    assert leading.tolist() == [int.from_bytes(token.encode()[:8], "little") for token in several]
 
 
 def test_many_tokens_are_hashed_in_blocks_that_no_one_sees() -> None:
     several = [f"w{number}" for number in range(40_000)]
     sizes = np.array([len(token) for token in several], np.int64)
     ends = np.cumsum(sizes + 1) - 1
-    hashes = hash_tokens(" ".join([*several, " " * 8]).encode(), ends - sizes, ends)
+    hashes, _ = hash_tokens(" ".join([*several, " " * 8]).encode(), ends - sizes, ends)
     assert hashes.tolist() == [wh1(token) for token in several]
 
 

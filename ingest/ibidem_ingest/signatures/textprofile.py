@@ -20,7 +20,7 @@ import xxhash
 from ibidem_ingest.stretches import side_by_side
 from ibidem_ingest.termgroups import TermGroups
 from ibidem_ingest.tokens import TokenBatch
-from ibidem_ingest.wordhash import Places, eight_bytes, leading_words
+from ibidem_ingest.wordhash import Places
 
 SCHEME = "tp1:"
 LOG_SCHEME = "tl1:"
@@ -28,7 +28,6 @@ LEAST_CHARACTERS = 3
 LEAST_KEPT = 5
 
 _NEWLINE, _ZERO = ord("\n"), ord("0")
-_POWERS = 10 ** np.arange(8)
 
 
 def sign(tokens: Sequence[str], *, log: bool = False) -> str:
@@ -62,11 +61,11 @@ def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> l
     np.maximum.at(highest, groups.document, count)
     step = np.where(highest > 1, 2, 1) if log else np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
     kept = np.flatnonzero(count >= step.take(groups.document))
-    document, first, count = groups.document.take(kept), groups.first.take(kept), count.take(kept)
+    document, count = groups.document.take(kept), count.take(kept)
     value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
-    order = _ordered(batch, document, value, first)
+    order = _ordered(groups, kept, value)
     sizes = np.bincount(document, minlength=len(batch))
-    lines, ends = _lines(batch, value.take(order), first.take(order))
+    lines, ends = _lines(groups, kept.take(order), value.take(order))
     bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
     scheme = LOG_SCHEME if log else SCHEME
     return [
@@ -96,15 +95,16 @@ def _value(count: int, highest: int, *, log: bool) -> int:
     return count.bit_length() - 1 if highest > 1 else 1
 
 
-def _ordered(batch: TokenBatch, document: Places, value: Places, first: Places) -> Places:
+def _ordered(groups: TermGroups, kept: Places, value: Places) -> Places:
     """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
-    starts = batch.starts.take(first)
-    leading = leading_words(eight_bytes(batch.buffer), starts, batch.ends.take(first) - starts).byteswap()
+    document, leading = groups.document.take(kept), groups.leading.take(kept).byteswap()
     order = _then_by(document, _then_by(value.max(initial=0) - value, np.argsort(leading)))
     document, value, leading = document.take(order), value.take(order), leading.take(order)
-    tied = (document[1:] == document[:-1]) & (value[1:] == value[:-1]) & (leading[1:] == leading[:-1])
+    tied = leading[1:] == leading[:-1]
+    tied &= value[1:] == value[:-1]
+    tied &= document[1:] == document[:-1]
     for start, end in _runs(tied):
-        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: batch.token(int(first[each])))
+        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: groups.token(int(kept[each])))
     return order
 
 
@@ -120,17 +120,21 @@ def _runs(tied: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
     return [(start, end + 1) for start, end in edges.reshape(-1, 2).tolist()]
 
 
-def _lines(batch: TokenBatch, value: Places, first: Places) -> tuple[bytes, Places]:
+def _lines(groups: TermGroups, kept: Places, value: Places) -> tuple[bytes, Places]:
     """Write `token value` lines, each with a newline behind.
 
     Returns:
         UTF-8 of all lines, and where each ends.
     """
-    starts = batch.starts.take(first)
-    sizes = batch.ends.take(first) - starts + 1  # with the space that stands behind every token of a batch
-    digits = np.searchsorted(_POWERS, value, "right")
-    ends = (sizes + digits + 1).cumsum()
-    text = side_by_side(batch.buffer, starts, np.diff(ends, prepend=0))
+    starts = groups.starts.take(kept)
+    sizes = groups.ends.take(kept) - starts + 1  # with the space that stands behind every token of a batch
+    digits = np.ones_like(sizes)
+    for power in range(1, len(str(value.max(initial=0)))):
+        digits += value >= 10**power
+    sizes += digits
+    sizes += 1
+    ends = sizes.cumsum()
+    text = side_by_side(groups.buffer, starts, sizes)
     text[ends - 1] = _NEWLINE
     text[ends - 2] = _ZERO + value % 10
     for place in range(1, int(digits.max(initial=1))):
