@@ -11,6 +11,7 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers.extra import require
 from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_workers.app import answers
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.settings import Settings, masked, shown
@@ -79,6 +80,10 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
     yield Check("index", ok=True, what=f"{settings.index!r} holds {counted(info.documents, 'document')}")
+    if others := sorted(set(info.schema) - {SCHEMA}):
+        what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
+        yield Check("schema", ok=False, what=what, remedy="name another index in IBIDEM_INDEX and ingest again")
+        return
     yield from of_signatures(info, Tables(settings.tables))
 
 

@@ -1,5 +1,7 @@
 """`ibidem doctor`: every setting with its origin, and what answers."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from .conftest import Answer, Run
@@ -32,3 +34,13 @@ def test_doctor_says_what_to_do_about_an_engine_that_cannot_be_used(run: Run, mo
     assert code == 1
     assert "NOT OK" in out
     assert "name another file in IBIDEM_ENGINE" in " ".join(out.split())
+
+
+def test_doctor_names_an_index_of_another_schema_and_what_mends_it(run: Run, answer: Answer) -> None:
+    with closing(sqlite3.connect(".ibidem/index.sqlite")) as database, database:
+        database.execute("""update "ibidem.ibidem.state" set value = '0' where name = 'schema'""")
+    (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "schema")
+    assert not check["ok"]
+    assert "IBIDEM_INDEX" in check["remedy"]
+    assert run("search", "drains")[0] == 1
+    assert "schema 0" in run("search", "drains")[2]

@@ -12,6 +12,7 @@ from ibidem.cli.marked import harmless
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json
 from ibidem.dedupe.overrides import VERDICTS, Override
+from ibidem.recorded import recorded
 from ibidem.takedown import stored_hits
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
@@ -27,7 +28,7 @@ B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=F
 def list_(as_json: Json = False) -> None:
     """List what readers said of pairs."""
     with opened_engine() as engine:
-        found = [Override.from_record(record) for _, record in engine.noted("overrides")]
+        found = recorded(engine)
     if as_json:
         print_json({"overrides": [one.as_record() for one in found]})
     elif not found:
@@ -66,11 +67,7 @@ def add(
 def remove(a: A, b: B, as_json: Json = False) -> None:
     """Take back what was said of two documents."""
     with opened_engine() as engine:
-        found = [
-            word
-            for _, record in engine.noted("overrides")
-            if {(word := Override.from_record(record)).a, word.b} == {(engine.index, a), (engine.index, b)}
-        ]
+        found = [word for word in recorded(engine) if {word.a, word.b} == {(engine.index, a), (engine.index, b)}]
         if not found:
             raise UsageError(f"nothing was said of {a!r} and {b!r}", "see: ibidem overrides list")
         engine.strike("overrides", [word.key for word in found])
