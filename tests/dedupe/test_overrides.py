@@ -1,0 +1,51 @@
+"""A reader's word on a pair: kept by pair, followed while the texts are the same."""
+
+import pytest
+
+from dedupe.made import signatures, value
+from ibidem.dedupe.overrides import Override, heard
+from ibidem.dedupe.pairs import Said
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+A, B, C = ("news", "a"), ("news", "b"), ("news", "c")
+SIGNED = [signatures(1), signatures(2)]
+COLUMNS = PackedColumns.of([value(SIGNED[0], "a"), value(SIGNED[1], "b"), None])
+NAMES = [A, B, C]
+CONTENTS = [each.content.removeprefix("ch1:") for each in SIGNED]
+WORD = Override(A, B, "same", "Ada", "one event", "2026-01-05", CONTENTS[0], CONTENTS[1])
+
+
+def test_a_word_comes_back_from_its_record() -> None:
+    assert Override.from_record(WORD.as_record()) == WORD
+    assert Override.from_record({**WORD.as_record(), "added": "by others"}) == WORD
+
+
+def test_a_later_word_on_the_pair_replaces_an_earlier_one_in_either_order() -> None:
+    assert Override(B, A, "not").key == WORD.key
+    assert Override(B, C, "not").key != WORD.key
+
+
+@pytest.mark.parametrize(("a", "b", "verdict"), [(A, A, "not"), (A, B, "maybe")])
+def test_a_word_that_says_nothing_of_a_pair_is_refused(a: tuple[str, str], b: tuple[str, str], verdict: str) -> None:
+    with pytest.raises(UsageError):
+        Override(a, b, verdict)  # type: ignore[arg-type] # what a user could type
+
+
+def test_words_are_heard_about_pairs_of_the_window_only() -> None:
+    far = Override(A, ("news", "z"), "not")
+    assert heard([WORD, far], NAMES, COLUMNS).said == Said(same=frozenset({(0, 1)}))
+    assert heard([Override(B, A, "not")], NAMES, COLUMNS).said == Said(different=frozenset({(0, 1)}))
+
+
+def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
+    changed = Override(A, B, "same", content_a=CONTENTS[0], content_b="0" * 32)
+    spoken = heard([changed], NAMES, COLUMNS)
+    assert spoken.said == Said()
+    assert list(spoken.about(0)) == [(1, changed, False)]
+
+
+def test_same_is_evidence_at_the_level_that_was_asked_for() -> None:
+    evidence = WORD.evidence("near")
+    assert (evidence.level, evidence.signature, evidence.score) == ("near", "override", 1.0)
+    assert evidence.why["author"] == "Ada"

@@ -1,0 +1,28 @@
+"""Presets: figures with a name."""
+
+from ibidem.dedupe.presets import PRESETS
+from ibidem_ingest.decision import Policy, Terms
+
+
+def test_news_is_the_default_within_six_weeks() -> None:
+    assert PRESETS["news"].policy == Policy(window_days=42)
+
+
+def test_law_has_no_date_window_since_versions_are_months_and_years_apart() -> None:
+    assert PRESETS["law"].policy.window_days is None
+
+
+def test_books_do_not_ask_for_agreeing_numbers() -> None:
+    terms = PRESETS["books"].policy.terms
+    assert terms is not None
+    assert not terms.numbers
+
+
+def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_nothing_else() -> None:
+    assert PRESETS["conrad2003"].policy == Policy(
+        window_days=42,
+        slots=None,
+        terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
+        fingerprint=None,
+        profile=None,
+    )

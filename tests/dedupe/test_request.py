@@ -1,0 +1,99 @@
+"""A request is understood whole or refused with what would be right; nothing is passed over in silence."""
+
+import pytest
+
+from ibidem.dedupe.parameters import PARAMETERS, Keep
+from ibidem.dedupe.presets import PRESETS, Preset
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem_ingest.decision import Policy, Slots
+from ibidem_ingest.errors import UsageError
+
+
+def test_nothing_given_is_off_for_the_raw_api_and_indent_where_the_caller_says_so() -> None:
+    assert parse_request({}) == DedupeRequest()
+    assert parse_request({}, mode="indent").mode == "indent"
+
+
+def test_every_parameter_is_read() -> None:
+    request = parse_request(
+        {
+            "dedupe": "collapse",
+            "dedupe_level": "identical",
+            "dedupe_keep": "source:Reuters, AP",
+            "dedupe_window": "1000",
+            "dedupe_scope": "matches",
+            "dedupe_window_days": "7",
+            "dedupe_max_per_group": 3,
+            "dedupe_preset": "news",
+            "dedupe_cursor": "abc",
+            "dedupe_explain": True,
+        }
+    )
+    assert request == DedupeRequest(
+        mode="collapse",
+        policy=Policy(level="identical", window_days=7),
+        keep=Keep("source", ("Reuters", "AP")),
+        window=1000,
+        scope="matches",
+        max_per_group=3,
+        preset="news",
+        cursor="abc",
+        explain=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("dedupe", "on", "off, collapse, indent"),
+        ("dedupe_level", "exact", "identical, near, partial"),
+        ("dedupe_level", "partial", "identical or near"),
+        ("dedupe_keep", "newest", "rank, earliest, latest, longest, source:"),
+        ("dedupe_keep", "source:", "source:NAME"),
+        ("dedupe_window", "0", "1 to 10,000"),
+        ("dedupe_window", "10001", "1 to 10,000"),
+        ("dedupe_window", "ten", "a whole number"),
+        ("dedupe_window", "9" * 5000, "a whole number"),
+        ("dedupe_scope", "all", "window, matches, index"),
+        ("dedupe_window_days", "-1", "none, or a whole number"),
+        ("dedupe_max_per_group", "501", "0 to 500"),
+        ("dedupe_preset", "newspapers", "news, law, books, conrad2003"),
+        ("dedupe_explain", "yes", "true, false"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_the_right_ones(name: str, value: str, right: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_request({name: value})
+    assert right in str(refused.value)
+
+
+def test_a_wrong_name_is_refused_with_the_right_ones() -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_request({"dedupe_windows": "500"})
+    assert "did you mean dedupe_window?" in str(refused.value)
+    assert all(name in str(refused.value) for name in PARAMETERS)
+
+
+def test_none_counts_as_not_given_and_none_in_letters_as_no_window_and_no_preset() -> None:
+    assert parse_request({"dedupe": None, "dedupe_window": None}) == DedupeRequest()
+    news = parse_request({"dedupe_preset": "news", "dedupe_window_days": "none"})
+    assert news.policy.window_days is None
+    assert parse_request({"dedupe_preset": "none"}) == DedupeRequest()
+
+
+@pytest.mark.parametrize(("mode", "window", "most"), [("collapse", 500, 10), ("collapse", 5, 5), ("indent", 500, None)])
+def test_collapse_shows_ten_duplicates_and_indent_all_when_nothing_is_said(mode: str, window: int, most: int) -> None:
+    assert parse_request({"dedupe": mode, "dedupe_window": window}).max_per_group == most
+
+
+def test_a_preset_stored_with_the_index_is_known_like_a_built_in_one() -> None:
+    own = {**PRESETS, "pamphlets": Preset(Policy(slots=Slots(70)), "ours")}
+    assert parse_request({"dedupe_preset": "pamphlets"}, presets=own).policy.slots == Slots(70)
+
+
+def test_the_digest_tells_requests_with_other_groups_apart_and_no_others() -> None:
+    digest = parse_request({"dedupe": "indent"}).digest()
+    for same in ({"dedupe_keep": "latest"}, {"dedupe": "collapse"}, {"dedupe_explain": "true"}):
+        assert parse_request({"dedupe": "indent", **same}).digest() == digest
+    for other in ({"dedupe_level": "identical"}, {"dedupe_window": 7}, {"dedupe_window_days": 1}, {"dedupe": "off"}):
+        assert parse_request({"dedupe": "indent", **other}).digest() != digest
