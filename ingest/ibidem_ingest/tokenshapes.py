@@ -31,11 +31,15 @@ def is_term(token: str) -> bool:
     >>> [is_term(token) for token in ("rule", "of", "12b", "東")]
     [True, False, False, False]
     """
+    if token.isascii():
+        return token.isalpha() and len(token) >= LEAST_LETTERS
     return _TERM.fullmatch(kinds_of(token)) is not None
 
 
 def has_digit(token: str) -> bool:
     """Tell whether a token holds a digit."""
+    if token.isascii():
+        return not token.isalpha()
     return not {DIGIT, SINGLE_DIGIT}.isdisjoint(kinds_of(token))
 
 

@@ -226,8 +226,7 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
         return []
     slots = [_EMPTY] * k
     for number, multiplier in enumerate((1, *ROUND_MULTIPLIERS)):
-        for each in hashes:
-            mixed = _round(each, multiplier) if number else each
+        for mixed in _rounds_of(hashes, multiplier) if number else hashes:
             slot = (mixed >> 32) * k >> 32
             slots[slot] = min(slots[slot], number << 61 | mixed >> 3)
         if _EMPTY not in slots:
@@ -235,15 +234,17 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
     return [_own_minimum(hashes, slot) if value == _EMPTY else value for slot, value in enumerate(slots)]
 
 
-def _round(shingle: int, multiplier: int) -> int:
-    mixed = shingle * multiplier & _MASK
-    mixed = (mixed ^ mixed >> 29) * C4 & _MASK
-    return mixed ^ mixed >> 32
+def _rounds_of(hashes: Sequence[int], multiplier: int) -> list[int]:
+    """Mix shingles anew for one of the later rounds."""
+    once = (each * multiplier & _MASK for each in hashes)
+    twice = ((each ^ each >> 29) * C4 & _MASK for each in once)
+    return [each ^ each >> 32 for each in twice]
 
 
 def _own_minimum(hashes: Sequence[int], slot: int) -> int:
-    mixed = ((each * SLOT_MULTIPLIERS[slot]) & _MASK for each in hashes)
-    return min(_LAST | ((each ^ each >> 32) * C2 & _MASK) >> 3 for each in mixed)
+    """Return the smallest value under a slot's own function."""
+    once = (each * SLOT_MULTIPLIERS[slot] & _MASK for each in hashes)
+    return _LAST | min((each ^ each >> 32) * C2 & _MASK for each in once) >> 3
 
 
 def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
@@ -265,7 +266,7 @@ def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
 
 
 def _rounds(hashes: Hashes, multiplier: int) -> Hashes:
-    """Do what `_round` does to every value."""
+    """Do what `_rounds_of` does."""
     mixed = hashes * np.uint64(multiplier)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(C4)
