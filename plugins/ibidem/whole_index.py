@@ -158,7 +158,8 @@ def arrays() -> Iterator[Field[Any]]:
 
 def in_order(names: Sequence[Name], columns: PackedColumns) -> tuple[list[Name], PackedColumns]:
     """Order documents by the start of their date, those without one last, then by id and index."""
-    start = np.where(columns.date_from == NO_DATE, np.iinfo(np.int64).max, columns.date_from).tolist()
+    dated = columns.signed & (columns.date_from != NO_DATE)
+    start = np.where(dated, columns.date_from, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
     kept = {each.name: getattr(columns, each.name)[order] for each in arrays()}
     return [names[row] for row in order], PackedColumns(values=(), ids=columns.ids, **kept)

@@ -13,13 +13,13 @@ Worse = Callable[[PackedColumns, int], int]
 def late_start(columns: PackedColumns, row: int) -> int:
     """Return the first day of a row's date; no date comes last."""
     day = int(columns.date_from[row])
-    return NEVER if day == NO_DATE else day
+    return day if columns.signed[row] and day != NO_DATE else NEVER
 
 
 def early_end(columns: PackedColumns, row: int) -> int:
     """Return the last day of a row's date, later days first; no date comes last."""
     day = int(columns.date_to[row])
-    return NEVER if day == NO_DATE else -day
+    return -day if columns.signed[row] and day != NO_DATE else NEVER
 
 
 WORSE: Mapping[KeepBy, Worse] = {
