@@ -41,6 +41,12 @@ def test_copies_within_a_batch_are_copies_of_its_first(engine: Engine, settings:
     assert duplicates(engine, written, Policy()) == [Duplicate("b", "a", "identical"), Duplicate("d", "a", "identical")]
 
 
+def test_guarded_or_not_equal_content_is_identity_where_nothing_differs(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, [("a", TEXT)])
+    written = write(engine, settings, [("b", TEXT), ("c", TEXT.upper()), ("d", f"{TEXT} more")])
+    assert duplicates(engine, written, Policy()) == duplicates(engine, written, Policy(), guarded=True)
+
+
 def test_a_document_is_no_duplicate_of_its_own_older_version(engine: Engine, settings: Settings) -> None:
     write(engine, settings, [("a", TEXT)])
     again = [Document("a", f"{TEXT} more", version=2)]

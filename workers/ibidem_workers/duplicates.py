@@ -1,6 +1,6 @@
 """Which of the documents just written had a duplicate in the index already."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ibidem_engines.engine import Clue, Engine, Hit, Outcome, Record, Search
@@ -29,7 +29,11 @@ class Written(NamedTuple):
         return self.record.document.id
 
 
-def duplicates(engine: Engine, written: Sequence[Written], policy: Policy) -> list[Duplicate]:
+Judge = Callable[[bytes, bytes], str]
+"""Tells the level of two packed values, or an empty string."""
+
+
+def duplicates(engine: Engine, written: Sequence[Written], policy: Policy, *, guarded: bool = False) -> list[Duplicate]:
     """Look up documents that were just written and name an earlier duplicate of each, the most alike level first.
 
     Of two duplicates that were written at the same time by two workers, each sees the other, and the one with the
@@ -40,33 +44,53 @@ def duplicates(engine: Engine, written: Sequence[Written], policy: Policy) -> li
         engine: Where they were written, refreshed.
         written: Records with words, and their outcomes.
         policy: What counts as a duplicate.
+        guarded: Whether there are fields that must not differ; without any, equal content is identity.
     """
-    unpacked = _Unpacked()
-    found, others = _within(written, policy.at("identical"))
-    for values, its_policy in ((same, policy.at("identical")), (alike, policy)):
+    judge = _Judge(policy)
+    by_content = _Judge(policy.at("identical")) if guarded else _identical
+    found, others = _within(written, by_content)
+    for values, its_judge in ((same, by_content), (alike, judge)):
         answers = engine.find([_search(one, values(one.record.signatures)) for one in others])
-        named = [_earlier(one, answer.hits, its_policy, unpacked) for one, answer in zip(others, answers, strict=True)]
+        named = [_earlier(one, answer.hits, its_judge) for one, answer in zip(others, answers, strict=True)]
         found += [duplicate for duplicate in named if duplicate is not None]
         others = [one for one, duplicate in zip(others, named, strict=True) if duplicate is None]
     return found
 
 
-def _within(written: Sequence[Written], policy: Policy) -> tuple[list[Duplicate], list[Written]]:
+class _Judge:
+    """Decides under a policy on packed values, each of which is read once."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._read: dict[bytes, Packed | None] = {}
+
+    def __call__(self, one: bytes, other: bytes) -> str:
+        a, b = self._unpacked(one), self._unpacked(other)
+        evidence = decide(a, b, self._policy) if a is not None and b is not None else None
+        return evidence.level if evidence is not None else ""
+
+    def _unpacked(self, value: bytes) -> Packed | None:
+        if value not in self._read:
+            self._read[value] = unpack(value)
+        return self._read[value]
+
+
+def _identical(_: bytes, __: bytes) -> str:
+    """What `decide` says of two documents with words that were found by equal content."""
+    return "identical"
+
+
+def _within(written: Sequence[Written], judge: Judge) -> tuple[list[Duplicate], list[Written]]:
     """Part the documents that are identical to an earlier one of their own batch from the others."""
     first: dict[str, Written] = {}
     within, others = [], []
     for one in sorted(written, key=lambda one: one.outcome.order):
         other = first.setdefault(one.record.signatures.content, one)
-        if other is not one and one.outcome.order and _identical(one, other, policy):
+        if other is not one and one.outcome.order and judge(one.record.packed, other.record.packed):
             within.append(Duplicate(one.id, other.id, "identical"))
         else:
             others.append(one)
     return within, others
-
-
-def _identical(one: Written, other: Written, policy: Policy) -> bool:
-    a, b = unpack(one.record.packed), unpack(other.record.packed)
-    return a is not None and b is not None and decide(a, b, policy) is not None
 
 
 def _search(one: Written, values: Mapping[Clue, Sequence[str]]) -> Search:
@@ -89,22 +113,12 @@ def alike(signatures: Signatures) -> dict[Clue, list[str]]:
     return found
 
 
-class _Unpacked(dict[bytes, Packed | None]):
-    """Packed values of one call, each read once."""
-
-    def __missing__(self, value: bytes) -> Packed | None:
-        self[value] = unpack(value)
-        return self[value]
-
-
-def _earlier(one: Written, hits: Sequence[Hit], policy: Policy, unpacked: _Unpacked) -> Duplicate | None:
+def _earlier(one: Written, hits: Sequence[Hit], judge: Judge) -> Duplicate | None:
     """Name the first of the hits that is an earlier duplicate."""
     own = one.outcome.order or next((hit.order for hit in hits if hit.id == one.id), 0)
     for hit in hits:
-        packed, other = unpacked[one.record.packed], unpacked[hit.packed or b""] if hit.order < own else None
-        evidence = decide(packed, other, policy) if packed and other else None
-        if evidence is not None:
-            return Duplicate(one.id, hit.id, evidence.level)
+        if hit.packed is not None and hit.order < own and (level := judge(one.record.packed, hit.packed)):
+            return Duplicate(one.id, hit.id, level)
     return None
 
 

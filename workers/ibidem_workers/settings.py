@@ -76,7 +76,7 @@ class Settings(BaseSettings):
         description="Days for which a deletion keeps an older version from coming back.",
     )
     batch_characters: int = Field(
-        default=300_000,
+        default=500_000,
         ge=1_000,
         le=5_000_000,
         description="Characters of text in a batch; a longer document travels alone.",

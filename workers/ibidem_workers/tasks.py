@@ -139,7 +139,7 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
         for record, outcome in zip(made, outcomes, strict=True)
         if outcome.fate is Fate.INDEXED and record.signatures.length
     ]
-    found = patiently(lambda: _duplicates(bench.engine, indexed), bench.settings.patience, bench.ended)
+    found = patiently(lambda: _duplicates(bench, indexed), bench.settings.patience, bench.ended)
     refusals += [Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is Fate.REFUSED]
     return Account(
         indexed=_count(outcomes, Fate.INDEXED),
@@ -164,11 +164,11 @@ def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refus
     return documents, refusals
 
 
-def _duplicates(engine: Engine, indexed: Sequence[Written]) -> list[Duplicate]:
+def _duplicates(bench: Bench, indexed: Sequence[Written]) -> list[Duplicate]:
     if not indexed:
         return []
-    engine.refresh()
-    return duplicates(engine, indexed, Policy())
+    bench.engine.refresh()
+    return duplicates(bench.engine, indexed, Policy(), guarded=bool(bench.settings.distinct))
 
 
 def _own(outcome: Outcome, record: Record) -> Outcome:
