@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ibidem.comparison import Comparison, compare
     from ibidem.dedupe.request import DedupeRequest, parse_request
-    from ibidem.search import search
+    from ibidem.grouped_search import search
     from ibidem.submission import submit
     from ibidem_engines.opening import open_engine
     from ibidem_engines.query import Query, parse_query
@@ -70,7 +70,7 @@ _HOMES = {
     "parse_request": "ibidem.dedupe.request",
     "read": "ibidem_ingest.readers",
     "read_record": "ibidem_ingest.document",
-    "search": "ibidem.search",
+    "search": "ibidem.grouped_search",
     "sign": "ibidem_ingest.signatures.sign",
     "submit": "ibidem.submission",
 }

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
 from ibidem.licences import licences
-from ibidem.search import search
 from ibidem_engines.opening import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dedupe.listed import PAGE, Listed
 from dedupe.made import Made, few, made, windows
 from ibidem.dedupe.request import parse_request
-from ibidem.search import search
+from ibidem.grouped_search import search
 
 Response = dict[str, Any]
 Asked = dict[str, object]

@@ -7,7 +7,7 @@ from dedupe.listed import PAGE, Listed
 from dedupe.made import Made, signatures, value
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.request import parse_request
-from ibidem.search import search
+from ibidem.grouped_search import search
 from ibidem_engines.engine import Stored
 from ibidem_ingest.signatures.signature import Signatures
 

@@ -8,7 +8,7 @@ from dedupe.listed import PAGE, Listed
 from dedupe.made import Made, signatures, value, with_slots, with_terms
 from ibidem.dedupe.request import parse_request
 from ibidem.dedupe.scope import search_for
-from ibidem.search import search
+from ibidem.grouped_search import search
 from ibidem_engines.engine import Found, Search
 from ibidem_engines.query import Query
 from ibidem_ingest.decision import Policy

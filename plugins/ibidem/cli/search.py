@@ -11,7 +11,7 @@ from ibidem.cli.options import Json, Level, parameter
 from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
-from ibidem.search import search
+from ibidem.grouped_search import search
 from ibidem_engines.query import Query, parse_query
 
 

@@ -8,7 +8,7 @@ from dedupe.listed import PAGE, Listed
 from dedupe.made import Made, made
 from dedupe.naive import leaders
 from ibidem.dedupe.request import parse_request
-from ibidem.search import search
+from ibidem.grouped_search import search
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_ingest.decision import Policy
