@@ -136,8 +136,8 @@ def main() -> None:
     """Read the options and run both parts."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--documents", type=int, default=480)
-    options.add_argument("--rounds", type=int, default=9)
+    options.add_argument("--documents", type=int, default=2_000)
+    options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--memory", type=int, default=100_000, metavar="N")
     for part in ("--build", "--measure"):
         options.add_argument(part, type=Path, help=argparse.SUPPRESS)

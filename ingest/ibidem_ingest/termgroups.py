@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -13,66 +12,82 @@ from ibidem_ingest.wordhash import Hashes, Places
 
 
 @dataclass(frozen=True, eq=False)
-class TermGroups:
-    """The distinct (document, token) pairs of a batch, document by document; within one, in no meaningful order.
+class Vocabulary:
+    """The distinct tokens of a batch, of whatever document, in no meaningful order.
 
     Args:
-        first: Place of the token's first occurrence, counted in tokens of the batch: an index into `TokenBatch.hashes`.
-        count: How often the token occurs in the document.
-        document: Number of the document.
-        offsets: Where each document's groups begin, and the end; documents + 1.
-        starts: Byte offset of the token in `TokenBatch.buffer`.
-        ends: Byte offset behind it.
+        hashes: `wh1` of each word.
         leading: Its first eight bytes, as in `TokenBatch`.
+        starts: Byte offset of one of its occurrences in the buffer.
+        ends: Byte offset behind it.
         buffer: The batch's.
     """
 
-    first: Places
-    count: Places
-    document: Places
-    offsets: Places
+    hashes: Hashes
+    leading: Hashes
     starts: Places
     ends: Places
-    leading: Hashes
     buffer: bytes
+
+    def word(self, number: int) -> bytes:
+        """Return the UTF-8 of one word."""
+        return self.buffer[self.starts[number] : self.ends[number]]
+
+    @cached_property
+    def shapes(self) -> TokenShapes:
+        """What the words are made of."""
+        return TokenShapes.of(self.buffer, self.starts, self.ends, self.leading)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TermGroups:
+    """The distinct (word, document) pairs of a batch: word by word, and for each word by document.
+
+    Args:
+        word: Number of the word in the vocabulary; ascending.
+        document: Number of the document; ascending within a word.
+        first: Place of the word's first occurrence in the document, counted in tokens of the batch.
+        count: How often it occurs in the document.
+        vocabulary: The words.
+    """
+
+    word: Places
+    document: Places
+    first: Places
+    count: Places
+    vocabulary: Vocabulary
 
     @classmethod
     def of(cls, batch: TokenBatch) -> "TermGroups":
         """Group the tokens of a batch.
 
-        >>> batch = TokenBatch.of(["no means no", "no"])
-        >>> groups = TermGroups.of(batch)
-        >>> sorted((d, batch.token(f), c) for f, c, d in zip(groups.first, groups.count, groups.document.tolist()))
-        [(0, 'means', np.int64(1)), (0, 'no', np.int64(2)), (1, 'no', np.int64(1))]
+        >>> groups = TermGroups.of(TokenBatch.of(["no means no", "no"]))
+        >>> words = [groups.vocabulary.word(number).decode() for number in groups.word]
+        >>> sorted(zip(words, groups.document.tolist(), groups.first.tolist(), groups.count.tolist()))
+        [('means', 0, 1, 1), ('no', 0, 0, 2), ('no', 1, 3, 1)]
         """
-        place = _sorted_places(batch.hashes, batch.offsets, batch.lengths)
-        ordered = batch.hashes.take(place)
-        begins = np.ones(place.size, bool)
-        np.not_equal(ordered[1:], ordered[:-1], out=begins[1:])
-        begins[batch.offsets[:-1][batch.lengths > 0]] = True
-        edges = np.flatnonzero(begins)
-        offsets = np.searchsorted(edges, batch.offsets)
-        document = np.repeat(np.arange(len(batch)), np.diff(offsets))
-        first = place.take(edges)
-        return cls(
-            first=first,
-            count=np.diff(edges, append=place.size),
-            document=document,
-            offsets=offsets,
-            starts=batch.starts.take(first),
-            ends=batch.ends.take(first),
-            leading=batch.leading.take(first),
+        place = _sorted_places(batch.hashes)
+        ordered, owner = batch.hashes.take(place), batch.documents.take(place)
+        new_word = np.ones(place.size, bool)
+        np.not_equal(ordered[1:], ordered[:-1], out=new_word[1:])
+        new = new_word.copy()
+        new[1:] |= owner[1:] != owner[:-1]
+        begins, words = np.flatnonzero(new), np.flatnonzero(new_word)
+        one, sizes = place.take(words), np.diff(np.flatnonzero(new_word.take(begins)), append=begins.size)
+        vocabulary = Vocabulary(
+            hashes=ordered.take(words),
+            leading=batch.leading.take(one),
+            starts=batch.starts.take(one),
+            ends=batch.ends.take(one),
             buffer=batch.buffer,
         )
-
-    def token(self, group: int) -> bytes:
-        """Return the UTF-8 of one group's token."""
-        return self.buffer[self.starts[group] : self.ends[group]]
-
-    @cached_property
-    def shapes(self) -> TokenShapes:
-        """What the tokens are made of."""
-        return TokenShapes.of(self.buffer, self.starts, self.ends, self.leading)
+        return cls(
+            word=np.repeat(np.arange(words.size), sizes),
+            document=owner.take(begins),
+            first=place.take(begins),
+            count=np.diff(begins, append=place.size),
+            vocabulary=vocabulary,
+        )
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
@@ -88,28 +103,19 @@ def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _sorted_places(hashes: Hashes, offsets: Places, lengths: Places) -> Places:
-    """Order the tokens of each document by hash, then by place.
+def _sorted_places(hashes: Hashes) -> Places:
+    """Order tokens by hash, then by place.
 
-    One sort of 64-bit keys does it: the top bits of the hash, then the place in the document. Where two hashes share
-    these top bits, which is rare, the document is sorted again by the whole.
+    One sort of 64-bit keys does it: the top bits of the hash, then the place. Where two hashes share these top bits and
+    their tokens alternate, which is rare, all is sorted again by the whole hash.
     """
-    bits = np.uint64(max(1, int(lengths.max(initial=1) - 1).bit_length()))
-    low = (np.uint64(1) << bits) - np.uint64(1)
-    origin = np.repeat(offsets[:-1], lengths)
+    low = np.uint64((1 << max(1, (hashes.size - 1).bit_length())) - 1)
     keys = hashes & ~low
-    keys |= (np.arange(hashes.size) - origin).view(np.uint64)
-    bounds = list(pairwise(offsets.tolist()))
-    for start, end in bounds:
-        keys[start:end].sort()
+    keys |= np.arange(hashes.size, dtype=np.uint64)
+    keys.sort()
     keys &= low
-    places = keys.view(np.int64)
-    places += origin
+    places: Places = keys.view(np.int64)
     ordered = hashes.take(places)
-    falls = ordered[1:] < ordered[:-1]
-    falls[offsets[1:-1][(offsets[1:-1] > 0) & (offsets[1:-1] < hashes.size)] - 1] = False
-    if falls.any():
-        for start, end in bounds:
-            if falls[start : max(start, end - 1)].any():
-                places[start:end] = start + np.argsort(hashes[start:end], kind="stable")
+    if (ordered[1:] < ordered[:-1]).any():
+        return np.argsort(hashes, kind="stable")
     return places

@@ -28,6 +28,7 @@ def naive(words: Sequence[str]) -> list[int]:
 @given(texts)
 @example(["a b c d", "a", "", "a b c d e", "a b"])
 @example(["", "a b c d e f", ""])
+@example(["a b c a b c a b c a b c", "a b c a b c a b c", "x y z", "a a a a a a a", "a a a a a", "b b b b b b b"])
 def test_shingles_are_as_the_definition_says(several: Sequence[str]) -> None:
     batch = TokenBatch.of(several)
     found = Shingles.of(batch.hashes, batch.offsets)

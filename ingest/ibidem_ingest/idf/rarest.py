@@ -41,18 +41,21 @@ class RarestTerms:
             groups: Their distinct ones.
             table: The idf table of their language.
         """
-        terms = np.flatnonzero(groups.shapes.is_term)
-        first, document = groups.first.take(terms), groups.document.take(terms)
-        hashes = batch.hashes.take(first)
-        rank = table.ranks(hashes)
-        bounds = np.arange(len(batch) + 1)
-        absent = np.flatnonzero(rank == ABSENT)
-        strange_offsets = np.searchsorted(document.take(absent), bounds)
-        kept = np.flatnonzero((rank != ABSENT) & (rank >= table.first_allowed))
-        rank, first, document = rank.take(kept), first.take(kept), document.take(kept)
-        offsets = np.searchsorted(document, bounds)
+        words = groups.vocabulary
+        ranks = table.ranks(words.hashes)
+        absent = ranks == ABSENT
+        kept = np.flatnonzero((~absent & (ranks >= table.first_allowed)).take(groups.word))
+        rank, document = ranks.take(groups.word.take(kept)), groups.document.take(kept)
         order = _by_rank(document, rank)
-        return cls(rank.take(order), first.take(order), offsets, hashes.take(absent), strange_offsets)
+        strange = np.flatnonzero((absent & words.shapes.is_term).take(groups.word))
+        strange = strange.take(np.argsort(groups.document.take(strange), kind="stable"))
+        return cls(
+            rank=rank.take(order),
+            first=groups.first.take(kept.take(order)),
+            offsets=_offsets(document, len(batch)),
+            strange=words.hashes.take(groups.word.take(strange)),
+            strange_offsets=_offsets(groups.document.take(strange), len(batch)),
+        )
 
 
 class Candidate(NamedTuple):
@@ -88,10 +91,15 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
     return sorted(known), strange
 
 
+def _offsets(document: Places, documents: int) -> Places:
+    """Return where each document's terms begin, and the end, once they are in the order of documents."""
+    return np.concatenate(([0], np.bincount(document, minlength=documents).cumsum()))
+
+
 def _by_rank(document: Places, rank: Places) -> Places:
     """Order terms by document, then rank: one sort of keys made of both and of the place, where 64 bits hold them."""
     place_bits = max(1, int(rank.size).bit_length())
-    document_bits = int(document[-1]).bit_length() if document.size else 0
+    document_bits = int(document.max(initial=0)).bit_length()
     if place_bits + 24 + document_bits > 63:
         return np.lexsort((rank, document))
     keys = (document << 24 | rank) << place_bits

@@ -6,7 +6,7 @@ the order of their idf they are written `term:offset`, joined by one space, and 
 fingerprint each offset is rounded up to a multiple of 25, the end of its bin; 0 stays 0.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha1
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from ibidem_ingest.tokens import TokenBatch
 TERMS = 6
 BIN = 25
 STRICT, BINNED = "fp1:", "fb1:"
+_WRITTEN = [b" ".join([b"%b:%d"] * terms) for terms in range(TERMS + 1)]
 
 
 class Fingerprint(NamedTuple):
@@ -52,12 +53,26 @@ def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprin
     'fp1:51e8193accd53ece8d53862a8d2da19965a7d9dd'
     """
     rarest = candidates(tokens, table)[0][:TERMS]
-    return _hashed([term.term.encode() for term in rarest], [term.first for term in rarest], bin_size)
+    terms = [candidate.term.encode() for candidate in rarest]
+    origin = min((candidate.first for candidate in rarest), default=0)
+    offsets = [candidate.first - origin for candidate in rarest]
+    return _hashed(_in_turn(terms, offsets), _in_turn(terms, [-(-offset // bin_size) * bin_size for offset in offsets]))
 
 
 def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> list[Fingerprint]:
     """Fingerprint several documents, as `sign` does each."""
-    return [_hashed(terms, places, bin_size) for terms, places in _six_rarest(batch, rarest)]
+    counts = np.minimum(np.diff(rarest.offsets), TERMS)
+    ends = counts.cumsum()
+    within = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
+    first = rarest.first.take(np.repeat(rarest.offsets[:-1], counts) + within)
+    some = counts > 0
+    origins = np.minimum.reduceat(first, (ends - counts)[some]) if first.size else first
+    offsets = first - np.repeat(origins, counts[some])
+    places = zip(batch.starts.take(first).tolist(), batch.ends.take(first).tolist(), strict=True)
+    terms = [batch.buffer[start:end] for start, end in places]
+    strict = _in_turn(terms, offsets.tolist())
+    binned = _in_turn(terms, (-(-offsets // bin_size) * bin_size).tolist())
+    return [_hashed(strict[start:end], binned[start:end]) for start, end in pairwise([0, *(2 * ends).tolist()])]
 
 
 def equal(a: Fingerprint, b: Fingerprint) -> bool:
@@ -65,33 +80,21 @@ def equal(a: Fingerprint, b: Fingerprint) -> bool:
     return a.strict == b.strict and not a.weak and not b.weak
 
 
-def _six_rarest(batch: TokenBatch, rarest: RarestTerms) -> Iterator[tuple[list[bytes], list[int]]]:
-    counts = np.minimum(np.diff(rarest.offsets), TERMS)
-    ends = np.cumsum(counts)
-    within = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
-    first = rarest.first.take(np.repeat(rarest.offsets[:-1], counts) + within)
-    buffer = batch.buffer
-    terms = [
-        buffer[start:end]
-        for start, end in zip(batch.starts.take(first).tolist(), batch.ends.take(first).tolist(), strict=True)
-    ]
-    places = first.tolist()
-    for start, end in pairwise([0, *ends.tolist()]):
-        yield terms[start:end], places[start:end]
+def _in_turn(terms: Sequence[bytes], offsets: Sequence[int]) -> list[bytes | int]:
+    """Return a term, its offset, the next term, and so on."""
+    both: list[bytes | int] = [0] * (2 * len(terms))
+    both[0::2] = terms
+    both[1::2] = offsets
+    return both
 
 
-def _hashed(terms: list[bytes], places: list[int], bin_size: int) -> Fingerprint:
-    if not terms:
+def _hashed(strict: list[bytes | int], binned: list[bytes | int]) -> Fingerprint:
+    if not strict:
         return NONE
-    origin = min(places)
-    strict = b" ".join([b"%b:%d" % (term, place - origin) for term, place in zip(terms, places, strict=True)])
-    binned = b" ".join(
-        [
-            b"%b:%d" % (term, -(-(place - origin) // bin_size) * bin_size)
-            for term, place in zip(terms, places, strict=True)
-        ]
+    written = _WRITTEN[len(strict) // 2]
+    return Fingerprint(
+        STRICT + _sha1(written % tuple(strict)), BINNED + _sha1(written % tuple(binned)), len(strict) < 2 * TERMS
     )
-    return Fingerprint(STRICT + _sha1(strict), BINNED + _sha1(binned), len(terms) < TERMS)
 
 
 def _sha1(data: bytes) -> str:

@@ -47,9 +47,10 @@ def sign(tokens: Sequence[str]) -> Numbers:
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[Numbers]:
     """Sketch the numbers of several documents, as `sign` does each."""
-    numbers = np.flatnonzero(groups.shapes.has_digit)
+    words = groups.vocabulary
+    numbers = np.flatnonzero(words.shapes.has_digit.take(groups.word))
     document = groups.document.take(numbers)
-    keys = document << 16 | (batch.hashes.take(groups.first.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
+    keys = document << 16 | (words.hashes.take(groups.word.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
     keys.sort()
     keys = keys[np.diff(keys, prepend=-1) != 0]
     counts = np.minimum(np.bincount(document, minlength=len(batch)), MOST).tolist()

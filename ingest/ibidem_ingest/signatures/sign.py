@@ -1,7 +1,11 @@
 """All signatures of documents: in batches on numpy, or plainly where there is little text; the results are the same."""
 
+import struct
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.heap import keep_freed_memory
@@ -15,7 +19,7 @@ from ibidem_ingest.signatures.signature import Signatures
 from ibidem_ingest.signatures.termvector import FeatureSet
 from ibidem_ingest.termgroups import TermGroups
 from ibidem_ingest.tokens import TokenBatch, tokens
-from ibidem_ingest.wordhash import wh1
+from ibidem_ingest.wordhash import Places, wh1
 
 BATCH_CHARACTERS = 300_000
 """Characters in a batch: more would leave the processor's cache, fewer would wait for the calls."""
@@ -106,7 +110,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
         content.sign_batch(batch, [document.id for document in documents]),
         textprofile.sign_batch(batch, groups),
         numbers.sign_batch(batch, groups),
-        minhash.sign_batch(sequences).tolist(),
+        _rows(minhash.sign_batch(sequences), batch.lengths),
         *_by_idf(batch, groups, table),
         strict=True,
     )
@@ -123,11 +127,17 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
             number_sketch=figures.sketch,
             terms=features.codes,
             full=features.full,
-            slots=tuple(slots) if length else (),
+            slots=slots,
             idf=table.name if table else "",
         )
         for length, distinct, hashed, profile, figures, slots, printed, features in columns
     ]
+
+
+def _rows(slots: NDArray[np.uint16], lengths: Places) -> list[tuple[int, ...]]:
+    """Return the slots of each document; none of one without words."""
+    rows = struct.iter_unpack(f"={slots.shape[1]}H", slots.tobytes())
+    return [row if length else () for row, length in zip(rows, lengths.tolist(), strict=True)]
 
 
 def _by_idf(batch: TokenBatch, groups: TermGroups, table: Table | None) -> tuple[list[Fingerprint], list[FeatureSet]]:

@@ -18,7 +18,7 @@ import numpy as np
 import xxhash
 
 from ibidem_ingest.stretches import side_by_side
-from ibidem_ingest.termgroups import TermGroups
+from ibidem_ingest.termgroups import TermGroups, Vocabulary
 from ibidem_ingest.tokens import TokenBatch
 from ibidem_ingest.wordhash import Places
 
@@ -56,16 +56,17 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[str]:
     """Sign several documents, as `sign` does each."""
-    count = np.where(groups.shapes.characters >= LEAST_CHARACTERS, groups.count, 0)
+    count = groups.count * (groups.vocabulary.shapes.characters >= LEAST_CHARACTERS).take(groups.word)
     highest = np.zeros(len(batch), np.int64)
     np.maximum.at(highest, groups.document, count)
     step = np.where(highest > 1, 2, 1) if log else np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
     kept = np.flatnonzero(count >= step.take(groups.document))
     document, count = groups.document.take(kept), count.take(kept)
     value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
-    order = _ordered(groups, kept, value)
+    word = groups.word.take(kept)
+    order = _ordered(groups.vocabulary, document, value, word)
     sizes = np.bincount(document, minlength=len(batch))
-    lines, ends = _lines(groups, kept.take(order), value.take(order))
+    lines, ends = _lines(groups.vocabulary, value.take(order), word.take(order))
     bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
     scheme = LOG_SCHEME if log else SCHEME
     return [
@@ -95,16 +96,16 @@ def _value(count: int, highest: int, *, log: bool) -> int:
     return count.bit_length() - 1 if highest > 1 else 1
 
 
-def _ordered(groups: TermGroups, kept: Places, value: Places) -> Places:
+def _ordered(vocabulary: Vocabulary, document: Places, value: Places, word: Places) -> Places:
     """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
-    document, leading = groups.document.take(kept), groups.leading.take(kept).byteswap()
+    leading = vocabulary.leading.take(word).byteswap()
     order = _then_by(document, _then_by(value.max(initial=0) - value, np.argsort(leading)))
     document, value, leading = document.take(order), value.take(order), leading.take(order)
     tied = leading[1:] == leading[:-1]
     tied &= value[1:] == value[:-1]
     tied &= document[1:] == document[:-1]
     for start, end in _runs(tied):
-        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: groups.token(int(kept[each])))
+        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: vocabulary.word(int(word[each])))
     return order
 
 
@@ -120,21 +121,21 @@ def _runs(tied: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
     return [(start, end + 1) for start, end in edges.reshape(-1, 2).tolist()]
 
 
-def _lines(groups: TermGroups, kept: Places, value: Places) -> tuple[bytes, Places]:
+def _lines(vocabulary: Vocabulary, value: Places, word: Places) -> tuple[bytes, Places]:
     """Write `token value` lines, each with a newline behind.
 
     Returns:
         UTF-8 of all lines, and where each ends.
     """
-    starts = groups.starts.take(kept)
-    sizes = groups.ends.take(kept) - starts + 1  # with the space that stands behind every token of a batch
+    starts = vocabulary.starts.take(word)
+    sizes = vocabulary.ends.take(word) - starts + 1  # with the space that stands behind every token of a batch
     digits = np.ones_like(sizes)
     for power in range(1, len(str(value.max(initial=0)))):
         digits += value >= 10**power
     sizes += digits
     sizes += 1
     ends = sizes.cumsum()
-    text = side_by_side(groups.buffer, starts, sizes)
+    text = side_by_side(vocabulary.buffer, starts, sizes)
     text[ends - 1] = _NEWLINE
     text[ends - 2] = _ZERO + value % 10
     for place in range(1, int(digits.max(initial=1))):
