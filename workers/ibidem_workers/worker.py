@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -63,6 +64,7 @@ def work(settings: Settings) -> int:
         pool="solo",
         concurrency=1,
         queues=[settings.queue],
+        hostname=f"{settings.index}-{os.getpid()}@{socket.gethostname()}",  # each worker is asked under its own name
         loglevel="WARNING",
         quiet=True,
         without_gossip=True,
