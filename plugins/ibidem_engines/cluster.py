@@ -10,7 +10,7 @@ from ibidem_engines.address import Address
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.engine import HIGHLIGHT, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.errors import Permanent
-from ibidem_engines.hits import needs_ids, read_hits
+from ibidem_engines.hits import all_named, read_hits
 from ibidem_engines.layout import Layout
 from ibidem_engines.lookup import LookUp
 from ibidem_engines.passages import marked, passage
@@ -75,14 +75,10 @@ class ClusterEngine:
             body["query"] = cursors.up_to(body["query"], taken.newest)
         elif not taken.point:
             body["aggs"] = cursors.NEWEST
-        copy = cursors.marks(self.index, query)[1]
-        answer = self._search(body, taken.point, copy)
-        if needs_ids(answer):
-            answer = self._search(dsl.with_ids(body), taken.point, copy)
+        answer, hits = self._hits(body, taken.point, preference=cursors.marks(self.index, query)[1])
         if taken.newest is None:
             newest = None if taken.point else cursors.newest_of(answer)
             taken = cursors.Cursor(newest, answer.get("pit_id", taken.point))
-        hits = read_hits(answer)
         return Ranking(hits, answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query))
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
@@ -101,7 +97,7 @@ class ClusterEngine:
     def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
         """See `Engine.find`."""
         among = None if query is None else dsl.clause(query, self.fields)
-        return LookUp(self._cluster, self.index, self._readable().kinds, among).find(searches)
+        return LookUp(self._cluster, self.index, self._readable(), among).find(searches)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """See `Engine.scan`."""
@@ -225,15 +221,21 @@ class ClusterEngine:
         copy = {"preference": preference} if preference else {}
         return self._cluster.ask("POST", f"/{self.index}/_search", body, **copy, **WHOLE)
 
+    def _hits(self, body: Mapping[str, Any], point: str, preference: str = "") -> tuple[Mapping[str, Any], list[Hit]]:
+        """Search for packed signatures, once more where some hit has none and so no id."""
+        answer = self._search(body, point, preference)
+        hits = read_hits(answer)
+        if not all_named(hits):
+            answer = self._search(dsl.with_ids(body), point, preference)
+            hits = read_hits(answer)
+        return answer, hits
+
     def _slices(self, body: dict[str, Any]) -> Iterator[list[Hit]]:
         """Go through a point in time, and close it however the caller leaves."""
         point = self._open_point()
         try:
             while True:
-                answer = self._search(body, point)
-                if needs_ids(answer):
-                    answer = self._search(dsl.with_ids(body), point)
-                hits = read_hits(answer)
+                answer, hits = self._hits(body, point)
                 if not hits:
                     return
                 yield hits

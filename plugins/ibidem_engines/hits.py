@@ -1,7 +1,7 @@
 """The hits of an answer as ours."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_engines.dsl import PACKED
@@ -10,14 +10,14 @@ from ibidem_engines.writing import order_of
 from ibidem_ingest.signatures.packed import cut
 
 
-def needs_ids(answer: Mapping[str, Any]) -> bool:
-    """Tell whether some hit holds its id neither beside nor in its packed value."""
-    return any("_id" not in hit and not _id_of(_packed(hit)) for hit in answer["hits"]["hits"])
-
-
 def read_hits(answer: Mapping[str, Any]) -> list[Hit]:
     """Read the hits of an answer, in its order."""
     return [_hit(hit) for hit in answer["hits"]["hits"]]
+
+
+def all_named(hits: Sequence[Hit]) -> bool:
+    """Tell whether each hit held its id, beside or in its packed value; a hit that did not has an empty one."""
+    return all(hit.id for hit in hits)
 
 
 def _hit(hit: Mapping[str, Any]) -> Hit:
@@ -35,13 +35,10 @@ def _hit(hit: Mapping[str, Any]) -> Hit:
 def _packed(hit: Mapping[str, Any]) -> bytes | None:
     """Decode the packed value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs."""
     values = hit.get("fields", {}).get(PACKED)
-    return base64.b64decode(values[0].translate(_USUAL) + "==") if values else None
+    return base64.b64decode(values[0].replace("-", "+").replace("_", "/") + "==") if values else None
 
 
 def _id_of(packed: bytes | None) -> str:
     """Read the id out of a packed value; empty when it is damaged or of an unknown scheme."""
     parts = cut(packed) if packed else None
     return parts.name.decode() if parts else ""
-
-
-_USUAL = str.maketrans("-_", "+/")

@@ -1,6 +1,14 @@
-"""Looking up signature values in a cluster: one search for each document, thirty in a request."""
+"""Looking up signature values in a cluster: those of hundreds of documents in one search, told apart by what is found.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+A search for the values of one document takes a server about a millisecond, one for the values of 400 takes 35: few of
+them are carried by anything. So they are asked for together, and each hit is given to the documents whose values its
+packed signatures hold. Only what brings too many hits, such as a form that half of the index repeats, is asked
+for alone, and then says what was cut.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -8,18 +16,68 @@ import orjson
 from ibidem_engines.dsl import Clause, by_id, only_packed, with_ids
 from ibidem_engines.engine import CONTENT_HITS, Clue, Found, Hit, Search
 from ibidem_engines.faults import failure_of, judged
-from ibidem_engines.hits import needs_ids, read_hits
+from ibidem_engines.hits import all_named, read_hits
+from ibidem_engines.layout import Layout
 from ibidem_engines.wire import Cluster
 from ibidem_ingest.signatures.clues import clues
 from ibidem_ingest.signatures.packed import unpack
 
-AT_ONCE = 30
-"""Searches in a request: fifty documents of twenty-five terms in one query pass the servers' limit of clauses."""
+TOGETHER = 250
+"""Searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses."""
+
+APART = 30
+"""Searches in a request when each is asked for alone."""
+
+MOST_TOGETHER = 1_000
+"""Hits from which on searches are parted."""
+
+EACH, MANY = 10, 5
+"""Of too many hits every tenth is looked at; what five of these carry is asked for alone, and the rest once more."""
 
 PREFIXED: frozenset[Clue] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
 """Hashes of which the index holds more digits than are looked up."""
 
-Question = tuple[Search, Sequence[Clue], int]
+DIGITS = len("fp1:") + 16
+"""Characters of a hash that are looked up."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """One class of values for one search; each is itself and equal to no other."""
+
+    at: int
+    name: Clue
+    search: Search
+
+    @property
+    def values(self) -> list[str]:
+        return list(dict.fromkeys(self.search.values[self.name]))
+
+    @property
+    def least(self) -> int:
+        return self.search.least.get(self.name, 1)
+
+    @property
+    def limit(self) -> int:
+        return max(self.search.limit, CONTENT_HITS) if self.name == "content" else self.search.limit
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What was found for one search."""
+
+    hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
+    capped: list[Clue] = field(default_factory=list)
+    same: int = 0
+
+    def add(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
+        """Add what carries the values of one class: the first in the order of writing, as many as the limit lets in."""
+        for hit in hits[: question.limit]:
+            self.hits[hit.index, hit.id] = hit
+        if question.name == "content":
+            self.same = total
+        elif total > question.limit:
+            self.capped.append(question.name)
 
 
 class LookUp:
@@ -28,59 +86,92 @@ class LookUp:
     Args:
         cluster: The cluster.
         index: The index.
-        kinds: The layouts of what the name stands for: `full`, `lean` or both.
+        layout: What the index was made for.
         among: The only documents to be looked among; None for all.
     """
 
-    def __init__(self, cluster: Cluster, index: str, kinds: frozenset[str], among: Clause | None) -> None:
+    def __init__(self, cluster: Cluster, index: str, layout: Layout, among: Clause | None) -> None:
         self._cluster = cluster
         self._index = index
-        self._kinds = kinds
+        self._kinds = layout.kinds
+        self._most = layout.most_hits
         self._among = among
+        self._answers: list[_Answer] = []
 
     def find(self, searches: Sequence[Search]) -> list[Found]:
-        """Look up values; see `Engine.find`.
+        """Look up values; see `Engine.find`."""
+        self._answers = [_Answer() for _ in searches]
+        questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
+        questions = [each for each in questions if len(each.values) >= each.least]
+        for at in range(0, len(searches), TOGETHER):
+            some = range(at, at + TOGETHER)
+            self._together([each for each in questions if each.at in some and each.least <= 1])
+        self._apart([each for each in questions if each.least > 1])
+        return [Found(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
-        All classes of a document are asked for at once. Only where that brings more hits than one class may have is
-        each class asked for alone, to say which of them was cut.
-        """
-        questions = [(search, _asked(search), search.limit) for search in searches]
-        answers = self._answers([question for question in questions if question[1]])
-        found: list[Found | None] = []
-        for search, classes, limit in questions:
-            hits, total = next(answers) if classes else ([], 0)
-            found.append(_found(search, hits) if total <= limit else None)
-        return [each or self._one_by_one(search) for each, search in zip(found, searches, strict=True)]
+    def _together(self, questions: Sequence[_Question]) -> None:
+        """Ask for all values at once, and in parts where that brings too many hits."""
+        if not questions:
+            return
+        clauses = [self._carries(name, values, 1) for name, values in _by_class(questions).items()]
+        ((hits, total),) = self._send([self._body(clauses, MOST_TOGETHER)])
+        told = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
+        if total <= MOST_TOGETHER:
+            for question, some in told.items():
+                ordered = sorted(some.values(), key=lambda hit: hit.order)
+                self._answers[question.at].add(question, ordered, len(ordered))
+            return
+        many = {question for question, some in told.items() if len(some) >= MANY}
+        self._apart([each for each in questions if not many or each in many])
+        self._together([each for each in questions if many and each not in many])
 
-    def _one_by_one(self, search: Search) -> Found:
-        """Look up each class alone."""
-        hits: dict[tuple[str, str], Hit] = {}
-        capped: list[Clue] = []
-        same = 0
-        classes = _asked(search)
-        limits = [max(search.limit, CONTENT_HITS) if name == "content" else search.limit for name in classes]
-        answers = self._answers([(search, [name], limit) for name, limit in zip(classes, limits, strict=True)])
-        for name, limit, (some, total) in zip(classes, limits, answers, strict=True):
-            hits |= {(hit.index, hit.id): hit for hit in some}
-            if name == "content":
-                same = total
-            elif total > limit:
-                capped.append(name)
-        return Found(_ordered(hits.values()), capped, same)
+    def _told_apart(
+        self, questions: Sequence[_Question], hits: Sequence[Hit]
+    ) -> Mapping[_Question, dict[tuple[str, str], Hit]]:
+        """Give each hit to the questions whose values it carries."""
+        asking: defaultdict[tuple[str, str], list[_Question]] = defaultdict(list)
+        for question in questions:
+            for value in question.values:
+                asking[question.name, _short(question.name, value)].append(question)
+        told: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        for hit in hits:
+            for question in {question for key in _carried(hit) for question in asking.get(key, ())}:
+                if hit.id != question.search.own:
+                    told[question][hit.index, hit.id] = hit
+        return told
 
-    def _answers(self, questions: Sequence[Question]) -> Iterator[tuple[list[Hit], int]]:
-        """Ask in requests of thirty; yields hits and their exact number."""
-        for at in range(0, len(questions), AT_ONCE):
-            bodies = [self._body(*question) for question in questions[at : at + AT_ONCE]]
-            yield from self._send(bodies)
+    def _apart(self, questions: Sequence[_Question]) -> None:
+        """Ask for each class of each search alone; what is the same for several is asked for once."""
+        alike: defaultdict[bytes, list[_Question]] = defaultdict(list)
+        for question in questions:
+            clause = self._carries(question.name, question.values, question.least)
+            alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
+        requests = list(alike)
+        for at in range(0, len(requests), APART):
+            some = requests[at : at + APART]
+            for request, (hits, total) in zip(some, self._send(list(map(orjson.loads, some))), strict=True):
+                for question in alike[request]:
+                    self._add_others(question, hits, total)
+
+    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
+        """Add the hits of one class but for the searching document itself."""
+        others = [hit for hit in hits if hit.id != question.search.own]
+        if len(others) < len(hits):
+            total -= 1
+        elif question.search.own and question.name == "content" and total > len(hits):
+            clause = self._carries(question.name, question.values, question.least)
+            ((_, total),) = self._send([self._body([clause], 0, question.search.own)])
+        self._answers[question.at].add(question, others, total)
 
     def _send(self, bodies: Sequence[Clause]) -> list[tuple[list[Hit], int]]:
         """Send searches; those with hits that hold no id are sent once more."""
         answers = self._msearch(bodies)
-        again = [at for at, answer in enumerate(answers) if needs_ids(answer)]
+        found = [read_hits(answer) for answer in answers]
+        again = [at for at, hits in enumerate(found) if not all_named(hits)]
         for at, answer in zip(again, self._msearch([with_ids(bodies[at]) for at in again]), strict=True):
-            answers[at] = answer
-        return [(read_hits(answer), int(answer["hits"]["total"]["value"])) for answer in answers]
+            found[at] = read_hits(answer)
+        totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
+        return list(zip(found, totals, strict=True))
 
     def _msearch(self, bodies: Sequence[Clause]) -> list[Mapping[str, Any]]:
         if not bodies:
@@ -93,66 +184,70 @@ class LookUp:
                 raise judged(failure_of(int(answer["status"]), answer), self._cluster.shown)
         return answers
 
-    def _body(self, search: Search, classes: Sequence[Clue], limit: int) -> Clause:
-        """Write one search."""
-        should = [self._carries(name, search) for name in classes]
-        kept: list[Clause] = [{"bool": {"should": should, "minimum_should_match": 1}}]
+    def _body(self, clauses: Sequence[Clause], limit: int, own: str = "") -> Clause:
+        """Write one search, its hits in the order of writing."""
+        kept: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
         if self._among is not None:
             kept.append(self._among)
         query: Clause = {"bool": {"filter": kept}}
-        if search.own:
-            query["bool"]["must_not"] = [by_id([search.own])]
-        return {"query": query, "size": limit, "track_total_hits": True, "sort": ["_doc"], **only_packed()}
+        if own:
+            query["bool"]["must_not"] = [by_id([own])]
+        return {
+            "query": query,
+            "size": min(limit, self._most),
+            "track_total_hits": True,
+            "sort": ["_seq_no"],
+            **only_packed(),
+        }
 
-    def _carries(self, name: Clue, search: Search) -> Clause:
-        """Ask for documents that carry enough of the values of one class."""
-        values = list(dict.fromkeys(search.values[name]))
-        least = search.least.get(name, 1)
-        ways = [_lean(values, least)] if "lean" in self._kinds else []
+    def _carries(self, name: Clue, values: Sequence[str], least: int) -> Clause:
+        """Ask for documents that carry at least so many of the values of one class."""
+        ways = []
+        if "lean" in self._kinds:
+            ways.append(_terms("ibidem.keys", [_short(name, value) for value in values], least))
         if "full" in self._kinds or not ways:
-            ways.append(_full(name, values, least))
-        return ways[0] if len(ways) == 1 else {"bool": {"should": ways, "minimum_should_match": 1}}
+            ways.append(_in_its_field(name, values, least))
+        return ways[0] if len(ways) == 1 else _at_least(ways, 1)
 
 
-def _full(name: Clue, values: Sequence[str], least: int) -> Clause:
-    """Ask in the field of the class."""
-    field = f"ibidem.{name}"
+def _in_its_field(name: Clue, values: Sequence[str], least: int) -> Clause:
+    """Ask in the field of the class, as the layout `full` has it."""
+    path = f"ibidem.{name}"
     if name in PREFIXED:
-        return _at_least([{"prefix": {field: value}} for value in values], least)
-    return _terms(field, values, least)
+        return _at_least([{"prefix": {path: value}} for value in values], least)
+    return _terms(path, values, least)
 
 
-def _lean(values: Sequence[str], least: int) -> Clause:
-    """Ask in the one field that holds all; values of two classes are never alike."""
-    return _terms("ibidem.keys", values, least)
-
-
-def _terms(field: str, values: Sequence[str], least: int) -> Clause:
+def _terms(path: str, values: Sequence[str], least: int) -> Clause:
     if least <= 1:
-        return {"terms": {field: list(values)}}
-    return _at_least([{"term": {field: value}} for value in values], least)
+        return {"terms": {path: list(values)}}
+    return _at_least([{"term": {path: value}} for value in values], least)
 
 
 def _at_least(clauses: Sequence[Clause], least: int) -> Clause:
     return {"bool": {"should": list(clauses), "minimum_should_match": max(1, least)}}
 
 
-def _asked(search: Search) -> list[Clue]:
-    """List the classes with enough values to be found."""
-    return [name for name, values in search.values.items() if len(set(values)) >= search.least.get(name, 1)]
+def _by_class(questions: Iterable[_Question]) -> dict[Clue, list[str]]:
+    """Gather the values of each class, each once."""
+    values: defaultdict[Clue, dict[str, None]] = defaultdict(dict)
+    for question in questions:
+        values[question.name].update(dict.fromkeys(question.values))
+    return {name: list(some) for name, some in values.items()}
 
 
-def _found(search: Search, hits: Sequence[Hit]) -> Found:
-    """Count the copies among hits that are all there are."""
-    contents = set(search.values.get("content", ()))
-    same = sum(not contents.isdisjoint(_contents(hit)) for hit in hits) if contents else 0
-    return Found(_ordered(hits), (), same)
+def _short(name: Clue, value: str) -> str:
+    """Cut a hash to the digits that are looked up."""
+    return value[:DIGITS] if name in PREFIXED else value
 
 
-def _contents(hit: Hit) -> list[str]:
+def _carried(hit: Hit) -> list[tuple[str, str]]:
+    """List the look-up values that a hit carries."""
     packed = unpack(hit.packed) if hit.packed else None
-    return [] if packed is None else clues(packed)["content"]
+    if packed is None:
+        return []
+    return [(name, value) for name, values in clues(packed).items() for value in values]
 
 
-def _ordered(hits: Iterable[Hit]) -> list[Hit]:
+def _by_id(hits: Iterable[Hit]) -> list[Hit]:
     return sorted(hits, key=lambda hit: (hit.index, hit.id))

@@ -126,11 +126,12 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
 
 
 def _full(record: Record) -> dict[str, object]:
-    """Name each signature; one that is missing gets a value of its own, since a missing key would join all such."""
+    """Name each signature; one that is no evidence gets a value of its own, since a missing key would join all such."""
     signatures = record.signatures
     values: dict[str, object] = {"content": signatures.content, "pages": len(record.document.pages)}
     for name, scheme in COLLAPSIBLE:
-        values[name] = getattr(signatures, name) or f"{scheme}:none:{record.document.id}"
+        value = "" if signatures.weak and name != "profile" else getattr(signatures, name)
+        values[name] = value or f"{scheme}:none:{record.document.id}"
     found = _clues(record)
     return values | {name: found[name] for name in ("bands", "rare") if name in found}
 
