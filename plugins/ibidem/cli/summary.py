@@ -38,7 +38,8 @@ def fates(summary: Summary) -> Iterator[Below]:
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     """Yield the counts of a summary that say something, each with its meaning."""
     duplicates = summary["duplicates"]
-    yield summary["read"], f"documents read in {summary['took_s']:.1f} s"
+    noun = "document" if summary["read"] == 1 else "documents"
+    yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
     told = {
         "indexed": "indexed",
         "unchanged": "were there already, unchanged",
