@@ -57,25 +57,6 @@ def test_a_wrong_variable_is_an_error_that_names_it_and_what_is_right(
     assert all(part in str(caught.value) for part in named)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "named"),
-    [
-        ("ibidem.toml", "indx = 'news'\n", ["indx", "index"]),
-        ("ibidem.toml", "index = news\n", ["ibidem.toml", "line 1"]),
-        (".env", "IBIDEM_INDX=news\n", [".env", "IBIDEM_INDX", "IBIDEM_INDEX"]),
-    ],
-)
-def test_a_wrong_file_is_an_error_that_names_it(name: str, text: str, named: list[str], tmp_path: Path) -> None:
-    write(tmp_path, name, text)
-    with pytest.raises(UsageError) as caught:
-        load({}, tmp_path)
-    assert all(part in str(caught.value) for part in named)
-
-
-def test_variables_of_the_tests_are_nobodys_mistake(tmp_path: Path) -> None:
-    load({"IBIDEM_TEST_OPENSEARCH": "http://localhost:9200"}, tmp_path)
-
-
 def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_BROKER": "smtp://me:secret@mail.example"}, tmp_path)

@@ -41,8 +41,8 @@ class Account:
     unchanged: int = 0
     stale: int = 0
     unsigned: int = 0
-    refusals: Sequence[Refusal] = ()
-    duplicates: Sequence[Duplicate] = ()
+    refusals: Sequence[Refusal] = field(default_factory=list)
+    duplicates: Sequence[Duplicate] = field(default_factory=list)
     parts: int = 0
     at: float = field(default_factory=time.time)
 

@@ -2,7 +2,6 @@
 # ruff: noqa: ARG003 - the library's hook names five sources and we keep one
 
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,24 +11,19 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, PrivateAttr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
-    TomlConfigSettingsSource,
 )
 
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
+from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environment, from_toml, variable
 
-PREFIX = "IBIDEM_"
 DOTENV = ".env"
 TOML = "ibidem.toml"
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
 BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
-
-_TESTS = "IBIDEM_TEST_"
 
 
 class Settings(BaseSettings):
@@ -193,9 +187,9 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     where = folder or Path()
     given = os.environ if environment is None else environment
     sources = (
-        ("environment", _from_environment(given)),
-        (DOTENV, _from_dotenv(where / DOTENV)),
-        (TOML, _from_toml(where / TOML)),
+        ("environment", from_environment(Settings, given)),
+        (DOTENV, from_dotenv(Settings, where / DOTENV)),
+        (TOML, from_toml(Settings, where / TOML)),
     )
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -242,11 +236,6 @@ def shown(settings: Settings) -> list[Shown]:
     ]
 
 
-def variable(name: str) -> str:
-    """Return the environment's name of a setting."""
-    return PREFIX + name.upper()
-
-
 def masked(url: str) -> str:
     """Hide the password in a URL.
 
@@ -276,44 +265,6 @@ def _with_scheme(url: str, schemes: Iterable[str]) -> str:
     if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url
-
-
-def _from_environment(environment: Mapping[str, str]) -> dict[str, object]:
-    ours = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
-    known = {variable(name) for name in Settings.model_fields}
-    _refuse_unknown((name for name in ours if not name.startswith(_TESTS)), known, "the environment")
-    source = EnvSettingsSource(Settings)
-    source.env_vars = {name.lower(): value for name, value in ours.items()}
-    return source()
-
-
-def _from_dotenv(path: Path) -> dict[str, object]:
-    if not path.is_file():
-        return {}
-    source = DotEnvSettingsSource(Settings, env_file=path, env_file_encoding="utf-8")
-    ours = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
-    known = {variable(name) for name in Settings.model_fields}
-    _refuse_unknown((name for name in ours if not name.startswith(_TESTS)), known, str(path))
-    return {name: value for name, value in source().items() if name in Settings.model_fields}
-
-
-def _from_toml(path: Path) -> dict[str, object]:
-    if not path.is_file():
-        return {}
-    try:
-        values = TomlConfigSettingsSource(Settings, toml_file=path)()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: {error}", "write lines such as: index = 'news'") from error
-    _refuse_unknown(values, Settings.model_fields, str(path))
-    return values
-
-
-def _refuse_unknown(names: Iterable[str], known: Iterable[str], where: str) -> None:
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        raise UsageError(
-            f"{where}: no setting is called {', '.join(unknown)}", f"the settings are: {', '.join(sorted(known))}"
-        )
 
 
 def _validated(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:

@@ -1,0 +1,35 @@
+"""Deleting documents."""
+
+from datetime import UTC, datetime, timedelta
+
+from ibidem_engines.engine import Engine, Fate
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.deletion import clear_tombstones, delete
+from ibidem_workers.records import records
+from ibidem_workers.settings import Settings
+
+
+def write(engine: Engine, settings: Settings, version: int) -> Fate:
+    (outcome,) = engine.write(list(records([Document("a", "some words", version=version)], Tables(settings.tables))))
+    return outcome.fate
+
+
+def test_a_deleted_document_stays_away_and_a_later_one_comes(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, 1)
+    assert [one.fate for one in delete(engine, ["a", "b"])] == [Fate.DELETED, Fate.MISSING]
+    assert write(engine, settings, 2) is Fate.STALE
+    assert write(engine, settings, 2 * 10**15) is Fate.INDEXED
+
+
+def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, 1)
+    delete(engine, ["a"], version=5)
+    assert (write(engine, settings, 5), write(engine, settings, 6)) == (Fate.STALE, Fate.INDEXED)
+
+
+def test_a_tombstone_is_taken_away_after_its_days(engine: Engine, settings: Settings) -> None:
+    delete(engine, ["a"])
+    assert clear_tombstones(engine, datetime.now(UTC) - timedelta(days=1)) == 0
+    assert clear_tombstones(engine, datetime.now(UTC) + timedelta(days=1)) == 1
+    assert write(engine, settings, 1) is Fate.INDEXED
