@@ -20,7 +20,7 @@ C4 = 0xC4CEB9FE1A85EC53
 
 _MASK = (1 << 64) - 1
 _LONG = 64
-_BLOCK = 1 << 14
+_BLOCK = 1 << 13
 _KEEP = np.array([(1 << (8 * n)) - 1 for n in range(9)], np.uint64)
 
 Hashes = NDArray[np.uint64]

@@ -43,6 +43,8 @@ def naive(hashes: set[int], k: int) -> list[int]:
 @given(texts, st.sampled_from([100, 34]))
 @example(["a b c", "", "a", "a b c d e f g"], 100)
 @example([" ".join(f"w{n}" for n in range(1500)), "a b c"], 34)
+@example(["a b c d e f " * 400, "a b c d e f g", "x " * 1200], 100)
+@example(["a b c d e f " * 150] * 3, 100)
 def test_slots_are_as_the_definition_says(several: list[str], k: int) -> None:
     batch = TokenBatch.of(several)
     found = minhash.sketch_batch(Shingles.of(batch.hashes, batch.offsets), k).tolist()

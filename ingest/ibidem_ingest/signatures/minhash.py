@@ -139,6 +139,8 @@ _MASK = (1 << 64) - 1
 _EMPTY = _MASK
 _LAST = 7 << 61
 _CHANCE = 2.0**-16
+_AT_ONCE = 1 << 17
+_REPEATING = 1_000  # shingles of a document that six rounds would fill, were they not always the same few
 
 
 def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
@@ -290,16 +292,37 @@ def _drop(slots: Hashes, row: Places, mixed: Hashes, number: int) -> None:
 def _fill_empty(slots: Hashes, documents: Shingles) -> None:
     """Give slots that no round has filled the ordinary min-hash of their own function."""
     counts = np.diff(documents.offsets)
-    row, slot = np.nonzero((slots == np.uint64(_EMPTY)) & (counts > 0)[:, None])
-    if not row.size:
-        return
-    sizes = counts.take(row)
-    begins = np.concatenate(([0], sizes.cumsum()))
-    within = np.arange(begins[-1]) - np.repeat(begins[:-1], sizes)
-    mixed = documents.hashes.take(np.repeat(documents.offsets.take(row), sizes) + within)
-    mixed *= np.repeat(np.array(SLOT_MULTIPLIERS, np.uint64).take(slot), sizes)
+    empty = (slots == np.uint64(_EMPTY)) & (counts > 0)[:, None]
+    for document in np.flatnonzero(empty.any(axis=1) & (counts > _REPEATING)).tolist():
+        start, end = documents.offsets[document : document + 2]
+        hashes = np.unique(documents.hashes[start:end])
+        slot = np.flatnonzero(empty[document])
+        slots[document, slot] = _own_values(hashes, slot[:, None]).min(axis=1)
+        empty[document] = False
+    row, slot = np.nonzero(empty)
+    ends = counts.take(row).cumsum()
+    start = 0
+    while start < row.size:
+        done = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, done + _AT_ONCE, "right")))
+        slots[row[start:end], slot[start:end]] = _own_minima(documents, row[start:end], slot[start:end])
+        start = end
+
+
+def _own_minima(documents: Shingles, row: Places, slot: Places) -> Hashes:
+    """Return the smallest value of a document's shingles under a slot's function, for pairs of document and slot."""
+    sizes = np.diff(documents.offsets).take(row)
+    begins = sizes.cumsum() - sizes
+    within = np.arange(sizes.sum()) - np.repeat(begins, sizes)
+    hashes = documents.hashes.take(np.repeat(documents.offsets.take(row), sizes) + within)
+    return np.minimum.reduceat(_own_values(hashes, np.repeat(slot, sizes)), begins)
+
+
+def _own_values(hashes: Hashes, slot: Places) -> Hashes:
+    """Return the values of shingles under their slots' own functions."""
+    mixed: Hashes = hashes * np.array(SLOT_MULTIPLIERS, np.uint64)[slot]
     mixed ^= mixed >> np.uint64(32)
     mixed *= np.uint64(C2)
     mixed >>= np.uint64(3)
     mixed |= np.uint64(_LAST)
-    slots[row, slot] = np.minimum.reduceat(mixed, begins[:-1])
+    return mixed

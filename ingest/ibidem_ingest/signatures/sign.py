@@ -21,7 +21,7 @@ from ibidem_ingest.termgroups import TermGroups
 from ibidem_ingest.tokens import TokenBatch, tokens
 from ibidem_ingest.wordhash import Places, wh1
 
-BATCH_CHARACTERS = 300_000
+BATCH_CHARACTERS = 400_000
 """Characters in a batch: more would leave the processor's cache, fewer would wait for the calls."""
 
 PLAIN_BELOW = 400
