@@ -9,7 +9,7 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.signatures.clues import clues
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.account import Duplicate
-from ibidem_workers.duplicates import Written, alike, by_level, duplicates, same
+from ibidem_workers.duplicates import Written, alike, duplicates, same
 from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
 
@@ -60,13 +60,6 @@ def test_what_an_earlier_try_wrote_finds_its_place_by_its_own_hit(engine: Engine
     write(engine, settings, [("c", f"{TEXT} and more")])
     again = [Written(record, Outcome("b", outcome.fate, before=1))]
     assert duplicates(engine, again, Policy()) == [Duplicate("b", "a", "near")]
-
-
-def test_levels_are_counted() -> None:
-    assert by_level([Duplicate("b", "a", "near"), Duplicate("c", "a", "identical"), Duplicate("d", "a", "near")]) == {
-        "identical": 1,
-        "near": 2,
-    }
 
 
 def test_a_document_is_looked_up_under_the_values_it_is_stored_under(settings: Settings) -> None:

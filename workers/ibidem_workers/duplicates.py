@@ -120,12 +120,3 @@ def _earlier(one: Written, hits: Sequence[Hit], judge: Judge) -> Duplicate | Non
         if hit.packed is not None and hit.order < own and (level := judge(one.record.packed, hit.packed)):
             return Duplicate(one.id, hit.id, level)
     return None
-
-
-def by_level(found: Sequence[Duplicate]) -> Mapping[str, int]:
-    """Count duplicates by level.
-
-    >>> by_level([Duplicate("b", "a", "near")])
-    {'identical': 0, 'near': 1}
-    """
-    return {level: sum(one.level == level for one in found) for level in ("identical", "near")}

@@ -141,11 +141,11 @@ class _Attended:
 
     def _after_batch(self) -> None:
         """Pause while the queue is full, so that a large collection does not lie on the disk twice."""
-        if time.monotonic() - self._looked > LOOKS_EVERY:
+        if time.monotonic() - self._looked > max(LOOKS_EVERY, self._watched().pause):
             self._tend(self._watched().look())
         while self._folder is not None and self._folder.waiting() >= self._settings.in_flight:
             self._tend(self._watched().look())
-            time.sleep(LOOKS_EVERY / 4)
+            time.sleep(self._watched().pause)
 
     def _watched(self) -> Watch:
         if self._watch is None:

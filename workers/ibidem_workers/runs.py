@@ -1,17 +1,21 @@
 """How a run stands: from the ledger alone, so that any process on any machine can tell, also after a restart."""
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from itertools import count
 
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.account import Account, refusals_from_json
-from ibidem_workers.duplicates import by_level
 from ibidem_workers.run_record import HEADS, RunRecord
+from ibidem_workers.sums import Sums
 
 POLL = 0.05
+SHARE = 10
+"""Of the time, one in so many may go into looking how a run stands."""
+
 BLOCK = 100
 """Batches that are read at once: the accounts of a block have one prefix."""
 
@@ -58,23 +62,31 @@ class Watch:
     def __init__(self, engine: Engine, run: str) -> None:
         self._engine = engine
         self.record = record(engine, run)
-        self._blocks: list[dict[str, Account]] = []
-        self._open = 0
-        self._moved = time.monotonic()
+        self.pause = POLL
+        self._closed = Sums(at=self.record.started)
+        self._blocks: list[_Block] = []
+        self._first = 0
         self._done = 0
+        self._moved = time.monotonic()
 
     def look(self) -> Progress:
-        """Read what is new."""
+        """Read what is new; `pause` says for how long to rest then."""
+        began = time.monotonic()
+        progress = self._look()
+        self.pause = max(POLL, (SHARE - 1) * (time.monotonic() - began))
+        return progress
+
+    def _look(self) -> Progress:
         if self.record.state == "reading":
             self.record = record(self._engine, self.record.run)
         self._read()
-        done = sum(_complete(block) for block in self._blocks)
+        done = self._first * BLOCK + sum(block.complete() for block in self._blocks)
         if done != self._done:
             self._done, self._moved = done, time.monotonic()
         return Progress(
             run=self.record.run,
             documents=self.record.documents,
-            done=self.account().documents,
+            done=self.sums().documents,
             batches=self.record.batches,
             batches_done=done,
             submitted=self.record.state != "reading",
@@ -88,31 +100,59 @@ class Watch:
             seen(progress)
             if progress.ended:
                 return progress
-            time.sleep(POLL)
+            time.sleep(self.pause)
 
-    def account(self) -> Account:
+    def sums(self) -> Sums:
         """Return the sum of all batches' accounts so far."""
-        return sum((one for block in self._blocks for one in block.values()), Account(at=self.record.started))
+        sums = Sums()
+        for one in (self._closed, *(block.sums for block in self._blocks)):
+            sums.merge(one)
+        return sums
 
     def _read(self) -> None:
-        for number in count(self._open):
-            prefix = f"{self.record.run}/{number:06d}"
-            block = {key: Account.from_json(noted) for key, noted in self._engine.noted("runs", prefix)}
+        self._blocks = list(self._open_blocks())
+        while self._blocks and self._blocks[0].complete() == BLOCK:
+            self._closed.merge(self._blocks.pop(0).sums)
+            self._first += 1
+
+    def _open_blocks(self) -> Iterator["_Block"]:
+        for number in count(self._first):
+            block = _Block()
+            for key, noted in self._engine.noted("runs", f"{self.record.run}/{number:06d}"):
+                block.add(key, Account.from_json(noted))
             # A submitter that was killed may have sent more batches than it noted.
-            if not block and number * BLOCK >= self.record.batches:
+            if not block.parts and number * BLOCK >= self.record.batches:
                 break
-            self._blocks[number:] = [block, *self._blocks[number + 1 :]]
-            if number == self._open and _complete(block) == BLOCK:
-                self._open += 1
+            yield block
 
 
-def _complete(block: dict[str, Account]) -> int:
-    """Count the batches of a block that are accounted for, each with all its parts."""
-    parts = {key: one.parts for key, one in block.items() if key.count("/") == 1}
-    single = sum(key.count("/") == 2 for key in block)
-    if not single and not any(parts.values()):
-        return len(parts)
-    return sum(sum(other.startswith(f"{key}/") for other in block) >= wanted for key, wanted in parts.items())
+@dataclass(slots=True)
+class _Block:
+    """The accounts of up to a hundred batches.
+
+    Args:
+        sums: What became of their documents.
+        parts: For each batch that is accounted for: into how many single documents it was sent again.
+        single: For each such batch: how many of these are accounted for.
+    """
+
+    sums: Sums = field(default_factory=Sums)
+    parts: dict[str, int] = field(default_factory=dict)
+    single: Counter[str] = field(default_factory=Counter)
+
+    def add(self, key: str, account: Account) -> None:
+        """Take an account in."""
+        self.sums.add(account)
+        run, _, numbers = key.partition("/")
+        number, _, part = numbers.partition("/")
+        if part:
+            self.single[f"{run}/{number}"] += 1
+        else:
+            self.parts[key] = account.parts
+
+    def complete(self) -> int:
+        """Count the batches that are accounted for with all their parts."""
+        return sum(self.single[key] >= parts for key, parts in self.parts.items())
 
 
 def record(engine: Engine, run: str) -> RunRecord:
@@ -147,7 +187,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     """
     watch = Watch(engine, run or _last(engine))
     progress = watch.look()
-    return _summary(watch.record, watch.account(), progress, _unread(engine, watch.record))
+    return _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
 
 
 def wait(engine: Engine, run: str, seen: Callable[[Progress], None] = lambda _: None) -> Progress:
@@ -173,19 +213,19 @@ def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
     return [refusal for _, noted in slices for refusal in refusals_from_json(noted["refusals"])]
 
 
-def _summary(record: RunRecord, account: Account, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
-    everything = replace(account, refusals=[*unread, *account.refusals])
+def _summary(record: RunRecord, sums: Sums, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
+    refusals = [*unread, *sums.refusals]
     return {
         "run": record.run,
-        "read": everything.documents,
-        "indexed": everything.indexed,
-        "unchanged": everything.unchanged,
-        "stale": everything.stale,
-        "refused": len(everything.refusals),
-        "unsigned": everything.unsigned,
-        "duplicates": by_level(everything.duplicates),
-        "refusals": [refusal.as_json() for refusal in everything.refusals],
-        "took_s": round((account.at if progress.ended else time.time()) - record.started, 3),
+        "read": sums.documents + len(unread),
+        "indexed": sums.indexed,
+        "unchanged": sums.unchanged,
+        "stale": sums.stale,
+        "refused": len(refusals),
+        "unsigned": sums.unsigned,
+        "duplicates": sums.by_level(),
+        "refusals": [refusal.as_json() for refusal in refusals],
+        "took_s": round((sums.at if progress.ended else time.time()) - record.started, 3),
         "state": _state(record, progress),
         "pending": max(0, record.documents - progress.done),
         "repeated": record.repeated,
