@@ -75,7 +75,7 @@ def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Ha
         block = slice(first, min(first + _BLOCK, starts.size))
         origin = int(starts[first])
         part = buffer[origin : int(ends[block.stop - 1]) + 8]
-        hashes[block], leading[block] = _hash_block(part, starts[block] - origin, ends[block] - origin)
+        _hash_block(part, starts[block] - origin, ends[block] - origin, hashes[block], leading[block])
     return hashes, leading
 
 
@@ -108,12 +108,13 @@ def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> It
         tokens, starts, sizes = tokens.take(more), starts.take(more), sizes.take(more)
 
 
-def _hash_block(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
+def _hash_block(buffer: bytes, starts: Places, ends: Places, hashes: Hashes, leading: Hashes) -> None:
+    """Hash some tokens into `hashes`, and put their first eight bytes into `leading`."""
     words = eight_bytes(buffer).astype(np.uint64)  # a copy: aligned gathers are faster than strided ones
     sizes = ends - starts
-    leading: Hashes = words.take(starts)
+    words.take(starts, out=leading, mode="clip")  # with `out`, other modes would copy
     leading &= _KEEP.take(sizes, mode="clip")
-    hashes: Hashes = leading * np.uint64(C1)
+    np.multiply(leading, np.uint64(C1), out=hashes)
     hashes ^= hashes >> np.uint64(32)
     for tokens, further in further_words(words, starts, sizes, _LONG):
         mixed = hashes.take(tokens) ^ further
@@ -124,4 +125,3 @@ def _hash_block(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Ha
     if sizes.max() > _LONG:
         for token in np.flatnonzero(sizes > _LONG).tolist():
             hashes[token] = hash_bytes(buffer[starts[token] : ends[token]])
-    return hashes, leading
