@@ -34,9 +34,13 @@ def test_a_hit_joins_the_first_lead_that_it_duplicates(window: Made, policy: Pol
 
 
 @few
-@given(windows, POLICIES, st.sampled_from([1, 10, 100]))
-def test_the_size_of_the_blocks_changes_nothing(window: Made, policy: Policy, budget: int) -> None:
-    with patch.object(grouping, "BUDGET", budget), patch.object(pairs, "BUDGET", budget):
+@given(windows, POLICIES, st.sampled_from([1, 10, 100]), st.sampled_from([1, 7, 30]))
+def test_the_size_of_blocks_and_slices_changes_nothing(window: Made, policy: Policy, budget: int, block: int) -> None:
+    with (
+        patch.object(grouping, "BUDGET", budget),
+        patch.object(pairs, "BUDGET", budget),
+        patch.object(grouping, "BLOCK", block),
+    ):
         assert grouped(window, policy) == leaders(window, policy)
 
 

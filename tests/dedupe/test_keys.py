@@ -2,6 +2,7 @@
 
 from unittest.mock import patch
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +10,8 @@ from hypothesis import strategies as st
 from dedupe.made import Made, few, signatures, value, windows, with_terms
 from dedupe.naive import joins
 from ibidem.dedupe import keys
-from ibidem.dedupe.keys import holders
-from ibidem.dedupe.pairs import Said
+from ibidem.dedupe.keys import holders, similar
+from ibidem.dedupe.pairs import Postings, Said, spread
 from ibidem.dedupe.presets import PRESETS
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -21,16 +22,16 @@ POLICIES = st.sampled_from(
 
 
 def meeting(window: Made, policy: Policy) -> set[tuple[int, int]]:
-    found = holders(PackedColumns.of(window.values), policy)
-    rows: dict[int, list[int]] = {}
-    for key, row in zip(found.key.tolist(), found.row.tolist(), strict=True):
-        rows.setdefault(key, []).append(row)
-    return {(a, b) for held in rows.values() for a in held for b in held if a < b}
+    """The pairs of rows that share enough keys."""
+    found, size = holders(PackedColumns.of(window.values), policy), len(window.values)
+    pairs = [pair for part in spread(found, Postings.within(found), size) for pair in part.tolist()]
+    assert len(pairs) == len(set(pairs))
+    return {(pair % size, pair // size) for pair in pairs}
 
 
 @few
 @given(windows, POLICIES)
-def test_two_rows_that_are_duplicates_share_a_key(window: Made, policy: Policy) -> None:
+def test_two_rows_that_are_duplicates_share_enough_keys(window: Made, policy: Policy) -> None:
     found, values = meeting(window, policy), window.packed
     for b in range(len(values)):
         for a in range(b):
@@ -61,3 +62,11 @@ def test_sets_meet_by_their_rarest_terms_only_where_enough_could_be_shared(share
 def test_terms_of_two_idf_tables_never_meet() -> None:
     a, b = signatures(1), signatures(2, terms=signatures(1).terms, idf="00000000000000bb")
     assert meeting(Made([value(a, "a"), value(b, "b")]), Policy()) == set()
+
+
+@given(st.integers(1, 10**7), st.integers(0, 10**7), st.sampled_from([0.8, 0.9, 0.95, 1.0]))
+def test_similar_lengths_are_in_the_same_bucket_or_in_neighbours(length: int, more: int, ratio: float) -> None:
+    longer = min(length + more, int(length / ratio))
+    if length / longer >= ratio:
+        a, b = similar(np.array([length, longer]), ratio).tolist()
+        assert b - a in (0, 1)

@@ -3,13 +3,14 @@
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from dedupe.made import Made, few, windows
 from dedupe.naive import joins
 from ibidem.dedupe import pairs
 from ibidem.dedupe.keys import Holders
-from ibidem.dedupe.pairs import Said, duplicates, earlier_holders, spread
+from ibidem.dedupe.pairs import Postings, Said, duplicates, earlier_holders, spread
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -24,16 +25,27 @@ def test_all_pairs_of_duplicates_are_found_each_once(window: Made) -> None:
     assert list(zip(found.row.tolist(), found.earlier.tolist(), strict=True)) == expected
 
 
-def test_each_row_is_paired_with_the_first_holders_of_its_key() -> None:
-    entries = Holders(np.array([0, 0, 0, 1, 1]), np.array([2, 4, 7, 4, 7]))
-    assert earlier_holders(entries).tolist() == [0, 1, 2, 0, 1]
-    (found,) = spread(entries, earlier_holders(entries), 10)
+def entries(key: list[int], row: list[int], **faint: int) -> Holders:
+    return Holders(np.array(key, np.int32), np.array(row, np.int32), **faint)
+
+
+def test_each_row_is_paired_with_the_rows_before_it_that_hold_its_key() -> None:
+    held = entries([0, 0, 0, 1, 1], [2, 4, 7, 4, 7])
+    assert earlier_holders(held).tolist() == [0, 1, 2, 0, 1]
+    (found,) = spread(held, Postings.within(held), 10)
     assert found.tolist() == [42, 72, 74]
 
 
-def test_a_slice_never_holds_more_than_five_budgets_and_one_entry() -> None:
-    entries = Holders(np.zeros(50, np.int64), np.arange(50))
-    with patch.object(pairs, "BUDGET", 10):
-        parts = list(spread(entries, earlier_holders(entries), 50))
-    assert max(map(len, parts)) <= 99
-    assert sorted(np.concatenate(parts).tolist()) == sorted(a * 50 + b for a in range(50) for b in range(a))
+def test_of_faint_keys_a_pair_has_to_share_several_of_others_one_is_enough() -> None:
+    held = entries([0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4], faint=1, least=2)
+    (found,) = spread(held, Postings.within(held), 10)
+    assert found.tolist() == [21, 32, 43]
+
+
+@pytest.mark.parametrize("budget", [1, 10, 100])
+def test_however_the_slices_are_cut_the_pairs_are_the_same(budget: int) -> None:
+    held = entries([0] * 30 + [1] * 20, [*range(30), *range(20)], faint=0, least=2)
+    with patch.object(pairs, "BUDGET", budget):
+        parts = list(spread(held, Postings.within(held), 30))
+    assert np.concatenate(parts).tolist() == sorted(a * 30 + b for a in range(20) for b in range(a))
+    assert max(map(len, parts)) <= max(5 * budget, 19)

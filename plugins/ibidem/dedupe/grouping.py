@@ -1,21 +1,24 @@
 """Leader grouping: down the ranking, a hit joins the first lead that it duplicates, or else becomes a lead.
 
-Only leads are ever compared with what follows. The ranking is taken in blocks: a block is settled within itself, its
-leads take their duplicates from all that follows, and what they took is never looked at again; so ten thousand copies
-of one text cost ten thousand comparisons and not fifty million. The result is that of the plain loop over all pairs (a
-test says so), and prefix-stable: hits that follow change nothing above them.
+Only leads are ever compared with what follows. Some rows are settled among themselves; their leads take duplicates
+from all that follows, and what they took is never looked at again; so ten thousand copies of one text cost ten thousand
+comparisons and not fifty million. The result is that of the plain loop over all pairs (a test says so), and
+prefix-stable: hits that follow change nothing above them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ibidem.dedupe.keys import Holders
-from ibidem.dedupe.pairs import BUDGET, Found, Judge, Said, earlier_holders, first_holders
+from ibidem.dedupe.keys import Holders, Numbers
+from ibidem.dedupe.pairs import BUDGET, Found, Judge, Postings, Said, earlier_holders, first_holders, spread
 from ibidem.dedupe.verification import Codes, Rows
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+BLOCK = 10_000
+"""Rows that are settled together; only a whole index holds more."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -54,9 +57,12 @@ def group(columns: PackedColumns, policy: Policy, said: Said | None = None) -> G
         said: What readers said of pairs.
     """
     judge = Judge(columns, policy, said or Said())
-    work = Work(judge, judge.shared_keys())
-    while len(work.entries.row):
-        work.settle()
+    work = Work(judge)
+    entries = judge.shared_keys()
+    if judge.size <= BLOCK:
+        work.settle(entries)
+    else:
+        work.settle_in_blocks(entries)
     return Grouping(work.lead, work.evidence)
 
 
@@ -66,28 +72,39 @@ class Work:
 
     Args:
         judge: Who decides on pairs.
-        entries: Who holds which key, of the rows that are not settled.
     """
 
     judge: Judge
-    entries: Holders
+    rows: Rows = field(init=False)
     lead: Rows = field(init=False)
     evidence: Codes = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with every row as a lead that may still join another."""
+        self.rows = np.arange(self.judge.size)
         self.lead = np.arange(self.judge.size)
         self.evidence = np.zeros(self.judge.size, np.uint8)
 
-    def settle(self) -> None:
-        """Settle the next block of rows, and let its leads take their duplicates from the rows after it."""
-        rows = np.arange(self.judge.size)
-        last = block_end(self.entries, self.judge.size)
-        block = self.entries.among(rows < last)
-        self.join_within(self.judge.verified(block, earlier_holders(block)))
-        if last < len(rows):
-            self.take(last)
-        self.entries = again_shared(self.entries.among((rows >= last) & (self.lead == rows)))
+    def settle_in_blocks(self, entries: Holders) -> None:
+        """Settle very many rows: each block is first compared with the leads of all blocks before it."""
+        leads = Leads.of(entries)
+        for start in range(0, self.judge.size, BLOCK):
+            block = entries.among((self.rows >= start) & (self.rows < start + BLOCK))
+            self.join_first(self.judge.verified(spread(block, leads.postings(block), self.judge.size)))
+            undecided = block.among(self.lead == self.rows)
+            self.settle(again_shared(undecided))
+            leads.add(undecided.among(self.lead == self.rows))
+
+    def settle(self, entries: Holders) -> None:
+        """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
+        while len(entries.row):
+            last = some_rows(entries, self.judge.size)
+            these = entries.among(self.rows < last)
+            self.join_within(self.judge.verified(spread(these, Postings.within(these), self.judge.size)))
+            undecided = entries.among(self.lead == self.rows)
+            taken = spread(undecided, Postings.within(undecided, leads_before(undecided, last)), self.judge.size)
+            self.join_first(self.judge.verified(taken))
+            entries = again_shared(undecided.among((self.rows >= last) & (self.lead == self.rows)))
 
     def join_within(self, found: Found) -> None:
         """Go down a block: a row joins the first lead that it duplicates."""
@@ -96,23 +113,56 @@ class Work:
             if lead[row] == row and lead[earlier] == earlier:
                 lead[row], evidence[row] = earlier, code
 
-    def take(self, last: int) -> None:
-        """Let the leads of a block take their duplicates from the rows that follow."""
-        undecided = self.entries.among(self.lead == np.arange(self.judge.size))
-        number = np.cumsum(undecided.row < last)
-        first = first_holders(undecided)
-        leads_before = np.where(undecided.row < last, 0, number - number[first] + (undecided.row[first] < last))
-        found = self.judge.verified(undecided, leads_before)
+    def join_first(self, found: Found) -> None:
+        """Let rows join the first of the leads that they duplicate."""
         row, at = np.unique(found.row, return_index=True)
         self.lead[row] = found.earlier[at]
         self.evidence[row] = found.code[at]
 
 
-def block_end(entries: Holders, size: int) -> int:
-    """Return where the next block ends: the most rows whose pairs within the block fit the budget, at least one."""
+@dataclass(eq=False, slots=True)
+class Leads:
+    """Which leads hold which key.
+
+    Args:
+        start: (k + 1,) where the holders of a key begin.
+        held: (k,) how many leads hold it so far.
+        rows: Their rows.
+    """
+
+    start: Rows
+    held: Rows
+    rows: Numbers
+
+    @classmethod
+    def of(cls, entries: Holders) -> "Leads":
+        """Make room for all who hold a key; nobody is a lead yet."""
+        start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
+        return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
+
+    def postings(self, entries: Holders) -> Postings:
+        """Pair entries with the leads that hold their keys."""
+        return Postings(self.rows, self.start[entries.key], self.held[entries.key])
+
+    def add(self, entries: Holders) -> None:
+        """Add leads; they come after all that were added before."""
+        self.rows[self.start[entries.key] + self.held[entries.key] + earlier_holders(entries)] = entries.row
+        self.held += np.bincount(entries.key, minlength=len(self.held))
+
+
+def some_rows(entries: Holders, size: int) -> int:
+    """Return the row up to which the pairs among the entries fit the budget; beyond the first entry's at least."""
     pairs = np.cumsum(np.bincount(entries.row, weights=earlier_holders(entries), minlength=size))
     fits = int(np.searchsorted(pairs, BUDGET, side="right"))
     return max(fits, int(entries.row.min()) + 1)
+
+
+def leads_before(entries: Holders, last: int) -> Rows:
+    """Return for each entry of a row from `last` on how many rows before `last` hold its key; 0 for those before."""
+    early = entries.row < last
+    number = np.cumsum(early)
+    first = first_holders(entries)
+    return np.where(early, 0, number - number[first] + early[first])
 
 
 def again_shared(entries: Holders) -> Holders:
@@ -120,4 +170,4 @@ def again_shared(entries: Holders) -> Holders:
     new = np.ones(len(entries.key) + 1, bool)
     new[1:-1] = entries.key[1:] != entries.key[:-1]
     kept = np.flatnonzero(~(new[1:] & new[:-1]))
-    return Holders(entries.key[kept], entries.row[kept])
+    return replace(entries, key=entries.key[kept], row=entries.row[kept])

@@ -1,12 +1,13 @@
 """Which rows could be duplicates at all: those that share a key, so that never all pairs are compared.
 
-A pair that the decision joins shares its content hash, its fingerprint, its profile, a band of its min-hash, or, since
-two sets that share 40 of 60 terms share one of any 21 of each taken in the same order, one of the terms that are rarest
-in the window (the prefix filter of Chaudhuri, Ganti and Kaushik 2006).
+A pair that the decision joins shares its content hash, its fingerprint, its profile or a band of its min-hash. Or it
+shares terms: two sets that share 40 of 60 share three of any 23 of each taken in the same order, so three of the terms
+that are rarest here (the prefix filter of Chaudhuri, Ganti and Kaushik 2006, asking for three instead of one).
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +19,21 @@ from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.signature import BANDS
 
 Hashes = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+
+MOST = np.iinfo(np.int32).max
+
+TERMS = 3
+"""Of the rarest terms so many are asked for: more would be looked through for little, fewer let too much pass."""
 
 ENTRIES = 1_000_000
 """Keys of bands that are sorted at once: bounds the memory."""
+
+ROUNDING = 1e-4
+"""Buckets of lengths are so much wider than they need to be, in logarithms."""
+
+BUCKETS = 24
+"""Bits of a bucket's number."""
 
 SLICE = 4_096
 """Feature sets that are looked through at once."""
@@ -33,10 +46,19 @@ class Holders:
     Args:
         key: (e,) number of the key, ascending.
         row: (e,) rows, ascending within a key.
+        faint: The first number of a key that says little alone: a term.
+        least: How many such keys two rows have to share; of the others one is enough.
     """
 
-    key: Rows
-    row: Rows
+    key: Numbers
+    row: Numbers
+    faint: int = MOST
+    least: int = 1
+
+    @property
+    def keys(self) -> int:
+        """How many keys are numbered."""
+        return int(self.key[-1]) + 1 if len(self.key) else 0
 
     def among(self, rows: NDArray[np.bool_]) -> "Holders":
         """Keep the entries of some rows.
@@ -45,7 +67,7 @@ class Holders:
             rows: (n,) whether a row is kept.
         """
         kept = np.flatnonzero(rows[self.row])
-        return Holders(self.key[kept], self.row[kept])
+        return replace(self, key=self.key[kept], row=self.row[kept])
 
 
 def holders(columns: PackedColumns, policy: Policy) -> Holders:
@@ -55,19 +77,27 @@ def holders(columns: PackedColumns, policy: Policy) -> Holders:
         columns: The packed values, in rank order.
         policy: Evidence that it does not count gives no keys.
     """
+    plain = joined(in_hashes(columns, policy))
+    if policy.level == "identical" or policy.terms is None:
+        return plain
+    faint = plain.keys
+    both = joined([plain, *in_rarest(columns, policy.terms)])
+    return replace(both, faint=faint, least=TERMS)
+
+
+def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
+    """Find who shares a hash of the whole text, or a band of its min-hash."""
     words = columns.length > 0
-    parts: list[Holders] = [shared(folded(columns.content), words)]
-    if policy.level != "identical":
+    yield shared(folded(columns.content), words)
+    if policy.level == "identical":
+        return
+    if policy.fingerprint is not None:
         strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
-        if policy.fingerprint is not None:
-            parts.append(shared(columns.fingerprint[:, None], strong))
-        if policy.profile is not None:
-            parts.append(shared(columns.profile[:, None], words & (columns.profile != 0)))
-        if policy.slots is not None:
-            parts += in_bands(columns.slots, words & (columns.slot_count > 0))
-        if policy.terms is not None:
-            parts += in_rarest(columns, policy.terms)
-    return joined(parts)
+        yield shared(columns.fingerprint[:, None], strong)
+    if policy.profile is not None:
+        yield shared(columns.profile[:, None], words & (columns.profile != 0))
+    if policy.slots is not None:
+        yield from in_bands(columns.slots, words & (columns.slot_count > 0))
 
 
 def folded(content: Hashes) -> Hashes:
@@ -129,25 +159,36 @@ def several(keys: NDArray[np.generic], rows: Rows, size: int) -> Holders:
     alone = new.copy()
     alone[:-1] &= new[1:]
     kept = np.flatnonzero(~alone)
-    pairs = np.sort(np.cumsum(new)[kept] * size + rows[order[kept]])
-    return Holders(pairs // size, pairs % size) if size else Holders(pairs, pairs)
+    number, row = np.divmod(np.sort(np.cumsum(new)[kept] * size + rows[order[kept]]), max(1, size))
+    return Holders(number.astype(np.int32), row.astype(np.int32))
 
 
 def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[Holders]:
-    """Find who shares one of the terms that are rarest among these rows, each idf table for itself.
+    """Find who shares terms that are rare among these rows, at similar lengths; each idf table for itself.
 
-    A set of s terms that shares at least m with another is found by its s - m + 1 first terms in any order that is the
+    A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
     """
     may = eligible(columns, rule)
     for table in np.unique(columns.idf[may]):
         rows = np.flatnonzero(may & (columns.idf == table))
-        smallest = int(columns.term_count[rows].min())
         known = Counted.of(columns.terms[rows])
-        least = max(1, least_shared(rule.share, smallest))
+        least = least_shared(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
         slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
-        codes = np.concatenate([codes for codes, _ in slices])
-        yield several(codes, np.concatenate([held for _, held in slices]), len(columns))
+        term = np.concatenate([terms for terms, _ in slices])
+        row = np.concatenate([held for _, held in slices])
+        low = term << BUCKETS | similar(columns.length[row], rule.lengths)
+        yield several(np.concatenate((low, low + 1)), np.concatenate((row, row)), len(columns))
+
+
+def similar(lengths: Rows, ratio: float) -> Rows:
+    """Put lengths into buckets: two within the ratio of each other are in the same one or in neighbours.
+
+    >>> similar(np.array([95, 100, 106]), 0.95).tolist()
+    [88, 89, 90]
+    """
+    width = ROUNDING - log(max(ROUNDING, ratio))
+    return np.floor(np.log(lengths) / width).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -191,8 +232,9 @@ class Counted:
 
 def joined(parts: Iterable[Holders]) -> Holders:
     """Join entries of several kinds into one set; their keys are numbered on."""
-    keys, above = [], 0
+    keys, rows, above = [], [], 0
     for part in parts:
-        keys.append(part.key + above)
-        above += int(part.key[-1]) + 1 if len(part.key) else 0
-    return Holders(np.concatenate(keys), np.concatenate([part.row for part in parts]))
+        keys.append(part.key + np.int32(above))
+        rows.append(part.row)
+        above += part.keys
+    return Holders(np.concatenate(keys), np.concatenate(rows))

@@ -1,11 +1,11 @@
 """Which pairs of rows are duplicates: candidates out of shared keys, decided on in slices that bound the memory."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ibidem.dedupe.keys import Holders, holders
+from ibidem.dedupe.keys import MOST, Holders, Numbers, holders, joined
 from ibidem.dedupe.verification import CODE, Codes, Rows, verify
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -65,19 +65,17 @@ class Judge:
         """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
         return declared(holders(self.columns, self.policy), self.said)
 
-    def verified(self, entries: Holders, before: Rows) -> Found:
-        """Decide on the pairs of each entry's row with the first rows that hold its key.
+    def verified(self, candidates: Iterator[Rows]) -> Found:
+        """Decide on candidates and keep the duplicates.
 
         Args:
-            entries: Who holds which key.
-            before: (e,) with how many of the key's first holders to pair it.
+            candidates: Distinct pairs as `row * size + earlier`, in slices.
         """
-        decided = [self.decided(candidates) for candidates in spread(entries, before, self.size)]
+        decided = [self.decided(pairs) for pairs in candidates]
         pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decided)])
         code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decided)])
-        pairs, at = np.unique(pairs, return_index=True)
-        size = max(1, self.size)
-        return Found(pairs // size, pairs % size, code[at])
+        row, earlier = np.divmod(pairs, max(1, self.size))
+        return Found(row, earlier, code)
 
     def decided(self, pairs: Rows) -> tuple[Rows, Codes]:
         """Keep the duplicates among candidates, written as `row * size + earlier`."""
@@ -97,7 +95,7 @@ def duplicates(columns: PackedColumns, policy: Policy) -> Found:
     """
     judge = Judge(columns, policy, Said())
     entries = judge.shared_keys()
-    return judge.verified(entries, earlier_holders(entries))
+    return judge.verified(spread(entries, Postings.within(entries), judge.size))
 
 
 def coded(said: frozenset[tuple[int, int]], size: int) -> Rows:
@@ -109,10 +107,9 @@ def declared(entries: Holders, said: Said) -> Holders:
     """Add a key for each pair that a reader declared the same, so that it becomes a candidate."""
     if not said.same:
         return entries
-    above = int(entries.key[-1]) + 1 if len(entries.key) else 0
-    rows = np.array([row for pair in sorted(said.same) for row in sorted(pair)], np.int64)
-    keys = above + np.arange(len(rows)) // 2
-    return Holders(np.concatenate((entries.key, keys)), np.concatenate((entries.row, rows)))
+    rows = np.array([row for pair in sorted(said.same) for row in sorted(pair)], np.int32)
+    own = Holders(np.arange(len(rows), dtype=np.int32) // 2, rows)
+    return replace(joined([own, entries]), faint=min(MOST, entries.faint + own.keys), least=entries.least)
 
 
 def first_holders(entries: Holders) -> Rows:
@@ -127,40 +124,80 @@ def earlier_holders(entries: Holders) -> Rows:
     return np.arange(len(entries.key)) - first_holders(entries)
 
 
-def spread(entries: Holders, before: Rows, size: int) -> Iterator[Rows]:
-    """Pair each entry's row with the first rows that hold its key.
+@dataclass(frozen=True, eq=False, slots=True)
+class Postings:
+    """With which rows to pair each of some entries.
+
+    Args:
+        rows: Rows, those of a key side by side.
+        first: (e,) where an entry's partners begin among them.
+        times: (e,) how many they are.
+    """
+
+    rows: Numbers
+    first: Rows
+    times: Rows
+
+    @classmethod
+    def within(cls, entries: Holders, times: Rows | None = None) -> "Postings":
+        """Pair each entry with the first rows that hold its key: all before its own when no number is given."""
+        first = first_holders(entries)
+        return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
+
+
+def spread(entries: Holders, postings: Postings, size: int) -> Iterator[Rows]:
+    """Spread out the pairs of rows that share enough keys.
 
     Args:
         entries: Who holds which key.
-        before: (e,) with how many of the key's first holders to pair it.
+        postings: With whom to pair each entry.
         size: Number of rows.
 
     Yields:
-        Slices of distinct pairs as `row * size + earlier`, ascending.
+        Slices of distinct pairs as `row * size + earlier`, ascending; all pairs of a row are in one slice.
     """
-    first = first_holders(entries)
-    for start, end in slices(before):
-        times = before[start:end]
-        ends = np.cumsum(times)
-        step = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - times, times)
-        earlier = entries.row[np.repeat(first[start:end], times) + step]
-        yield distinct(np.repeat(entries.row[start:end], times) * size + earlier)
+    order = np.argsort(entries.row)
+    order = order[postings.times[order] > 0]
+    rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
+    marked = rows * size << 1 | (entries.key[order] >= entries.faint)
+    for start, end in slices(rows, times):
+        repeats = times[start:end]
+        ends = np.cumsum(repeats)
+        step = np.arange(int(ends[-1])) - np.repeat(ends - repeats - first[start:end], repeats)
+        earlier = postings.rows[step].astype(np.int64)
+        yield enough(np.repeat(marked[start:end], repeats) + (earlier << 1), entries.least)
 
 
-def distinct(pairs: Rows) -> Rows:
-    """Sort and drop what is there twice; `numpy.unique` goes through a slower hash table."""
-    pairs.sort()
-    new = np.ones(len(pairs), bool)
-    new[1:] = pairs[1:] != pairs[:-1]
-    return pairs[new]
+def enough(marked: Rows, least: int) -> Rows:
+    """Keep the pairs that share enough keys, each once.
+
+    Args:
+        marked: A pair for each key that it shares, doubled, and one more where the key is faint; put in order here.
+        least: How many faint keys a pair has to share that shares no other.
+    """
+    marked.sort()
+    pairs = marked >> 1
+    starts = np.flatnonzero(np.concatenate((np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])))
+    times = np.diff(np.append(starts, len(pairs)))
+    kept: Rows = pairs[starts[((marked[starts] & 1) == 0) | (times >= least)]]
+    return kept
 
 
-def slices(before: Rows) -> Iterator[tuple[int, int]]:
-    """Cut entries so that the pairs of a slice are within five budgets, or it holds one entry."""
-    total = np.cumsum(before)
+def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
+    """Cut entries between two rows so that the pairs of a slice are within five budgets, or it holds one row.
+
+    Args:
+        rows: (e,) rows, ascending.
+        times: (e,) pairs of each entry.
+    """
+    total = np.cumsum(times)
     start = 0
-    while start < len(before):
+    while start < len(rows):
         done = int(total[start - 1]) if start else 0
-        end = max(start + 1, int(np.searchsorted(total, done + 5 * BUDGET, side="right")))
+        end = int(np.searchsorted(total, done + 5 * BUDGET, side="right"))
+        if end < len(rows):
+            end = int(np.searchsorted(rows, rows[end]))
+        if end <= start:
+            end = int(np.searchsorted(rows, rows[start], side="right"))
         yield start, end
         start = end
