@@ -12,7 +12,6 @@ of its own.
 import argparse
 import os
 import random
-import resource
 import statistics
 import subprocess
 import sys
@@ -128,16 +127,15 @@ def slices(path: Path) -> Iterator[list[Hit]]:
 
 def group_file(path: Path) -> None:
     """Group the packed values of a file as `ibidem groups` does, and say what it took."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     start = time.process_time()
     names, columns = in_order(*gathered(slices(path), lambda _: None))
     read_in = time.process_time() - start
     grouping = group(columns, Policy())
     seconds = time.process_time() - start
-    held = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    held = next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
     print(
-        f"whole index of {len(names):,}: {seconds:.1f} s, of which reading {read_in:.1f} s; {held:.0f} MB, "
-        f"{held * 2**20 / len(names):.0f} bytes a document; {len(grouping.leads):,} groups"
+        f"whole index of {len(names):,} documents: {seconds:.1f} s, of which reading {read_in:.1f} s; "
+        f"{int(held) / 1024:.0f} MB in all; {len(grouping.leads):,} groups"
     )
 
 

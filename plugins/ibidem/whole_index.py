@@ -1,13 +1,12 @@
 """All groups of an index: what `ibidem groups` counts.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
-what decides is kept of each, about 600 bytes, and the keys that documents share; 200,000 documents need some 400 MB.
+what decides is kept of each, and the keys that documents share: 200,000 documents took 640 MB (`benchmarks/grouping.py`).
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
-from typing import Any
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -21,6 +20,8 @@ from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 LARGEST = 10
+ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
+"""The columns themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,32 +135,28 @@ def index_groups(
     return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)))
 
 
-def gathered(slices: Iterable[Sequence[Hit]], seen: Callable[[int], None]) -> tuple[list[Name], PackedColumns]:
+def gathered(slices: Iterable[Sequence[Hit]], seen: Callable[[int], None]) -> tuple[list[Name], list[PackedColumns]]:
     """Read an index slice by slice; the packed values themselves are not kept."""
     names: list[Name] = []
     parts: list[PackedColumns] = []
     for hits in slices:
         names += [(hit.index, hit.id) for hit in hits]
-        parts.append(PackedColumns.of([hit.packed for hit in hits]))
+        parts.append(replace(PackedColumns.of([hit.packed for hit in hits]), values=(), ids=[]))
         seen(len(names))
-    return names, joined(parts or [PackedColumns.of([])])
+    return names, parts
 
 
-def joined(parts: Sequence[PackedColumns]) -> PackedColumns:
-    """Put columns one below the other, without the packed values and the ids inside them."""
-    kept = {each.name: np.concatenate([getattr(part, each.name) for part in parts]) for each in arrays()}
-    return PackedColumns(values=(), ids=[""] * len(kept["signed"]), **kept)
+def in_order(names: Sequence[Name], parts: Sequence[PackedColumns]) -> tuple[list[Name], PackedColumns]:
+    """Put documents in the order of the start of their date, those without one last, then of id and index.
 
-
-def arrays() -> Iterator[Field[Any]]:
-    """Yield the fields of columns that are arrays."""
-    return (each for each in fields(PackedColumns) if each.name not in ("values", "ids"))
-
-
-def in_order(names: Sequence[Name], columns: PackedColumns) -> tuple[list[Name], PackedColumns]:
-    """Order documents by the start of their date, those without one last, then by id and index."""
-    dated = columns.signed & (columns.date_from != NO_DATE)
-    start = np.where(dated, columns.date_from, np.iinfo(np.int64).max).tolist()
+    Args:
+        names: Index and id of each.
+        parts: Their packed values, slice by slice.
+    """
+    parts = parts or [PackedColumns.of([])]
+    dated = np.concatenate([part.signed & (part.date_from != NO_DATE) for part in parts])
+    first = np.concatenate([part.date_from for part in parts])
+    start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
-    kept = {each.name: getattr(columns, each.name)[order] for each in arrays()}
-    return [names[row] for row in order], PackedColumns(values=(), ids=columns.ids, **kept)
+    kept = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
+    return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **kept)
