@@ -1,7 +1,7 @@
 """All groups of an index: what `ibidem groups` counts.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
-what decides is kept of each, and the keys that documents share: 200,000 documents took 640 MB (`benchmarks/grouping.py`).
+what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).
 """
 
 from collections import Counter
