@@ -4,9 +4,9 @@
 
 Pairs: precision, recall and F1 over all pairs, as `ibidem evaluate` counts them. datasketch: min-hash of 128
 permutations over shingles of five words, pairs that `MinHashLSH` hands back and whose estimate reaches the threshold.
-At 0.5 it means what near means here; at its best, of thresholds from 0.3 to 0.9, it was chosen on the labels themselves,
-for each collection anew, which nobody could do in earnest. `--halves` splits each collection by its duplicate sets: the figures were chosen on the first
-half, so the second one tells what they are worth.
+At 0.5 it means what near means here; at its best, of thresholds from 0.3 to 0.9, it was chosen on the labels
+themselves, for each collection anew, which nobody could do in earnest. `--halves` splits each collection by its
+duplicate sets: the figures were chosen on the first half, so the second one tells what they are worth.
 """
 
 import argparse
@@ -165,9 +165,7 @@ def main() -> None:
         if asked.halves:
             print("| collection | precision / recall / F1 |\n|---|---|")
         else:
-            print(
-                "| collection | documents | true pairs | ours: precision / recall / F1 | to reach | datasketch at 0.5 | at best |"
-            )
+            print("| collection | documents | true pairs | ours: P / R / F1 | to reach | datasketch at 0.5 | at best |")
             print("|---|---|---|---|---|---|---|")
         for labelled in COLLECTIONS:
             place = asked.collections / labelled.name
