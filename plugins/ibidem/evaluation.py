@@ -8,7 +8,7 @@ from time import perf_counter
 from ibidem.agreement import PairFigures, SetFigures, adjusted_rand, components
 from ibidem.dedupe.grouping import group
 from ibidem.dedupe.pairs import duplicates
-from ibidem.labels import Pair, ordered, parse_condition, read_pairs
+from ibidem.labels import Pair, ordered, parse_condition, read_labels, read_pairs
 from ibidem_engines.query import Filter
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
@@ -17,6 +17,10 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import signed
+
+
+EVERY = parse_condition("")
+"""The condition that every listed pair fulfils."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def evaluate(
         UsageError: Labels that cannot be read; no documents, or the same id twice.
     """
     began = perf_counter()
-    parse_condition(labels.positive)
+    read_labels(labels.path, parse_condition(labels.positive))
     compared = compare(collect(items, tables, seen), labels, policy or Policy())
     return replace(compared, took_s=round(perf_counter() - began, 2))
 
@@ -110,7 +114,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
     """Compare the duplicates among signed documents with labels."""
     began = perf_counter()
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
-    unjudged = read_pairs(labels.unjudged, parse_condition(""), collection.ids) if labels.unjudged else set()
+    unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
     found = found_pairs(collection, policy)
     groups = group(collection.columns, policy).lead.tolist()
     sets = components(collection.ids, true)

@@ -26,6 +26,10 @@ OPERATORS: Mapping[str, Test] = {
     "==": operator.eq,
     "=": operator.eq,
 }
+CLUSTERS = ("id",)
+PAIRS = ("a", "b")
+"""The columns that name documents."""
+
 _TERM = re.compile(r"\s*(\w+)\s*(>=|<=|==|=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
@@ -73,46 +77,57 @@ def parse_condition(typed: str) -> Condition:
 
 def number(row: Row, column: str, where: str) -> float:
     """Read a number out of a row."""
-    if column not in row:
-        raise UsageError(f"{where}: no column {column!r}", f"its columns are {', '.join(row)}")
     try:
         return float(row[column])
     except (TypeError, ValueError) as error:
         raise UsageError(f"{where}: {column} is {row[column]!r}", "it has to be a number") from error
 
 
-def read_pairs(path: Path, condition: Condition, ids: Iterable[str]) -> set[Pair]:
+def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected: bool = True) -> set[Pair]:
     """Read the pairs that are duplicates.
 
     Args:
         path: The labels.
         condition: On the columns of a pair; not for clusters.
         ids: The documents; labels of others are passed over.
+        expected: Whether labels of none of these documents are an error.
 
     Returns:
         Pairs of ids, the smaller first.
 
     Raises:
-        UsageError: No labels, labels of no such document, or a condition on clusters.
+        UsageError: No labels, labels of none of the documents, or a condition on clusters.
     """
     known = set(ids)
+    names, rows = read_labels(path, condition)
+    here = [(where, row) for where, row in rows if known.issuperset(row[name] for name in names)]
+    if expected and not here:
+        raise UsageError(
+            f"{path} speaks of none of these {len(known):,} documents", "name the labels that belong to them"
+        )
+    if names == CLUSTERS:
+        return of_clusters((row["id"], row["cluster"]) for _, row in here)
+    return {ordered(row["a"], row["b"]) for where, row in here if row["a"] != row["b"] and condition.holds(row, where)}
+
+
+def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
+    """Read a table of labels: the columns that name documents, then each row with its place.
+
+    Raises:
+        UsageError: No labels, or a condition on clusters or on a column that is not there.
+    """
     columns, rows = read_table(path)
-    if columns[:2] == ["id", "cluster"]:
-        if condition.terms:
-            raise UsageError(f"{path} lists clusters, which --positive does not go with", "leave --positive out")
-        pairs = of_clusters((row["id"], row["cluster"]) for _, row in rows if row["id"] in known)
-    elif columns[:2] == ["a", "b"]:
-        pairs = {ordered(row["a"], row["b"]) for where, row in rows if fits(row, known, condition, where)}
-    else:
+    names = next((kind for kind in (CLUSTERS, PAIRS) if set(kind) <= set(columns)), None)
+    if names is None or (names == CLUSTERS and "cluster" not in columns):
         raise UsageError(
             f"{path}: the columns {', '.join(columns)} are no labels", "begin with `id, cluster` or `a, b`"
         )
-    return pairs
-
-
-def fits(row: Row, known: set[str], condition: Condition, where: str) -> bool:
-    """Tell whether a row is of two known documents and fulfils the condition."""
-    return row["a"] in known and row["b"] in known and row["a"] != row["b"] and condition.holds(row, where)
+    if names == CLUSTERS and condition.terms:
+        raise UsageError(f"{path} lists clusters, which --positive does not go with", "leave --positive out")
+    for column, _, _ in condition.terms:
+        if column not in columns:
+            raise UsageError(f"{path}: no column {column!r}", f"its columns are {', '.join(columns)}")
+    return names, rows
 
 
 def of_clusters(members: Iterable[Pair]) -> set[Pair]:
@@ -140,8 +155,10 @@ def read_table(path: Path) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}", "name a table with a header, in UTF-8") from error
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "name a table of labels") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8", "name a table with a header, in UTF-8") from error
     if not lines:
         raise UsageError(f"{path} is empty", "it has to begin with a header: `id, cluster` or `a, b`")
     delimiter = "\t" if "\t" in lines[0] else ","

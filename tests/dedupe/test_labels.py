@@ -46,6 +46,7 @@ def test_all_documents_of_a_cluster_are_duplicates_of_each_other(tmp_path: Path,
         ("a\tb\tjac5\n1\t2\thigh\n", "jac5>=0.5", "jac5 is 'high'"),
         (PAIRS, "jaccard>=0.5", "no column 'jaccard'; its columns are a, b, jac5, words"),
         ("id\tcluster\n1\tx\n", "jac5>=0.5", "leave --positive out"),
+        ("a\tb\n7\t8\n", "", "none of these 2 documents"),
     ],
 )
 def test_labels_that_cannot_be_read_are_refused_with_what_is_wrong(
