@@ -18,7 +18,6 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import signed
 
-
 EVERY = parse_condition("")
 """The condition that every listed pair fulfils."""
 
