@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from dedupe.made import Made, counts, documents
 from ibidem_engines.engine import Engine, Record
@@ -12,6 +13,9 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

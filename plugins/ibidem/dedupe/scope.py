@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
-from ibidem_engines.engine import Clue, Engine, Found, Hit, Search
+from ibidem_engines.engine import CONTENT_HITS, Clue, Engine, Found, Hit, Search
 from ibidem_engines.query import Query
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.errors import UsageError
@@ -91,7 +91,7 @@ def look_up(engine: Engine, window: Window, leads: Sequence[int], query: Query, 
 
 def cut_clues(found: Found) -> Sequence[Clue]:
     """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
-    return [*found.capped, "content"] if found.same > len(found.hits) else found.capped
+    return [*found.capped, "content"] if found.same > min(len(found.hits), CONTENT_HITS) else found.capped
 
 
 def filters_of(query: Query) -> Query:
