@@ -211,6 +211,10 @@ class ClusterEngine:
         path = self._dialect.open_point.format(index=self.index)
         return str(self._cluster.ask("POST", path, keep_alive=KEEP_ALIVE)[self._dialect.opened_as])
 
+    def _close_point(self, point: str) -> None:
+        closed = [point] if self._dialect.closed_as == "pit_id" else point
+        self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: closed})
+
     def _search(self, body: Mapping[str, Any], point: str = "", preference: str = "") -> Any:
         """Search the index, or a point in time of it.
 
@@ -241,8 +245,7 @@ class ClusterEngine:
                 yield hits
                 body["search_after"] = answer["hits"]["hits"][-1]["sort"]
         finally:
-            closed = [point] if self._dialect.closed_as == "pit_id" else point
-            self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: closed})
+            self._close_point(point)
 
     def _stored(self, hit: Mapping[str, Any]) -> Stored:
         """Read a document as it is shown."""

@@ -84,3 +84,17 @@ def put_at(source: dict[str, object], path: str, value: object) -> None:
     inner = source.setdefault(first, {})
     if isinstance(inner, dict):
         put_at(inner, rest, value)
+
+
+def without(source: Mapping[str, object], path: str) -> dict[str, object]:
+    """Leave out what stands at a path, and the objects that are empty without it.
+
+    >>> without({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
+    {'place': 'Chicago'}
+    """
+    first, dot, rest = path.partition(".")
+    inner = source.get(first)
+    if path in source or not (dot and isinstance(inner, Mapping)):
+        return {name: value for name, value in source.items() if name != path}
+    left = without(inner, rest)
+    return {name: left if name == first else value for name, value in source.items() if name != first or left}

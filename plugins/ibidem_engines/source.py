@@ -8,7 +8,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.engine import Record
-from ibidem_engines.fields import Fields, put_at, value_at
+from ibidem_engines.fields import Fields, put_at, value_at, without
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.signatures.clues import clues
@@ -177,21 +177,25 @@ def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
 
 
 def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
+    """Set all else, where nothing that has a name of ours would be lost by it."""
     if path:
         put_at(source, path, dict(meta))
-    else:
-        source.update({name: value for name, value in meta.items() if name not in source and name != OURS})
+        return
+    if taken := sorted(meta.keys() & {*source, OURS}):
+        raise Unfit("meta", f"{taken[0]!r} is a field that this index has already; name it otherwise")
+    source |= meta
 
 
 def _meta(source: Mapping[str, object], fields: Fields) -> dict[str, object]:
     """Gather what stands beside the fields that have names of ours."""
-    if fields.own:
-        meta = source.get(fields.meta)
-        return dict(meta) if isinstance(meta, Mapping) else {}
-    named = {getattr(fields, name) for name in (*_NAMES, "meta")} | {OURS}
     inner = value_at(source, fields.meta) if fields.meta else None
-    beside = {name: value for name, value in source.items() if name not in named}
-    return beside | (dict(inner) if isinstance(inner, Mapping) else {})
+    meta = dict(inner) if isinstance(inner, Mapping) else {}
+    if fields.own:
+        return meta
+    beside = dict(source)
+    for path in (*(getattr(fields, name) for name in _NAMES), fields.meta, OURS):
+        beside = without(beside, path) if path else beside
+    return beside | meta
 
 
 def _text(source: Mapping[str, object], path: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from ibidem_engines.faults import Failure, fault, judged
+from ibidem_engines.faults import UNREADABLE, Failure, fault, judged
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
@@ -66,12 +66,21 @@ class Cluster:
         turn = 0
         while True:
             try:
-                return self._client().send(method, path, params, content_type, body)
+                return self._once(method, path, params, content_type, body)
             except Failure as failure:
                 if turn == len(self.waits) or not fault(failure).soon:
                     raise judged(failure, self.shown) from failure
             self.wait(turn)
             turn += 1
+
+    def _once(
+        self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
+    ) -> dict[str, Any]:
+        """Send a request once; each answer of these servers is an object, so what is none comes from another."""
+        answer = self._client().send(method, path, params, content_type, body)
+        if not isinstance(answer, dict):
+            raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")
+        return answer
 
     def _client(self) -> Wire:
         """Give this process's client; one inherited by a fork is left alone, since its connections are the parent's."""

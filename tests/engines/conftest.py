@@ -34,23 +34,23 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def tidy() -> Iterator[set[str]]:
-    """The servers in which the tests have made indexes; these are removed when all is done."""
-    addresses: set[str] = set()
-    yield addresses
-    for address in addresses:
-        remove_indices(address)
+def tidy() -> Iterator[set[tuple[str, str]]]:
+    """The servers and indexes that the tests have made; they are removed when all is done."""
+    made: set[tuple[str, str]] = set()
+    yield made
+    for address, index in made:
+        remove_indices(address, index)
 
 
 @pytest.fixture
-def absent(request: pytest.FixtureRequest, address: str, tidy: set[str]) -> Iterator[Engine]:
+def absent(request: pytest.FixtureRequest, address: str, tidy: set[tuple[str, str]]) -> Iterator[Engine]:
     """An engine whose index was never made.
 
     Making an index takes a server half a second, so one that a test has used is emptied for the next.
     """
     engine = open_engine(address, "news")
     if not address.startswith("sqlite"):
-        tidy.add(address)
+        tidy.add((address, "news"))
         (empty_indices if "engine" in request.fixturenames else remove_indices)(address)
     yield engine
     engine.close()

@@ -8,12 +8,15 @@ from ibidem_engines.engine import Ledger
 
 
 def ask(address: str, method: str, path: str, body: str | None = None) -> Any:
-    """Send a request past the engine under test, and return the answer's JSON."""
+    """Send a request past the engine under test, and return the answer's JSON; what fails raises."""
     connection = HTTPConnection(address.partition("://")[2].partition("/")[0], timeout=60)
     connection.request(method, path, body, {"content-type": "application/json"})
-    answer = connection.getresponse().read()
+    answer = connection.getresponse()
+    told = answer.read()
     connection.close()
-    return json.loads(answer) if answer else None
+    if answer.status >= 400 and "ignore_unavailable" not in path:
+        raise RuntimeError(f"{method} {path}: {told!r}")
+    return json.loads(told) if told else None
 
 
 def names(index: str) -> str:
