@@ -15,18 +15,24 @@ from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000
 
+READ_OFTEN: frozenset[Ledger] = frozenset(("overrides",))
+"""Ledgers that every search reads and people write: made visible as they are written, the others as they are read."""
+
 
 def note(cluster: Cluster, index: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
     """Keep records; see `Engine.note`."""
     name = f"{index}-{ledger_name(ledger)}"
     bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
     run(cluster, [Action("index", name, _id(key), body) for key, body in bodies.items()])
+    if ledger in READ_OFTEN:
+        _make_visible(cluster, name)
 
 
 def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Read records in slices; see `Engine.noted`."""
     name = f"{index}-{ledger_name(ledger)}"
-    cluster.ask("POST", f"/{name}/_refresh")
+    if ledger not in READ_OFTEN:
+        _make_visible(cluster, name)
     query = {"prefix": {"key": prefix}} if prefix else {"match_all": {}}
     body: dict[str, Any] = {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
     while True:
@@ -41,6 +47,8 @@ def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) ->
     """Remove records; see `Engine.strike`."""
     name = f"{index}-{ledger_name(ledger)}"
     done = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
+    if ledger in READ_OFTEN:
+        _make_visible(cluster, name)
     return sum(each.status != MISSING for each in done)
 
 
@@ -48,6 +56,10 @@ def read(cluster: Cluster, index: str, ledger: Ledger, keys: Sequence[str]) -> d
     """Read records by key, as they are now."""
     found = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
     return {each["_source"]["key"]: each["_source"]["entry"] for each in found.values()}
+
+
+def _make_visible(cluster: Cluster, name: str) -> None:
+    cluster.ask("POST", f"/{name}/_refresh")
 
 
 def _id(key: str) -> str:

@@ -1,0 +1,120 @@
+"""The same data gives the same groups in SQLite, OpenSearch and Elasticsearch when the ranking is the same."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dedupe.made import counts, documents
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
+from ibidem.inspection import inspect
+from ibidem_engines.engine import Engine, Found, Ranking, Record, Search, Stored
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import Query, parse_query
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
+from servers.indices import remove_indices
+
+pytestmark = pytest.mark.server("opensearch", "elasticsearch")
+
+STORIES = documents(11, 40, 5)
+WORDS = sorted({word for story in STORIES[:20] for word in story.text.split()})
+SCOPES = ("window", "matches", "index")
+
+
+class SameOrder:
+    """An engine whose hits stand in the order of ids, which all engines share."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.index = engine.index
+
+    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+        ranking = self.engine.window(query, 1_000, cursor)
+        return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
+
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+        return self.engine.fetch(ids, query)
+
+    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+        return self.engine.find(searches, query)
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+    tables = Tables(tmp_path_factory.mktemp("tables"))
+    tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    signed = zip(STORIES, sign(STORIES, tables), strict=True)
+    return [Record(each, found, 1, f"{at:032x}", pack(each, found)) for at, (each, found) in enumerate(signed)]
+
+
+@pytest.fixture(scope="module")
+def engines(
+    records: list[Record], tmp_path_factory: pytest.TempPathFactory, opensearch: str, elasticsearch: str
+) -> Iterator[dict[str, Engine]]:
+    """Three engines that hold the same stories."""
+    folder = tmp_path_factory.mktemp("index")
+    addresses = {
+        "sqlite": f"sqlite:///{folder}/index.sqlite",
+        "opensearch": opensearch,
+        "elasticsearch": elasticsearch,
+        "lean": f"{opensearch}/?layout=lean",
+    }
+    made = {name: open_engine(address, f"same-{name}") for name, address in addresses.items()}
+    for engine in made.values():
+        engine.create()
+        engine.write(records)
+        engine.refresh()
+    yield made
+    for name, engine in made.items():
+        engine.close()
+        if name != "sqlite":
+            remove_indices(addresses[name], engine.index)
+
+
+def answer(engine: Engine, query: Query, scope: str) -> dict[str, Any]:
+    """What a search answers, without what may differ: times, scores, the index's name, and passages."""
+    given_ = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"}
+    told = search(SameOrder(engine), query, parse_request(given_), overrides=())  # type: ignore[arg-type]
+    hits = [
+        (hit["_id"], {**hit["_dedupe"], "group": "", "of": hit["_dedupe"].get("of")}) for hit in told["hits"]["hits"]
+    ]
+    account = {name: value for name, value in told["dedupe"].items() if name not in ("took_ms", "cursor")}
+    return {"hits": hits, "account": account, "total": told["hits"]["total"]}
+
+
+def same(text: str, told: dict[str, dict[str, Any]]) -> None:
+    for name, each in told.items():
+        assert each == told["sqlite"], f"{name} differs from sqlite for {text!r}"
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
+    joined=st.sampled_from([" ", " OR ", " -"]),
+    scope=st.sampled_from(SCOPES),
+)
+def test_every_query_has_the_same_groups_and_account(
+    engines: dict[str, Engine], words: list[str], joined: str, scope: str
+) -> None:
+    typed = joined.join(words) if joined != " -" else f"{words[0]} " + " ".join(f"-{word}" for word in words[1:])
+    same(typed, {name: answer(engine, parse_query(typed), scope) for name, engine in engines.items()})
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_the_word_of_all_stories_has_the_same_groups(engines: dict[str, Engine], scope: str) -> None:
+    told = {name: answer(engine, parse_query("said", ["source=AP"]), scope) for name, engine in engines.items()}
+    assert told["sqlite"]["account"]["duplicates"] > 2
+    same("said", told)
+
+
+def test_one_documents_duplicates_in_the_whole_index_are_the_same(engines: dict[str, Engine]) -> None:
+    for story in STORIES[:10]:
+        told = {name: inspect(engine, story.id).duplicates for name, engine in engines.items()}
+        same(story.id, {name: {"found": [replace(each, index="") for each in found]} for name, found in told.items()})
