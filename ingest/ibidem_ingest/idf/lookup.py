@@ -26,7 +26,7 @@ def slots_of(hashes: Hashes) -> Hashes:
     """Lay out the slots for terms in the order of their ranks.
 
     Args:
-        hashes: `wh1` of each term, rank 0 first; all different.
+        hashes: `wh1` of each term, rank 0 first. Of two equal ones, which are rare, the first is found for both.
 
     Returns:
         A power of two of slots, and some spare ones, so that a search never runs over the end.

@@ -78,7 +78,8 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
     Returns:
         The candidates, rarest first; and `wh1` of the terms that are not in the table.
     """
-    known, strange = [], []
+    known: dict[int, Candidate] = {}
+    strange = []
     for term, (first, _) in first_and_count(tokens).items():
         if not is_term(term):
             continue
@@ -87,8 +88,8 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
         if rank == ABSENT:
             strange.append(hash_)
         elif rank >= table.first_allowed:
-            known.append(Candidate(rank, term, first))
-    return sorted(known), strange
+            known.setdefault(rank, Candidate(rank, term, first))  # words of one hash are one word, as in a batch
+    return sorted(known.values()), strange
 
 
 def _offsets(document: Places, documents: int) -> Places:

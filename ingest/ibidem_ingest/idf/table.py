@@ -4,12 +4,13 @@ A signature is only as stable as the table behind it (Conrad 2003, section 6.2),
 changed, and its name is stored with every signature.
 
 The file: the line `ibidem-idf1`, the length of the header in 8 hex digits and a line break, the header in JSON, blanks
-up to a multiple of 8 bytes; then, each filled up to a multiple of 8 bytes, the document counts (float64, ascending), the
-look-up slots (uint64, `lookup`), the ends of the terms (int64) and the terms themselves (UTF-8, in the order of ranks).
-The header holds scheme, language, documents, origin, name, the sizes of the four parts and their xxh3-64.
+up to a multiple of 8 bytes; then, each filled up to a multiple of 8 bytes, the document counts (float64, ascending),
+the look-up slots (uint64, `lookup`), the ends of the terms (int64) and the terms themselves (UTF-8, in the order of
+ranks). The header holds scheme, language, documents, origin, name, the sizes of the four parts and their xxh3-64. At
+opening this checksum is compared, and the name with the contents; all that is computed with stands under one of them.
 """
 
-import tempfile
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,8 +25,8 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf import lookup
-from ibidem_ingest.tokens import TokenBatch
-from ibidem_ingest.wordhash import Hashes, Places
+from ibidem_ingest.idf.whole_file import write_whole
+from ibidem_ingest.wordhash import Hashes, Places, hash_tokens
 
 SCHEME = "idf1"
 HIGHEST = 0.8
@@ -59,6 +60,10 @@ class Table:
     ends: Places
     letters: NDArray[np.uint8]
 
+    def __post_init__(self) -> None:
+        for part in (self.counts, self.slots, self.ends, self.letters):
+            part.setflags(write=False)
+
     @classmethod
     def of(cls, language: str, documents: int, counts: dict[str, float], origin: str) -> "Table":
         """Build a table from counts; terms in fewer than 5 documents are left out.
@@ -81,10 +86,11 @@ class Table:
             raise TableError(f"{len(ordered):,} terms are more than a table holds", "count fewer documents")
         terms = [term.encode() for _, term in ordered]
         letters = np.frombuffer(b"".join(terms), np.uint8)
-        ends = np.cumsum([len(term) for term in terms], dtype=np.int64)
+        sizes = np.array([len(term) for term in terms], np.int64)
+        ends = sizes.cumsum()
         numbers = np.array([count for count, _ in ordered], np.float64)
         name = _name(language, documents, numbers, ends, letters)
-        slots = lookup.slots_of(TokenBatch.of([" ".join(term for _, term in ordered)]).hashes)
+        slots = lookup.slots_of(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])
         return cls(name, language, documents, origin, numbers, slots, ends, letters)
 
     @property
@@ -95,8 +101,7 @@ class Table:
     @cached_property
     def first_allowed(self) -> int:
         """The first rank with idf_norm of at most 0.8; rarer terms are mostly typing errors (Conrad 2003, 6.1)."""
-        idf = np.log((self.documents + 0.5) / self.counts) / log(self.documents + 1)
-        return int(np.count_nonzero(idf > HIGHEST))
+        return bisect_left(range(self.size), -HIGHEST, key=lambda rank: -self.idf_norm(rank))
 
     def ranks(self, hashes: Hashes) -> Places:
         """Return the rank of each term by its `wh1`, `lookup.ABSENT` for those that are not in the table."""
@@ -120,7 +125,11 @@ class Table:
         return self.letters[start : int(self.ends[rank])].tobytes().decode()
 
     def save(self, path: Path) -> None:
-        """Write the table to a file, whole or not at all, whoever else writes the same one."""
+        """Write the table to a file, whole or not at all, whoever else writes the same one.
+
+        Raises:
+            TableError: The file cannot be written.
+        """
         parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
         padded = [_padded(part.tobytes()) for part in parts]
         header = orjson.dumps(
@@ -134,13 +143,8 @@ class Table:
                 "checksum": _checksum(padded),
             }
         )
-        start = _MAGIC + b"%08x\n" % len(header)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-            file.write(start + header + b" " * (-(len(start) + len(header)) % 8))
-            file.writelines(padded)
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(path)
+        start = _MAGIC + b"%08x\n" % len(header) + header
+        write_whole(path, [start + b" " * (-len(start) % 8), *padded])
 
     @classmethod
     def open(cls, path: Path) -> "Table":
@@ -154,9 +158,15 @@ class Table:
         except (OSError, ValueError) as error:
             raise TableError(f"cannot read the idf table {path}: {error}", _REMEDY) from error
         try:
-            return cls(**_parsed(file))
+            table = cls(**_parsed(file))
+            table._check_name()
         except (ValueError, KeyError, TypeError) as error:
             raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
+        return table
+
+    def _check_name(self) -> None:
+        if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
+            raise ValueError("its name is not that of its contents")
 
 
 def _parsed(file: NDArray[np.uint8]) -> dict[str, Any]:

@@ -5,14 +5,16 @@ has no current table yet, its default one is built, by whoever comes first.
 """
 
 import re
-import tempfile
 from pathlib import Path
 
+from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.general import general
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.whole_file import write_whole
 
 _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
+_NAME = re.compile("[0-9a-f]{16}")
 
 
 class Tables:
@@ -31,7 +33,7 @@ class Tables:
         """Return the current table of a language; None when there is none for it.
 
         Raises:
-            TableError: The table's file is damaged.
+            TableError: The table's file is damaged, or the folder cannot be read or written.
         """
         if not _CODE.fullmatch(language):
             return None
@@ -40,12 +42,19 @@ class Tables:
         return self._current[language]
 
     def named(self, name: str) -> Table | None:
-        """Return a table by its name, None when the folder does not hold it."""
+        """Return a table by its name, None when the folder does not hold it.
+
+        Raises:
+            TableError: The table's file is damaged, or holds another table.
+        """
         if name not in self._named:
             path = self._path(name)
-            if not name or not path.exists():
+            if not _NAME.fullmatch(name) or not path.exists():
                 return None
-            self._named[name] = Table.open(path)
+            table = Table.open(path)
+            if table.name != name:
+                raise TableError(f"{path} holds the idf table {table.name}", f"rename it to {table.name}.idf")
+            self._named[name] = table
         return self._named[name]
 
     def use(self, table: Table) -> None:
@@ -56,14 +65,23 @@ class Tables:
         self._current.pop(table.language, None)
 
     def _open_current(self, language: str) -> Table | None:
+        name = self._pointed(language)
+        if name == _NONE:
+            return None
+        return self.named(name) or self._build(language)
+
+    def _pointed(self, language: str) -> str:
+        """Return what the language's pointer says, nothing where there is none."""
         pointer = self._pointer(language)
-        if pointer.exists():
-            name = pointer.read_text().strip()
-            if name == _NONE:
-                return None
-            if table := self.named(name):
-                return table
-        return self._build(language)
+        try:
+            name = pointer.read_bytes().decode(errors="replace").strip()
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise TableError(f"cannot read {pointer}: {error.strerror}", "make it a file that can be read") from error
+        if name != _NONE and not _NAME.fullmatch(name):
+            raise TableError(f"{pointer} names no idf table", "delete the file; the default table is then current")
+        return name
 
     def _build(self, language: str) -> Table | None:
         table = general(language)
@@ -81,7 +99,4 @@ class Tables:
         return self.folder / f"{language}.current"
 
     def _point(self, language: str, name: str) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=self.folder, prefix=".", delete=False) as file:
-            file.write(name + "\n")
-        Path(file.name).replace(self._pointer(language))
+        write_whole(self._pointer(language), [f"{name}\n".encode()])

@@ -2,8 +2,9 @@
 
 Candidates are the document's terms in the idf table with idf_norm ≤ 0.8. The six with the highest idf_norm are taken
 (ties in code-point order), each with the token offset of its first occurrence, relative to the smallest of the six. In
-the order of their idf they are written `term:offset`, joined by one space, and hashed with SHA-1. In the binned
-fingerprint each offset is rounded up to a multiple of 25, the end of its bin; 0 stays 0.
+the order of their idf they are written `term:offset`, joined by one space, in UTF-8, and hashed with SHA-1. In the
+binned fingerprint each offset is rounded up to a multiple of 25, the end of its bin; 0 and the multiples themselves
+stay. With bins of another size, say 10, the value begins with `fb1.10:`, so that it equals none of 25.
 """
 
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ class Fingerprint(NamedTuple):
 
     Args:
         strict: `fp1:` and 40 hex digits; empty when there is no candidate.
-        binned: `fb1:` and 40 hex digits; empty when there is no candidate.
+        binned: `fb1:` and 40 hex digits (with bins of 10 `fb1.10:`); empty when there is no candidate.
         weak: Whether there were fewer than six candidates: it is then never evidence.
     """
 
@@ -51,12 +52,15 @@ def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprin
     >>> table = Table.of("en", 9, {"res": 5, "ipsa": 6, "loquitur": 7}, "three words")
     >>> sign("the thing speaks: res ipsa loquitur".split(), table).strict
     'fp1:51e8193accd53ece8d53862a8d2da19965a7d9dd'
+    >>> sha1(b"res:0 ipsa:1 loquitur:2").hexdigest()
+    '51e8193accd53ece8d53862a8d2da19965a7d9dd'
     """
     rarest = candidates(tokens, table)[0][:TERMS]
     terms = [candidate.term.encode() for candidate in rarest]
     origin = min((candidate.first for candidate in rarest), default=0)
     offsets = [candidate.first - origin for candidate in rarest]
-    return _hashed(_in_turn(terms, offsets), _in_turn(terms, [-(-offset // bin_size) * bin_size for offset in offsets]))
+    binned = [-(-offset // bin_size) * bin_size for offset in offsets]
+    return _hashed(_in_turn(terms, offsets), _in_turn(terms, binned), _scheme(bin_size))
 
 
 def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> list[Fingerprint]:
@@ -72,7 +76,8 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> l
     terms = [batch.buffer[start:end] for start, end in places]
     strict = _in_turn(terms, offsets.tolist())
     binned = _in_turn(terms, (-(-offsets // bin_size) * bin_size).tolist())
-    return [_hashed(strict[start:end], binned[start:end]) for start, end in pairwise([0, *(2 * ends).tolist()])]
+    scheme, bounds = _scheme(bin_size), pairwise([0, *(2 * ends).tolist()])
+    return [_hashed(strict[start:end], binned[start:end], scheme) for start, end in bounds]
 
 
 def equal(a: Fingerprint, b: Fingerprint) -> bool:
@@ -88,12 +93,16 @@ def _in_turn(terms: Sequence[bytes], offsets: Sequence[int]) -> list[bytes | int
     return both
 
 
-def _hashed(strict: list[bytes | int], binned: list[bytes | int]) -> Fingerprint:
+def _scheme(bin_size: int) -> str:
+    return BINNED if bin_size == BIN else f"fb1.{bin_size}:"
+
+
+def _hashed(strict: list[bytes | int], binned: list[bytes | int], scheme: str) -> Fingerprint:
     if not strict:
         return NONE
     written = _WRITTEN[len(strict) // 2]
     return Fingerprint(
-        STRICT + _sha1(written % tuple(strict)), BINNED + _sha1(written % tuple(binned)), len(strict) < 2 * TERMS
+        STRICT + _sha1(written % tuple(strict)), scheme + _sha1(written % tuple(binned)), len(strict) < 2 * TERMS
     )
 
 

@@ -1,5 +1,7 @@
 """A table is frozen, named by its contents, and a damaged file is never believed."""
 
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from math import log
 from pathlib import Path
 
@@ -9,6 +11,7 @@ from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.wordhash import wh1
 
+PAIRS = list(product("abcdefghij", repeat=2))
 COUNTS = {"court": 600.0, "appeal": 80.0, "zeal": 7.0, "abate": 7.0, "typo": 4.0}
 
 
@@ -30,6 +33,26 @@ def test_terms_over_the_highest_idf_are_known_but_not_allowed() -> None:
     table = Table.of("en", 100_000_000, {"rare": 5.0, "common": 9_000_000.0}, "a test")
     assert table.idf_norm(0) > 0.8
     assert table.first_allowed == 1
+
+
+def test_the_first_allowed_rank_is_where_the_formula_falls_to_the_highest_idf() -> None:
+    table = Table.of("en", 100_000, {f"{a}{b}c": 5.0 + 3 * place for place, (a, b) in enumerate(PAIRS)}, "a test")
+    idf = [log(100_000.5 / float(count)) / log(100_001) for count in table.counts]
+    assert 0 < table.first_allowed == sum(value > 0.8 for value in idf) < table.size
+
+
+def test_every_term_is_found_at_its_rank_as_it_is_spelled() -> None:
+    spelled = {"paraŀlel": 5.0, "para": 6.0, "lel": 7.0, "çà": 8.0, "x" * 200: 9.0, "日本": 10.0}
+    table = Table.of("ca", 1000, spelled, "a test")
+    assert [table.rank(wh1(term)) for term in spelled] == list(range(6))
+
+
+def test_nothing_can_be_written_into_a_table(table: Table, tmp_path: Path) -> None:
+    table.save(tmp_path / "a.idf")
+    for each in (table, Table.open(tmp_path / "a.idf")):
+        for part in (each.counts, each.slots, each.ends, each.letters):
+            with pytest.raises(ValueError, match="read-only"):
+                part[0] = 1
 
 
 def test_equal_contents_have_equal_names_and_other_contents_another(table: Table) -> None:
@@ -57,6 +80,29 @@ def test_a_changed_byte_is_noticed(table: Table, tmp_path: Path, place: int) -> 
     path.write_bytes(content)
     with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
         Table.open(path)
+
+
+@pytest.mark.parametrize(("told", "changed"), [(b'"en"', b'"de"'), (b":1000,", b":1001,"), (b"[4,", b"[3,")])
+def test_a_header_that_tells_something_else_is_noticed(
+    table: Table, tmp_path: Path, told: bytes, changed: bytes
+) -> None:
+    path = tmp_path / "a.idf"
+    table.save(path)
+    content = path.read_bytes()
+    assert content.count(told) == 1
+    path.write_bytes(content.replace(told, changed))
+    with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
+        Table.open(path)
+
+
+def test_several_that_save_one_table_at_once_leave_it_whole(table: Table, tmp_path: Path) -> None:
+    path = tmp_path / "a.idf"
+    table.save(path)
+    with ThreadPoolExecutor(4) as pool:
+        saved = [pool.submit(table.save, path) for _ in range(40)]
+        assert {Table.open(path).name for _ in range(40)} == {table.name}
+        assert all(each.exception() is None for each in saved)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.idf"]
 
 
 @pytest.mark.parametrize("length", [0, 5, 200, -8])

@@ -1,5 +1,7 @@
 """A folder of tables: one current table for each language, all others by name."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,41 @@ def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> N
     assert second is not None
     assert second.name == first.name
     assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == written
+
+
+def test_opening_needs_no_word_list(tmp_path: Path) -> None:
+    Tables(tmp_path).use(OWN)
+    told = "from ibidem_ingest.idf.tables import Tables; import sys; Tables(sys.argv[1]).of('da').rank(1)"
+    asked = "; sys.exit('wordfreq' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", told + asked, str(tmp_path)], check=False).returncode == 0
+
+
+def test_all_may_read_what_one_has_built(tmp_path: Path) -> None:
+    Tables(tmp_path).use(OWN)
+    assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
+        f"{OWN.name}.idf": 0o644,
+        "da.current": 0o644,
+    }
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TableError, match=r"file.*name another folder"):
+        Tables(tmp_path / "file").use(OWN)
+    with pytest.raises(TableError, match=r"file.da\.current"):
+        Tables(tmp_path / "file").of("da")
+
+
+def test_a_damaged_pointer_is_named(tmp_path: Path) -> None:
+    (tmp_path / "da.current").write_bytes(b"\xff\0../x\n")
+    with pytest.raises(TableError, match=r"da\.current names no idf table; delete the file"):
+        Tables(tmp_path).of("da")
+
+
+def test_a_table_under_anothers_name_is_noticed(tmp_path: Path) -> None:
+    OWN.save(tmp_path / "0123456789abcdef.idf")
+    with pytest.raises(TableError, match=rf"holds the idf table {OWN.name}"):
+        Tables(tmp_path).named("0123456789abcdef")
 
 
 def test_a_table_in_use_replaces_the_default_and_the_old_one_stays_readable(tmp_path: Path) -> None:
