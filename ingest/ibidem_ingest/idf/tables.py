@@ -78,7 +78,9 @@ class Tables:
         except FileNotFoundError:
             return ""
         except OSError as error:
-            raise TableError(f"cannot read {pointer}: {error.strerror}", "make it a file that can be read") from error
+            raise TableError(
+                f"cannot read {pointer}: {error.strerror}", "name another folder for the idf tables"
+            ) from error
         if name != _NONE and not _NAME.fullmatch(name):
             raise TableError(f"{pointer} names no idf table", "delete the file; the default table is then current")
         return name
