@@ -17,9 +17,7 @@ from ibidem_engines.dsl import Clause
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 
-NEWEST: Clause = {
-    "ibidem": {"terms": {"field": "_index", "size": 1}, "aggs": {"newest": {"max": {"field": "_seq_no"}}}}
-}
+NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 """Aggregation that tells the highest number among what matches."""
 
 ANEW = "leave it out to begin anew"
@@ -73,8 +71,7 @@ def up_to(query: Clause, newest: int) -> Clause:
 
 def newest_of(answer: Mapping[str, Any]) -> int:
     """Read the aggregation's answer; -1 when nothing matched."""
-    buckets = answer["aggregations"]["ibidem"]["buckets"]
-    value = buckets[0]["newest"]["value"] if buckets else None
+    value = answer["aggregations"]["ibidem"]["value"]
     return -1 if value is None else int(value)
 
 

@@ -76,7 +76,7 @@ class Hit:
         id: The document's id.
         score: The engine's score; 0.0 where it does not rank.
         packed: The packed signatures, or None when the document was never signed.
-        order: As in `Outcome`.
+        order: As in `Outcome`; 0 in a window of an engine that would have to read it apart.
         sort: The engine's own sort values, handed through.
     """
 

@@ -1,13 +1,13 @@
 """The hits of an answer as ours."""
 
-import base64
+from binascii import a2b_base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_engines.dsl import PACKED
 from ibidem_engines.engine import Hit
 from ibidem_engines.writing import order_of
-from ibidem_ingest.signatures.packed import cut
+from ibidem_ingest.signatures.packed import id_of
 
 
 def read_hits(answer: Mapping[str, Any]) -> list[Hit]:
@@ -20,25 +20,25 @@ def all_named(hits: Sequence[Hit]) -> bool:
     return all(hit.id for hit in hits)
 
 
+def in_order(hits: Sequence[Hit]) -> list[Hit]:
+    """Put hits in the order of a ranking by score: equal ones by index and id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.index, hit.id))
+
+
 def _hit(hit: Mapping[str, Any]) -> Hit:
     packed = _packed(hit)
+    name = hit.get("_id") or (id_of(packed) if packed else "")
     return Hit(
         hit["_index"],
-        hit.get("_id") or _id_of(packed),
+        name,
         hit.get("_score") or 0.0,
         packed,
-        order_of(hit.get("_seq_no", -1)),
-        tuple(hit.get("sort", ())),
+        order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,
+        tuple(hit["sort"]) if "sort" in hit else (),
     )
 
 
 def _packed(hit: Mapping[str, Any]) -> bytes | None:
     """Decode the packed value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs."""
     values = hit.get("fields", {}).get(PACKED)
-    return base64.b64decode(values[0].replace("-", "+").replace("_", "/") + "==") if values else None
-
-
-def _id_of(packed: bytes | None) -> str:
-    """Read the id out of a packed value; empty when it is damaged or of an unknown scheme."""
-    parts = cut(packed) if packed else None
-    return parts.name.decode() if parts else ""
+    return a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None

@@ -231,7 +231,7 @@ class TestWindow:
         store(engine, *(record(f"d{number:02}", f"{STORY} {number}") for number in range(30)))
         ranking = engine.window(parse_query("grain"), 7)
         assert (len(ranking.hits), ranking.total) == (7, 30)
-        assert all(hit.index == engine.index and hit.order and hit.packed for hit in ranking.hits)
+        assert all(hit.index == engine.index and hit.packed for hit in ranking.hits)
 
     def test_hits_carry_the_packed_signatures_as_they_were_written(self, engine: Engine, record: Make) -> None:
         written = record("a")

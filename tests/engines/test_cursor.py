@@ -41,4 +41,4 @@ def test_what_is_no_cursor_is_refused(text: str) -> None:
 
 
 def test_where_nothing_matched_nothing_is_let_in_later() -> None:
-    assert newest_of({"aggregations": {"ibidem": {"buckets": []}}}) == -1
+    assert newest_of({"aggregations": {"ibidem": {"value": None}}}) == -1
