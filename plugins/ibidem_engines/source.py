@@ -38,7 +38,8 @@ def as_source(record: Record, fields: Fields, layout: str) -> bytes:
     Args:
         record: What is to be stored.
         fields: What the index calls a document's fields.
-        layout: `full`, or `lean`: look-up values in one field, and no hash beside the packed value that repeats it.
+        layout: `full`, or `lean`: look-up values in one field that is not kept in `_source`, and no hash beside the
+            packed value that repeats it.
 
     Raises:
         Unfit: Something in it cannot be stored.
@@ -56,6 +57,15 @@ def as_source(record: Record, fields: Fields, layout: str) -> bytes:
         return orjson.dumps(source)
     except TypeError as error:
         raise Unfit("meta", f"JSON cannot hold it: {error}") from error
+
+
+def raised(record: Record, layout: str) -> bytes:
+    """Write the partial update that raises a document's version.
+
+    It builds the document anew from its `_source`, so what the lean layout does not keep there is sent again.
+    """
+    ours: dict[str, object] = {"version": record.version}
+    return orjson.dumps({"doc": {OURS: ours | (_lean(record) if layout == "lean" and record.packed else {})}})
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-import orjson
-
 from ibidem_engines import ledgers
 from ibidem_engines.bulk import CONFLICT, MISSING, Action, Done, run
 from ibidem_engines.engine import Fate, Outcome, Record
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
-from ibidem_engines.source import Unfit, as_source
+from ibidem_engines.source import Unfit, as_source, raised
 from ibidem_engines.standing import Standing, standing
 from ibidem_engines.superseded import superseded
 from ibidem_engines.wire import Cluster
@@ -145,8 +143,7 @@ def _action(place: Place, ready: _Ready, decided: tuple[Fate, str], there: Mappi
     """Give the action that carries a decision out; None when nothing is to be written."""
     standing = there.get(ready.id)
     if decided[0] is Fate.UNCHANGED and standing and standing.version != ready.record.version:
-        raised = orjson.dumps({"doc": {"ibidem": {"version": ready.record.version}}})
-        return Action("update", place.index, ready.id, raised, standing.seen)
+        return Action("update", place.index, ready.id, raised(ready.record, place.layout), standing.seen)
     if decided[0] is not Fate.INDEXED:
         return None
     if standing is None:

@@ -60,8 +60,8 @@ def at(address: str, index: str = INDEX) -> ClusterEngine:
     return engine
 
 
-def some(count: int, text: str = "grain prices rose in chicago") -> list[Record]:
-    return [make_record(f"d{number}", text) for number in range(count)]
+def some(count: int, version: int = 1) -> list[Record]:
+    return [make_record(f"d{number}", version=version) for number in range(count)]
 
 
 def fates(engine: Engine, records: list[Record]) -> list[Fate]:
@@ -491,6 +491,8 @@ class TestRequests:
         engine.refresh()
         one = some(1)[0]
         assert [hit.id for hit in engine.find([Search(clues_of(one), own="d0")])[0].hits] == ["d1", "d2"]
+        engine.write(some(2, version=5))  # the look-up values are not kept in `_source`, and an update starts from that
+        engine.refresh()
         for name, values in clues_of(one).items():
             assert [hit.id for hit in engine.find([Search({name: values})])[0].hits] == ["d0", "d1", "d2"]
 

@@ -27,6 +27,11 @@ def test_look_up_values_have_no_doc_values_and_what_is_collapsible_has_them() ->
     assert ours["packed"] == {"type": "binary", "doc_values": True}
 
 
+def test_the_lean_layout_keeps_look_up_values_out_of_the_source_and_the_full_one_keeps_all() -> None:
+    assert template(opensearch.DIALECT, "lean")["mappings"]["_source"] == {"excludes": ["ibidem.keys"]}
+    assert "_source" not in template(opensearch.DIALECT, "full")["mappings"]
+
+
 def test_nothing_of_a_document_is_mapped_by_guess() -> None:
     for kind in ("full", "lean"):
         mappings = template(opensearch.DIALECT, kind)["mappings"]
