@@ -67,12 +67,13 @@ def prepare(folder: Path) -> Launch:
     compile_words(home, server, runtime)
     port, transport = free_ports(2)
     command = [
-        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseSerialGC", f"-Des.path.home={home}"),
+        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC", f"-Des.path.home={home}"),
         *(f"-Des.path.conf={home / 'config'}", "--enable-native-access=ALL-UNNAMED"),
         *("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH", str(NODE), str(home)),
         *("cluster.name=ibidem-tests", "node.name=one", "discovery.type=single-node"),
         *(f"http.port={port}", f"transport.port={transport}"),
-        # A small disk is no reason to make the tests' indexes read-only.
+        # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
         "cluster.routing.allocation.disk.threshold_enabled=false",
+        "indices.breaker.total.use_real_memory=false",
     ]
     return Launch(f"elasticsearch+http://127.0.0.1:{port}", command, lambda: healthy(port))

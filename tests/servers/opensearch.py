@@ -22,11 +22,12 @@ def prepare(folder: Path) -> Launch:
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     command = [
-        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseSerialGC"),
+        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC"),
         *("--enable-native-access=ALL-UNNAMED", "-cp", f"{jars}/*", str(NODE), str(home)),
         *("cluster.name=ibidem-tests", "node.name=one", "discovery.type=single-node"),
         *(f"http.port={port}", f"transport.port={transport}", "http.type=netty4", "transport.type=netty4"),
-        # A small disk is no reason to make the tests' indexes read-only.
+        # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
         "cluster.routing.allocation.disk.threshold_enabled=false",
+        "indices.breaker.total.use_real_memory=false",
     ]
     return Launch(f"opensearch+http://127.0.0.1:{port}", command, lambda: healthy(port))

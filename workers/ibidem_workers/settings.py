@@ -2,6 +2,7 @@
 # ruff: noqa: ARG003 - the library's hook names five sources and we keep one
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -237,11 +238,14 @@ def shown(settings: Settings) -> list[Shown]:
 
 
 def masked(url: str) -> str:
-    """Hide the password in a URL.
+    """Hide the password or API key in a URL.
 
     >>> masked("amqp://reader:secret@mq.example:5672/")
     'amqp://reader:***@mq.example:5672/'
+    >>> masked("opensearch+https://search.example/?api_key=secret&layout=lean")
+    'opensearch+https://search.example/?api_key=***&layout=lean'
     """
+    url = re.sub(r"([?&]api_key=)[^&]*", r"\1***", url)
     parts = urlsplit(url) if "://" in url else None
     if parts is None or parts.password is None:
         return url
