@@ -10,6 +10,7 @@ from ibidem_engines.engine import Fate, Outcome, Record
 from ibidem_engines.seen import marks
 from ibidem_engines.sqlite_file import Row
 from ibidem_engines.sqlite_keys import marked, values_of_record, words
+from ibidem_engines.superseded import superseded
 from ibidem_ingest.dates import interval
 
 MOST_CHARACTERS = 200_000_000
@@ -56,7 +57,7 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
         The rows, one for each id, and the outcomes of records that are refused, or that another record of the same call
         supersedes, by their place in the call.
     """
-    outcomes = _superseded(records)
+    outcomes = superseded(records)
     facts: dict[int, Row] = {}
     for at, record in enumerate(records):
         if at not in outcomes:
@@ -117,17 +118,3 @@ def _marks(values: Sequence[list[str]]) -> list[bytes]:
     hashes = marks(list(chain.from_iterable(values)))
     ends = list(accumulate(map(len, values)))
     return [hashes[end - len(some) : end].tobytes() for end, some in zip(ends, values, strict=True)]
-
-
-def _superseded(records: Sequence[Record]) -> dict[int, Outcome]:
-    """Find the records of which the same call holds a newer version, or the same one later."""
-    best: dict[str, int] = {}
-    outcomes: dict[int, Outcome] = {}
-    for at, record in enumerate(records):
-        rival = best.setdefault(record.document.id, at)
-        winner, loser = (at, rival) if record.version >= records[rival].version else (rival, at)
-        best[record.document.id] = winner
-        if loser != winner:
-            why = f"the same id comes again in this batch, with version {records[winner].version}"
-            outcomes[loser] = Outcome(record.document.id, Fate.STALE, field="id", why=why)
-    return outcomes
