@@ -1,0 +1,209 @@
+"""What signatures cost on OpenSearch and Elasticsearch: a load, the disk, and a search.
+
+    python benchmarks/clusters.py [--collections FOLDER] [--stories N] [--settle SECONDS]
+
+The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them, with
+small heaps. Load: elapsed seconds of one process in requests of 500 documents, read and signed before, with the part
+that was this process's own; beside it the client's `helpers.bulk` of the same documents without signatures. Disk: after
+a refresh, a flush, a wait in which the server lets go of what it keeps for recovery, and a merge into one segment.
+Search: elapsed milliseconds, the median of six rounds over eight queries, window 500; native is the server's own
+`collapse` on the content hash with `inner_hits` of size 10, without passages.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import elasticsearch.helpers
+import opensearchpy.helpers
+
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
+from ibidem_engines import dsl
+from ibidem_engines.engine import Engine, Record
+from ibidem_engines.fields import Fields
+from ibidem_engines.layout import template
+from ibidem_engines.opening import open_engine
+from ibidem_engines.opensearch import DIALECT
+from ibidem_engines.query import parse_query
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_workers.records import records
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from servers.indices import ask, remove_indices
+from servers.session import Servers
+
+BATCH = 500
+ROUNDS = 6
+QUERIES = ("bank", "trade", "oil prices", "shares", "dlrs", "export", "said year", "market")
+BARE = "measured-bare"
+LAYOUTS = {"opensearch": ("full", "lean"), "elasticsearch": ("full",)}
+"""The lean one is compressed by a library that Elasticsearch's jars in Maven's repository come without."""
+
+CLIENTS: dict[str, Any] = {
+    "opensearch": (opensearchpy.OpenSearch, opensearchpy.helpers.bulk),
+    "elasticsearch": (elasticsearch.Elasticsearch, elasticsearch.helpers.bulk),
+}
+
+
+def batches(stories: Sequence[Record]) -> Iterator[Sequence[Record]]:
+    """Cut stories into requests."""
+    return (stories[at : at + BATCH] for at in range(0, len(stories), BATCH))
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Measure elapsed seconds and the processor seconds of this process."""
+    begin, own = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - begin, time.process_time() - own
+
+
+def median_ms(asked: Callable[[str], object]) -> float:
+    """Measure elapsed milliseconds over all queries; the first round is not counted."""
+    took = []
+    for number in range(ROUNDS + 1):
+        for query in QUERIES:
+            begin = time.perf_counter()
+            asked(query)
+            took += [(time.perf_counter() - begin) * 1e3] if number else []
+    return statistics.median(took)
+
+
+def load_bare(url: str, stories: Sequence[Record]) -> None:
+    """Load documents as anybody would, with the client's own helper."""
+    client, bulk = CLIENTS[url.partition("+")[0]]
+    body = template(DIALECT, "full")
+    del body["mappings"]["properties"]["ibidem"]
+    ask(url, "DELETE", f"/{BARE}?ignore_unavailable=true")
+    ask(url, "PUT", f"/{BARE}", json.dumps(body))
+    actions = (
+        {"_index": BARE, "_id": each.document.id, "title": each.document.title, "text": each.document.text}
+        | {"date": each.document.date, "source": each.document.source, "meta": dict(each.document.meta)}
+        for each in stories
+    )
+    with client(f"http://{url.partition('://')[2]}") as connected:
+        bulk(connected, actions, chunk_size=BATCH)
+
+
+def load(engine: Engine, stories: Sequence[Record]) -> None:
+    """Write signed documents."""
+    for batch in batches(stories):
+        engine.write(batch)
+
+
+def measure_loads(url: str, stories: Sequence[Record]) -> None:
+    """Print what a load takes with and without signatures; the indexes stay."""
+    bare, own = timed(lambda: load_bare(url, stories))
+    print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {own:.1f} s)")
+    for kind in LAYOUTS[url.partition("+")[0]]:
+        engine = made(url, kind)
+        took, own = timed(lambda engine=engine: load(engine, stories))
+        print(f"  {f'written, {kind}':22}{took:6.1f} s  (own {own:.1f} s)  {bare / took:.2f} of bare")
+        engine.close()
+
+
+def made(url: str, kind: str) -> Engine:
+    """Make an empty index."""
+    remove_indices(url, f"measured-{kind}")
+    engine = open_engine(f"{url}/?layout={kind}", f"measured-{kind}")
+    engine.create()
+    return engine
+
+
+def measure_disk(url: str, count: int, settle: float) -> None:
+    """Print what signatures add to a document on disk."""
+    names = {BARE: ""} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
+    for name in names:
+        ask(url, "POST", f"/{name}/_refresh")
+        ask(url, "POST", f"/{name}/_flush?force=true")
+    time.sleep(settle)
+    sizes = {}
+    for name in names:
+        ask(url, "POST", f"/{name}/_forcemerge?max_num_segments=1")
+        ask(url, "POST", f"/{name}/_flush?force=true")
+    time.sleep(10)
+    for name, kind in names.items():
+        ask(url, "POST", f"/{name}/_refresh")
+        sizes[name] = ask(url, "GET", f"/{name}/_stats/store")["_all"]["primaries"]["store"]["size_in_bytes"]
+        added = f"  {(sizes[name] - sizes[BARE]) / count:6.0f} bytes a document more" if kind else ""
+        what = f"on disk, {kind or 'bare'}"
+        print(f"  {what:22}{sizes[name] / 1e6:6.1f} MB{added}")
+
+
+def measure_searches(url: str) -> None:
+    """Print what a search takes."""
+    engine = open_engine(url, "measured-full")
+    line("plain, 10 shown", median_ms(lambda typed: plain(engine, typed)))
+    line("window of 500", median_ms(lambda typed: engine.window(parse_query(typed), 500)))
+    for size in (10, 25):
+        native = median_ms(lambda typed, size=size: collapsed(url, typed, size))
+        line(f"native, {size} groups", native)
+        for level in ("identical", "near"):
+            took = median_ms(lambda typed, level=level, size=size: grouped(engine, typed, level, "window", size))
+            line(f"{level}, {size} groups", took, f"{took / native:.2f} of native")
+    line("near, scope matches", median_ms(lambda typed: grouped(engine, typed, "near", "matches", 10)))
+    engine.close()
+
+
+def line(what: str, took: float, beside: str = "") -> None:
+    """Print one figure."""
+    print(f"  {what:22}{took:6.1f} ms  {beside}".rstrip())
+
+
+def plain(engine: Engine, typed: str) -> None:
+    """Search as without any of this."""
+    query = parse_query(typed)
+    engine.fetch([(hit.index, hit.id) for hit in engine.window(query, 10).hits], query)
+
+
+def grouped(engine: Engine, typed: str, level: str, scope: str, size: int) -> None:
+    """Search with the duplicates indented."""
+    request = parse_request({"dedupe": "indent", "dedupe_level": level, "dedupe_scope": scope})
+    search(engine, parse_query(typed), request, 1, size, overrides=())
+
+
+def collapsed(url: str, typed: str, size: int) -> None:
+    """Search with the server's own collapse."""
+    collapse = {"field": "ibidem.content", "inner_hits": {"name": "copies", "size": 10}}
+    body = {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "collapse": collapse}
+    ask(url, "POST", "/measured-full/_search", json.dumps(body | {"track_total_hits": True}))
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--stories", type=int, default=None)
+    parser.add_argument("--settle", type=float, default=35.0)
+    options = parser.parse_args()
+    source = read([options.collections / "reuters21578" / "docs.jsonl.xz"])
+    documents = [each for each in islice(source, options.stories) if isinstance(each, Document)]
+    servers = Servers(["opensearch", "elasticsearch"])
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(Path(folder))
+        stories = [one for at in range(0, len(documents), 400) for one in records(documents[at : at + 400], tables)]
+    try:
+        for kind in ("opensearch", "elasticsearch"):
+            url = servers.url(kind)
+            print(f"{kind}, {len(stories)} stories")
+            measure_loads(url, stories)
+            measure_disk(url, len(stories), options.settle)
+            measure_searches(url)
+            for name in (BARE, "measured-full", "measured-lean"):
+                remove_indices(url, name)
+    finally:
+        servers.stop()
+
+
+if __name__ == "__main__":
+    main()
