@@ -21,7 +21,7 @@ import xxhash
 from datasketch import MinHash, MinHashLSH
 
 from ibidem.agreement import PairFigures, components
-from ibidem.evaluation import Collection, collect, found_pairs, passing
+from ibidem.evaluation import Collection, collect, found_pairs, passing, without
 from ibidem.labels import Pair, ordered, parse_condition, read_pairs
 from ibidem_engines.query import Filter
 from ibidem_ingest.decision import Policy
@@ -169,13 +169,12 @@ def main() -> None:
             print("|---|---|---|---|---|---|---|")
         for labelled in COLLECTIONS:
             place = asked.collections / labelled.name
-            items = list(passing(read([place / "docs.jsonl.xz"]), labelled.filters))
-            collection = collect(items, tables)
+            documents = list(passing(without([], read([place / "docs.jsonl.xz"])), labelled.filters, set()))
+            collection = collect(documents, tables)
             truth, found = judged(place, labelled, collection.ids), found_pairs(collection, Policy())
             if asked.halves:
                 print("\n".join(in_halves(labelled, collection, truth, found)))
                 continue
-            documents = [item for item in items if isinstance(item, Document)]
             print(line(labelled, documents, truth, truth.figures(found), asked.seed), flush=True)
 
 

@@ -1,6 +1,7 @@
 """Duplicates that are found, against labels: what `ibidem evaluate` measures."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -8,7 +9,8 @@ from time import perf_counter
 from ibidem.agreement import PairFigures, SetFigures, adjusted_rand, components
 from ibidem.dedupe.grouping import group
 from ibidem.dedupe.pairs import duplicates
-from ibidem.labels import Pair, ordered, parse_condition, read_labels, read_pairs
+from ibidem.labels import Pair, named, ordered, parse_condition, read_labels, read_pairs
+from ibidem.mistakes import Mistake, Signed
 from ibidem_engines.query import Filter
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
@@ -47,6 +49,8 @@ class Evaluation:
         ari: Adjusted Rand index of the groups, in the order of the documents, against the sets of the labels.
         sets: The same in duplicate sets.
         refused: Documents that could not be read.
+        unknown: Ids that the labels name and no document has.
+        mistakes: The worst of the pairs on which labels and signatures disagree.
         took_s: Seconds it took.
     """
 
@@ -55,6 +59,8 @@ class Evaluation:
     ari: float
     sets: SetFigures
     refused: int
+    unknown: Sequence[str]
+    mistakes: Sequence[Mistake]
     took_s: float
 
     def as_json(self) -> dict[str, object]:
@@ -65,6 +71,8 @@ class Evaluation:
             "ari": self.ari,
             "sets": self.sets.as_json(),
             "refused": self.refused,
+            "unknown": list(self.unknown),
+            "mistakes": [each.as_json() for each in self.mistakes],
             "took_s": self.took_s,
         }
 
@@ -76,36 +84,41 @@ class Collection:
     Args:
         ids: Their ids, in the order of the files.
         columns: Their packed values.
-        refused: Documents that could not be read.
+        left_out: Ids of documents that the filters left out or that could not be read.
+        refused: How many could not be read.
     """
 
     ids: Sequence[str]
     columns: PackedColumns
+    left_out: AbstractSet[str]
     refused: int
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     items: Iterable[Document | Refusal],
     labels: Labels,
     tables: Tables,
     policy: Policy | None = None,
+    *,
     seen: Callable[[int], None] = lambda _: None,
+    filters: Sequence[Filter] = (),
 ) -> Evaluation:
     """Sign documents in memory and compare the duplicates that are found with labels.
 
     Args:
         items: Documents and refusals, as readers give them.
-        labels: What is known to be true; what it says of documents that are not there is passed over.
+        labels: What is known to be true.
         tables: Where the idf tables are.
         policy: The decision for a pair; the default one when None.
         seen: Called with the number of documents signed so far.
+        filters: Only documents that pass are taken, and only labels of these count.
 
     Raises:
         UsageError: Labels that cannot be read; no documents, or the same id twice.
     """
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
-    compared = compare(collect(items, tables, seen), labels, policy or Policy())
+    compared = compare(collect(items, tables, seen, filters), labels, policy or Policy())
     return replace(compared, took_s=round(perf_counter() - began, 2))
 
 
@@ -123,6 +136,8 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
+        unknown=sorted(named(labels.path) - set(collection.ids) - collection.left_out),
+        mistakes=Signed(collection.ids, collection.columns, policy).worst(true - unjudged, found - unjudged),
         took_s=round(perf_counter() - began, 2),
     )
 
@@ -135,7 +150,10 @@ def found_pairs(collection: Collection, policy: Policy) -> set[Pair]:
 
 
 def collect(
-    items: Iterable[Document | Refusal], tables: Tables, seen: Callable[[int], None] = lambda _: None
+    items: Iterable[Document | Refusal],
+    tables: Tables,
+    seen: Callable[[int], None] = lambda _: None,
+    filters: Sequence[Filter] = (),
 ) -> Collection:
     """Sign documents in memory; only their packed values are kept.
 
@@ -143,20 +161,23 @@ def collect(
         items: Documents and refusals, as readers give them.
         tables: Where the idf tables are.
         seen: Called with the number of documents signed so far.
+        filters: Only documents that pass are taken.
 
     Raises:
         UsageError: There are no documents, or the same id is there twice.
     """
     refusals: list[Refusal] = []
+    left_out: set[str] = set()
     packed: dict[str, bytes] = {}
-    for document, signatures in signed(without(refusals, items), tables):
+    for document, signatures in signed(passing(without(refusals, items), filters, left_out), tables):
         if document.id in packed:
             raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)
         seen(len(packed))
     if not packed:
         raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
-    return Collection(list(packed), PackedColumns.of(list(packed.values())), len(refusals))
+    left_out.update(refusal.id for refusal in refusals)
+    return Collection(list(packed), PackedColumns.of(list(packed.values())), left_out, len(refusals))
 
 
 def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:
@@ -168,14 +189,19 @@ def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Ite
             yield item
 
 
-def passing(items: Iterable[Document | Refusal], filters: Sequence[Filter]) -> Iterator[Document | Refusal]:
-    """Yield the documents that pass all filters, and every refusal.
+def passing(documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]) -> Iterator[Document]:
+    """Yield the documents that pass all filters, and put the ids of the others aside.
 
     Args:
-        items: Documents and refusals.
+        documents: Documents.
         filters: On `id`, `source`, `language` or `meta.<name>`.
+        left_out: Takes the ids of those that do not pass.
     """
-    return (item for item in items if isinstance(item, Refusal) or all(passes(item, each) for each in filters))
+    for document in documents:
+        if all(passes(document, each) for each in filters):
+            yield document
+        else:
+            left_out.add(document.id)
 
 
 def passes(document: Document, condition: Filter) -> bool:

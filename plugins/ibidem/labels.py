@@ -110,6 +110,16 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
     return {ordered(row["a"], row["b"]) for where, row in here if row["a"] != row["b"] and condition.holds(row, where)}
 
 
+def named(path: Path) -> set[str]:
+    """Return the ids of all documents that labels speak of.
+
+    Args:
+        path: The labels.
+    """
+    names, rows = read_labels(path, parse_condition(""))
+    return {row[name] for _, row in rows for name in names}
+
+
 def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
     """Read a table of labels: the columns that name documents, then each row with its place.
 

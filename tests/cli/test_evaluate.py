@@ -15,3 +15,22 @@ def test_evaluate_measures_against_labels(run: Run, answer: Answer) -> None:
     assert found["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert "F1 1.000" in run("evaluate", "good.jsonl", "labels.csv")[1]
     assert answer("evaluate", "good.jsonl", "labels.csv", "--level", "identical")["pairs"]["found"] == 1
+
+
+def test_labels_of_unknown_documents_are_listed_and_the_rest_is_measured(run: Run) -> None:
+    Path("two.jsonl").write_text(
+        '{"id": "a", "text": "a deed of gift"}\n{"id": "b", "text": "a deed of gift"}\n', encoding="utf-8"
+    )
+    Path("labels.csv").write_text("id,cluster\na,1\nb,1\nlost,1\n", encoding="utf-8")
+    code, out, _ = run("evaluate", "two.jsonl", "labels.csv")
+    assert code == 3
+    assert "1 id in the labels that no document has: 'lost'" in out
+    assert "F1 1.000" in out
+
+
+def test_the_worst_mistakes_are_shown(run: Run) -> None:
+    Path("two.jsonl").write_text(
+        '{"id": "a", "text": "a deed of gift"}\n{"id": "b", "text": "another letter"}\n', encoding="utf-8"
+    )
+    Path("labels.csv").write_text("id,cluster\na,1\nb,1\n", encoding="utf-8")
+    assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv")[1]

@@ -51,6 +51,28 @@ def test_refused_documents_are_counted_and_the_others_go_on(clusters: Labels, ta
     assert evaluate([DOCS[0], refusal, *DOCS[1:]], clusters, tables).refused == 1
 
 
+def test_ids_that_only_the_labels_know_are_named_and_filtered_or_refused_ones_are_not(
+    clusters: Labels, tables: Tables
+) -> None:
+    assert evaluate(DOCS, clusters, tables).unknown == ["z"]
+    refused = Refusal("docs.jsonl:5", "z", "text", "there is none")
+    assert evaluate([*DOCS, refused], clusters, tables, filters=[Filter("source", "AP")]).unknown == []
+
+
+def test_the_worst_mistakes_are_told_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
+    path = tmp_path / "clusters.tsv"
+    path.write_text("id\tcluster\na\t1\nd\t1\n")
+    told = [each.as_json() for each in evaluate(DOCS, Labels(path), tables).mistakes]
+    assert [(each["a"], each["b"], each["kind"]) for each in told] == [
+        ("a", "d", "missed"),
+        ("a", "c", "wrong"),
+        ("b", "c", "wrong"),
+        ("a", "b", "wrong"),
+    ]
+    assert "only 0 of 100 samples" in str(told[0]["why"])
+    assert told[3]["why"] == "the same words in the same order"
+
+
 def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
     with pytest.raises(UsageError, match="'a' is there twice"):
         evaluate([DOCS[0], DOCS[0]], clusters, tables)
@@ -69,8 +91,10 @@ def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels,
     ],
 )
 def test_only_documents_that_pass_a_filter_are_taken(field: str, value: str, ids: str) -> None:
-    taken = passing(DOCS, [Filter(field, value)])
-    assert [each.id for each in taken if isinstance(each, Document)] == list(ids)
+    left_out: set[str] = set()
+    taken = passing(DOCS, [Filter(field, value)], left_out)
+    assert [each.id for each in taken] == list(ids)
+    assert left_out == set("abcd") - set(ids)
 
 
 def test_a_filter_on_another_field_is_refused() -> None:

@@ -1,5 +1,6 @@
 """`ibidem evaluate`: the duplicates that are found, measured against labels."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,16 +10,21 @@ from rich.console import Console
 from rich.text import Text
 
 from ibidem.cli.console import print_json, results
+from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.marked import harmless
 from ibidem.cli.options import Json, Level, parameter
 from ibidem.cli.progress import bar
 from ibidem.dedupe.request import parse_request
-from ibidem.evaluation import Evaluation, Labels, evaluate, passing
+from ibidem.evaluation import Evaluation, Labels, evaluate
 from ibidem.reasons import counted
 from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import load
+
+NAMED = 10
+"""So many unknown ids are printed; with `--json` all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +84,23 @@ def run(
         print_json(found.as_json())
     else:
         show(found, results())
+    if found.unknown:
+        raise typer.Exit(SOME_REFUSED)
 
 
 def evaluated(request: EvaluationRequest) -> Evaluation:
     """Measure, with a bar."""
     settings = load()
-    documents = passing(read(request.docs, max_text=settings.max_text), request.filters)
+    documents = read(request.docs, max_text=settings.max_text)
     with bar("Signing") as advance:
-        tables = Tables(settings.tables)
-        return evaluate(documents, request.labels, tables, request.policy, seen=lambda done: advance(done, None))
+        return evaluate(
+            documents,
+            request.labels,
+            Tables(settings.tables),
+            request.policy,
+            seen=lambda done: advance(done, None),
+            filters=request.filters,
+        )
 
 
 def show(found: Evaluation, console: Console) -> None:
@@ -107,3 +121,22 @@ def show(found: Evaluation, console: Console) -> None:
             f"{sets['missed']:,} missed, {sets['over']:,} over"
         )
     )
+    for part in (*mistakes(found), *unknown(found)):
+        console.print(part)
+
+
+def mistakes(found: Evaluation) -> Iterator[Text]:
+    """Name the worst mistakes, each with its reason."""
+    if found.mistakes:
+        yield Text("\nthe worst mistakes: missed ones that are most alike, wrong ones that are least alike")
+    for each in found.mistakes:
+        yield Text.assemble((f"  {each.kind:<6}  ", "bold"), harmless(f"{each.a} and {each.b}"))
+        yield Text(f"          {each.why}")
+
+
+def unknown(found: Evaluation) -> Iterator[Text]:
+    """Name documents that only the labels know."""
+    if found.unknown:
+        some = ", ".join(harmless(repr(name)) for name in found.unknown[:NAMED])
+        more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
+        yield Text(f"\n{counted(len(found.unknown), 'id')} in the labels that no document has: {some}{more}")
