@@ -1,0 +1,49 @@
+"""Where figures are kept that README and docs name: one page for each benchmark, with when and how it was taken."""
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FIGURES = ROOT / "docs" / "figures"
+
+
+def write(name: str, title: str, lines: Iterable[str]) -> Path:
+    """Write a page of figures.
+
+    Args:
+        name: Of the page.
+        title: Its heading.
+        lines: What was measured, in Markdown.
+    """
+    FIGURES.mkdir(exist_ok=True)
+    path = FIGURES / f"{name}.md"
+    path.write_text("\n".join([f"# {title}", "", taken(), "", *lines]).rstrip() + "\n", encoding="utf-8")
+    return path
+
+
+def taken() -> str:
+    """Say when, at which commit, where and by which command figures are taken."""
+    today = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
+    cores = len(os.sched_getaffinity(0))
+    command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *shown(sys.argv[1:])])
+    return f"Taken on {today} at commit {commit()} by `{command}`, Python {platform.python_version()}, {cores} cores."
+
+
+def shown(arguments: Iterable[str]) -> list[str]:
+    """Leave out where the collections are, which is another place on each machine."""
+    left = list(arguments)
+    if "--collections" in left:
+        at = left.index("--collections")
+        del left[at : at + 2]
+    return left
+
+
+def commit() -> str:
+    """Return the commit that is measured, marked when files were changed since."""
+    told = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=10", "--dirty=, changed since,", "--exclude=*"]
+    return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()

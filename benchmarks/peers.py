@@ -1,0 +1,95 @@
+"""What other methods find: pairs of duplicates by datasketch, by SimHash and by Solr's TextProfileSignature.
+
+Words are runs of letters and digits in lower case, for all of them. datasketch: min-hash of 128 permutations over
+shingles of five words; pairs that `MinHashLSH` hands back and whose estimate reaches the threshold. SimHash (Charikar
+2002; the package simhash): 64 bits over shingles of three words with their counts, pairs at most so many bits apart (3
+is the figure of Manku, Jain and Das Sarma 2007), found by comparing all. Solr: equal signatures, as its documentation
+gives them (quantRate 0.01, minTokenLen 2); there is no library for it in Python.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import xxhash
+from datasketch import MinHash, MinHashLSH
+from simhash import Simhash
+
+from ibidem.labels import Pair, ordered
+from ibidem_ingest.document import Document
+
+WORD = re.compile(r"\w+")
+PERMUTATIONS = 128
+THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+BITS = (3, 6, 9, 12)
+QUANT_RATE = 0.01
+ROWS = 1_000
+"""Rows whose bits are compared at once with all that follow."""
+
+
+def shingles(text: str, size: int) -> list[bytes]:
+    """Cut a text into overlapping runs of words; a shorter one is one run."""
+    words = WORD.findall(text.lower())
+    return [" ".join(words[at : at + size]).encode() for at in range(max(1, len(words) - size + 1))]
+
+
+def min_hashes(documents: Sequence[Document], seed: int) -> list[MinHash]:
+    """Sign documents with datasketch."""
+    shingled = (set(shingles(document.text, 5)) for document in documents)
+    return list(MinHash.bulk(shingled, num_perm=PERMUTATIONS, seed=seed, hashfunc=xxhash.xxh32_intdigest))
+
+
+def by_datasketch(names: Sequence[str], hashes: Sequence[MinHash], threshold: float) -> set[Pair]:
+    """Find pairs with datasketch's index."""
+    index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
+    found = set()
+    for at, (name, each) in enumerate(zip(names, hashes, strict=True)):
+        found |= {ordered(name, names[to]) for to in index.query(each) if each.jaccard(hashes[to]) >= threshold}
+        index.insert(at, each, check_duplication=False)
+    return found
+
+
+def by_simhash(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
+    """Find pairs by the distance of their SimHashes, for each number of bits."""
+    bits = np.array([simhash(document.text) for document in documents], np.uint64)
+    found: dict[int, set[Pair]] = {most: set() for most in BITS}
+    for a, b, apart in close(bits, max(BITS)):
+        pair = ordered(documents[a].id, documents[b].id)
+        for most in BITS:
+            if apart <= most:
+                found[most].add(pair)
+    return found
+
+
+def simhash(text: str) -> int:
+    """Sign a text: 64 bits."""
+    value: int = Simhash(dict(Counter(s.decode() for s in shingles(text, 3))), hashfunc=xxhash.xxh64_intdigest).value
+    return value
+
+
+def close(bits: np.ndarray[tuple[int], np.dtype[np.uint64]], most: int) -> Iterator[tuple[int, int, int]]:
+    """Compare all with all: rows and how many bits they are apart, where these are few."""
+    for start in range(0, len(bits), ROWS):
+        apart = np.bitwise_count(bits[start : start + ROWS, None] ^ bits[None, start:])
+        for a, b in zip(*np.nonzero(apart <= most), strict=True):
+            if a < b:
+                yield start + int(a), start + int(b), int(apart[a, b])
+
+
+def by_profile(documents: Iterable[Document]) -> set[Pair]:
+    """Find pairs with equal text profiles as Solr makes them."""
+    same: dict[str, list[str]] = {}
+    for document in documents:
+        same.setdefault(solr_profile(document.text), []).append(document.id)
+    return {ordered(*pair) for names in same.values() for pair in combinations(names, 2)}
+
+
+def solr_profile(text: str) -> str:
+    """Return the quantized counts of a text's words of more than two letters, the most frequent first."""
+    counts = Counter(word for word in WORD.findall(text.lower()) if len(word) > 2)
+    highest = max(counts.values(), default=0)
+    quant = max(round(highest * QUANT_RATE), 2 if highest > 1 else 1)
+    kept = {word: count // quant * quant for word, count in counts.items() if count >= quant}
+    return "\n".join(f"{word} {count}" for word, count in sorted(kept.items(), key=lambda each: (-each[1], each[0])))
