@@ -18,9 +18,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from measured import write
-from peers import THRESHOLDS, by_datasketch, by_profile, by_simhash, min_hashes
-
 from ibidem.agreement import PairFigures, SetFigures, components
 from ibidem.dedupe.grouping import group
 from ibidem.evaluation import Collection, collect, found_pairs, passing, without
@@ -30,6 +27,8 @@ from ibidem_ingest.decision import LEVELS, Level, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
+from measured import write
+from peers import THRESHOLDS, by_datasketch, by_profile, by_simhash, min_hashes
 
 NAMED = (0.5, 0.7, 0.8)
 """Thresholds of datasketch that are told beside the best."""
@@ -135,7 +134,7 @@ class Row:
         return statistics.mean(self.f1)
 
     def __str__(self) -> str:
-        spread = f" ({min(self.f1):.3f}–{max(self.f1):.3f})" if len(self.f1) > 1 else ""
+        spread = f" ({min(self.f1):.3f} to {max(self.f1):.3f})" if len(self.f1) > 1 else ""
         return f"| {self.method} | {' | '.join(f'{each:.3f}' for each in self.second)} | {self.mean:.3f}{spread} |"
 
 
