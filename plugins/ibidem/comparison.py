@@ -1,10 +1,11 @@
 """Two documents side by side: every signal, what they are to each other, and the text that they share."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ibidem.alignment import Passage, passages
 from ibidem.inspection import RELATIONS
-from ibidem.sharedtext import Region, covered, regions
+from ibidem.sharedtext import Region, covered, in_characters, runs
 from ibidem.wordplaces import Words, words
 from ibidem_ingest.decision import Evidence, Guards, Policy, decide, same_table
 from ibidem_ingest.document import Document
@@ -27,14 +28,24 @@ class Comparison:
         b: The second document.
         evidence: What makes them duplicates, or None.
         signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
-        shared: The text that both have, in the order of the first.
+        words_a: The words of the first text, with their places.
+        words_b: Those of the second.
+        passages: The text that both have, in the order of the first.
     """
 
     a: Document
     b: Document
     evidence: Evidence | None
     signals: Signals
-    shared: tuple[Region, ...]
+    words_a: Words
+    words_b: Words
+    passages: tuple[Passage, ...]
+
+    @property
+    def shared(self) -> tuple[Region, ...]:
+        """Every run of words that both have, as characters, in the order of the first."""
+        found = sorted((run for passage in self.passages for run in passage.runs), key=lambda run: run.a)
+        return tuple(in_characters(run, self.words_a, self.words_b) for run in found)
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem compare --json` prints."""
@@ -61,13 +72,16 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     """
     packed_a, packed_b = signed(a, b, tables)
     words_a, words_b = words(a.text), words(b.text)
-    shared = tuple(regions(words_a, words_b))
+    found = runs(words_a.tokens, words_b.tokens)
+    shared = [in_characters(run, words_a, words_b) for run in found]
     return Comparison(
         a,
         b,
         decide(packed_a, packed_b, policy),
         signals(packed_a, packed_b) | overlap(words_a, words_b, shared),
-        shared,
+        words_a,
+        words_b,
+        tuple(passages(found)),
     )
 
 
@@ -130,7 +144,7 @@ def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     return found
 
 
-def overlap(a: Words, b: Words, shared: tuple[Region, ...]) -> dict[str, Mapping[str, object]]:
+def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
     """Return which share of each text's characters of words stands in passages that both have."""
     return {"overlap": {"a": share(a, [one.a for one in shared]), "b": share(b, [one.b for one in shared])}}
 

@@ -78,12 +78,14 @@ def runs(a: Sequence[str], b: Sequence[str], least: int = LEAST) -> list[Run]:
         return []
     where = grams(b, size)
     found: list[Run] = []
-    i = 0
+    i = reached = 0
     while i <= len(a) - size:
         places = where.get(tuple(a[i : i + size]), ())
-        words, j = max(((run_length(a, b, i, j), -j) for j in places), default=(0, 0))
+        # Of places that are equally long the one nearest to where the last run ended: texts mostly go on in order.
+        words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
         if words:
-            found.append(Run(i, -j, words))
+            found.append(Run(i, j, words))
+            reached = j + words
         i += words or 1
     return found
 
@@ -96,14 +98,16 @@ def regions(a: Words, b: Words, least: int = LEAST) -> list[Region]:
         b: The second text's words.
         least: Words that a run must have.
     """
-    return [
-        Region(
-            (a.starts[run.a], a.ends[run.a + run.words - 1]),
-            (b.starts[run.b], b.ends[run.b + run.words - 1]),
-            run.words,
-        )
-        for run in runs(a.tokens, b.tokens, least)
-    ]
+    return [in_characters(run, a, b) for run in runs(a.tokens, b.tokens, least)]
+
+
+def in_characters(run: Run, a: Words, b: Words) -> Region:
+    """Return where a run stands in the two texts."""
+    return Region(
+        (a.starts[run.a], a.ends[run.a + run.words - 1]),
+        (b.starts[run.b], b.ends[run.b + run.words - 1]),
+        run.words,
+    )
 
 
 def covered(spans: Iterable[tuple[int, int]]) -> int:

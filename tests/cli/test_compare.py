@@ -28,3 +28,17 @@ def test_compare_takes_two_files_too(answer: Answer) -> None:
 @pytest.mark.parametrize(("a", "b"), [("lease", "nosuch"), ("docs.jsonl", "docs.jsonl")])
 def test_compare_of_what_is_not_two_documents_is_a_wrong_use(run: Run, a: str, b: str) -> None:
     assert run("compare", a, b)[0] == 2
+
+
+def test_compare_writes_a_page_with_both_texts(run: Run) -> None:
+    code, _, err = run("compare", "lease", "draft", "--html", "page.html")
+    assert (code, err.strip()) == (0, "Written to page.html.")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<mark>London</mark>" in page
+    assert "<mark>York</mark>" in page
+
+
+def test_a_page_that_cannot_be_written_is_an_error_that_names_it(run: Run) -> None:
+    code, _, err = run("compare", "lease", "draft", "--html", "no/such/page.html")
+    assert code == 1
+    assert "no/such/page.html" in err

@@ -9,13 +9,15 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.below import Below
-from ibidem.cli.console import print_json, results
+from ibidem.cli.console import messages, print_json, results
 from ibidem.cli.marked import harmless, one_line, spelled
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json
+from ibidem.cli.side_by_side import side_by_side
 from ibidem.comparison import Comparison, compare
 from ibidem.differing import difference
 from ibidem.reasons import counted, percent, reason
+from ibidem.shared_page import render, shared_page
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
@@ -23,19 +25,23 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import Settings, load
 
-PASSAGES_SHOWN = 10
-PASSAGE = 160
-
 
 def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", metavar="FILE", help="Write a page with both texts, their shared text linked."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""
     settings = load()
     left, right = documents(a, b, settings)
     found = compare(left, right, Tables(settings.tables))
+    if page is not None:
+        page.write_text(render(shared_page(found), language=left.language), encoding="utf-8")
+        messages().print(Text(f"Written to {page}."))
     if as_json:
         print_json(found.as_json())
         return
@@ -82,7 +88,7 @@ def report(found: Comparison) -> Iterator[RenderableType]:
     yield Text()
     yield from signals(found.signals)
     yield Text()
-    yield from passages(found)
+    yield from side_by_side(found)
     if pieces := difference(found.a.text, found.b.text):
         yield Below(one_line(spelled(pieces)), 13, "differs")
 
@@ -105,20 +111,6 @@ def signals(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Below]:
     """Yield every signal on a line."""
     for name, values in found.items():
         yield Below(Text(SIGNALS[name](values)), 13, name)
-
-
-def passages(found: Comparison) -> Iterator[RenderableType]:
-    """Yield the text that both share: how much, and the longest passages."""
-    words = sum(one.words for one in found.shared)
-    if not words:
-        yield Text("They share no passage of eight words.")
-        return
-    some = "; the longest" if len(found.shared) > PASSAGES_SHOWN else ""
-    yield Text(f"They share {counted(words, 'word')} in {counted(len(found.shared), 'passage')}{some}:")
-    for one in sorted(found.shared, key=lambda one: -one.words)[:PASSAGES_SHOWN]:
-        passage = harmless(found.a.text[one.a[0] : one.a[0] + PASSAGE])
-        where = f"A {one.a[0]:,}-{one.a[1]:,}, B {one.b[0]:,}-{one.b[1]:,}, {counted(one.words, 'word')}: "
-        yield Below(one_line(Text.assemble((where, "about"), passage)), 2)
 
 
 def yes(value: object) -> str:

@@ -1,0 +1,126 @@
+"""Two texts aligned: runs that follow each other in both are one passage, and what differs between them is told.
+
+Recognised or edited text shares no long runs, only many that are parted by a misread or changed word. So runs that
+stand in the same order, at most `GAP` words apart in each text, are chained into a passage; between two runs of a
+passage the words are aligned by `difflib`. Passages may stand in another order in the other text.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import pairwise
+from typing import NamedTuple
+
+from ibidem.sharedtext import Run
+
+GAP = 40
+"""Words that may stand between two runs of a passage, in each text: two or three lines of a book."""
+
+OPEN = 4
+"""Passages that a run may go on with, the latest first: a phrase that stands elsewhere too cuts none in two."""
+
+
+class Block(NamedTuple):
+    """Words of a passage that are the same in both texts, or that differ.
+
+    Args:
+        same: Whether both have them.
+        a: Numbers of words in the first text: from, to.
+        b: The same in the second text.
+    """
+
+    same: bool
+    a: tuple[int, int]
+    b: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of text that both have, with small differences.
+
+    Args:
+        runs: The runs of words that are the same, in the order of both texts.
+    """
+
+    runs: tuple[Run, ...]
+
+    @property
+    def a(self) -> tuple[int, int]:
+        """Numbers of its words in the first text: from, to."""
+        return self.runs[0].a, self.runs[-1].a + self.runs[-1].words
+
+    @property
+    def b(self) -> tuple[int, int]:
+        """Numbers of its words in the second text: from, to."""
+        return self.runs[0].b, self.runs[-1].b + self.runs[-1].words
+
+    @property
+    def words(self) -> int:
+        """How many words of it are in runs."""
+        return sum(run.words for run in self.runs)
+
+
+def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
+    """Chain runs into passages.
+
+    Args:
+        runs: In the order of the first text, without overlap there.
+        gap: Words that may stand between two runs, in each text.
+
+    Returns:
+        The passages in the order of the first text.
+
+    >>> [(one.a, one.b) for one in passages([Run(0, 5, 9), Run(10, 14, 8), Run(30, 90, 8)])]
+    [((0, 18), (5, 22)), ((30, 38), (90, 98))]
+    """
+    chains: list[list[Run]] = []
+    for run in runs:
+        for chain in reversed(chains[-OPEN:]):
+            if goes_on(chain[-1], run, gap):
+                chain.append(run)
+                break
+        else:
+            chains.append([run])
+    return [Passage(tuple(chain)) for chain in chains]
+
+
+def goes_on(run: Run, after: Run, gap: int) -> bool:
+    """Tell whether a run follows another in both texts, with few words between."""
+    return 0 <= after.a - run.a - run.words <= gap and 0 <= after.b - run.b - run.words <= gap
+
+
+def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
+    """Yield the words of a passage, the same ones and those that differ in turn.
+
+    Args:
+        passage: The passage.
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+    """
+    for run, after in pairwise(passage.runs):
+        yield same(run)
+        yield from between((run.a + run.words, after.a), (run.b + run.words, after.b), a, b)
+    yield same(passage.runs[-1])
+
+
+def same(run: Run) -> Block:
+    """Return a run as a block."""
+    return Block(same=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
+
+
+def between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
+    """Align the words between two runs.
+
+    Args:
+        in_a: Numbers of words in the first text: from, to.
+        in_b: The same in the second text.
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+
+    >>> words = "so help me god", "so aid me god"
+    >>> [block.same for block in between((0, 4), (0, 4), words[0].split(), words[1].split())]
+    [True, False, True]
+    """
+    matcher = SequenceMatcher(None, a[slice(*in_a)], b[slice(*in_b)], autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        yield Block(tag == "equal", (in_a[0] + i, in_a[0] + j), (in_b[0] + k, in_b[0] + m))

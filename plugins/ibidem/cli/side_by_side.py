@@ -1,0 +1,126 @@
+"""Passages that two texts share, side by side on a terminal: the beginning of each, with the words that differ."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.text import Text
+
+from ibidem.alignment import Block, Passage, blocks
+from ibidem.cli.below import NARROWEST
+from ibidem.cli.marked import harmless
+from ibidem.comparison import Comparison
+from ibidem.pagenumbers import PageNumbers
+from ibidem.reasons import counted
+from ibidem.wordplaces import Words
+
+SHOWN = 10
+"""Passages that are shown, the longest."""
+
+GUTTER = 3
+"""Blanks between the two columns."""
+
+OPENING = 60
+"""Words of a passage that are shown."""
+
+
+def side_by_side(found: Comparison) -> Iterator[RenderableType]:
+    """Yield how much two texts share, and the longest passages of it in the order of the first text."""
+    words = sum(one.words for one in found.passages)
+    if not words:
+        yield Text("They share no passage of eight words.")
+        return
+    some = f"; the longest {SHOWN}" if len(found.passages) > SHOWN else ""
+    yield Text(f"They share {counted(words, 'word')} in {counted(len(found.passages), 'passage')}{some}:")
+    pages = PageNumbers.of(found.a.text, found.words_a), PageNumbers.of(found.b.text, found.words_b)
+    longest = sorted(found.passages, key=lambda one: -one.words)[:SHOWN]
+    for passage in sorted(longest, key=lambda one: one.a):
+        yield Text()
+        yield from beside(passage, found, pages)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Two texts in columns of equal width, without blanks at the ends of lines.
+
+    Args:
+        left: What stands on the left.
+        right: What stands on the right.
+    """
+
+    left: Text
+    right: Text
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield its lines."""
+        width = max(NARROWEST, (options.max_width - GUTTER) // 2)
+        for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
+            line = (left or Text()).copy()
+            line.rstrip()
+            if right:
+                line.append(" " * (width + GUTTER - line.cell_len)).append_text(right)
+                line.rstrip()
+            yield line
+
+
+def beside(passage: Passage, found: Comparison, pages: tuple[PageNumbers, PageNumbers]) -> Iterator[Columns]:
+    """Yield one passage as it stands in both texts.
+
+    Args:
+        passage: The passage.
+        found: The comparison that it is of.
+        pages: Pages of both texts.
+    """
+    opening = list(beginning(blocks(passage, found.words_a.tokens, found.words_b.tokens)))
+    a = excerpt(found.a.text, found.words_a, [(block.same, block.a) for block in opening], "removed")
+    b = excerpt(found.b.text, found.words_b, [(block.same, block.b) for block in opening], "added")
+    more = opening[-1].a[1] < passage.a[1]
+    yield Columns(where("A", found.words_a, passage.a, pages[0]), where("B", found.words_b, passage.b, pages[1]))
+    yield Columns(a.append(" …" * more), b.append(" …" * more))
+
+
+def where(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
+    """Say where a passage stands in a text, and how long it is there."""
+    first, last = extent[0], extent[1] - 1
+    characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
+    parts = (pages.named(first, last) if pages.paged else "", characters, counted(last + 1 - first, "word"))
+    return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
+
+
+def beginning(passage: Iterator[Block], most: int = OPENING) -> Iterator[Block]:
+    """Yield the first blocks of a passage, the last one cut."""
+    left = most
+    for block in passage:
+        yield Block(block.same, cut(block.a, left), cut(block.b, left))
+        left -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
+        if left <= 0:
+            return
+
+
+def cut(extent: tuple[int, int], most: int) -> tuple[int, int]:
+    """Keep the first words of some.
+
+    >>> cut((10, 90), 60)
+    (10, 70)
+    """
+    return extent[0], min(extent[1], extent[0] + most)
+
+
+def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
+    """Write the beginning of a passage as it stands in one text; words that differ stand in brackets.
+
+    Args:
+        text: The text.
+        words: Its words.
+        spans: Whether both texts have some words, and which these are: from, to.
+        style: The style of what differs.
+    """
+    shown = Text()
+    for same, (start, end) in spans:
+        if start == end:
+            continue
+        run = harmless(text[words.starts[start] : words.ends[end - 1]])
+        shown.append(" " * bool(shown))
+        shown.append(run if same else f"[{run}]", None if same else style)
+    return shown

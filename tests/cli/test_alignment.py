@@ -1,0 +1,41 @@
+"""Runs that follow each other in both texts make one passage, and what differs in it is told."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem.alignment import GAP, blocks, passages
+from ibidem.sharedtext import Run, runs
+
+TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
+
+
+@given(TOKENS, TOKENS)
+def test_every_run_is_in_one_passage(a: list[str], b: list[str]) -> None:
+    found = runs(a, b, 3)
+    assert sorted((run for passage in passages(found) for run in passage.runs), key=lambda run: run.a) == found
+
+
+@given(TOKENS, TOKENS)
+def test_blocks_hold_every_word_of_a_passage_once_and_in_order(a: list[str], b: list[str]) -> None:
+    for passage in passages(runs(a, b, 3), gap=10):
+        inside = list(blocks(passage, a, b))
+        assert [word for block in inside for word in range(*block.a)] == list(range(*passage.a))
+        assert [word for block in inside for word in range(*block.b)] == list(range(*passage.b))
+        assert all((a[slice(*block.a)] == b[slice(*block.b)]) == block.same for block in inside)
+
+
+def test_one_changed_word_cuts_no_passage_in_two() -> None:
+    a = [f"w{number}" for number in range(40)]
+    b = [*a[:20], "changed", *a[21:]]
+    (passage,) = passages(runs(a, b))
+    assert [block.same for block in blocks(passage, a, b)] == [True, False, True]
+
+
+def test_a_phrase_that_stands_elsewhere_too_cuts_no_passage_in_two() -> None:
+    found = passages([Run(0, 0, 10), Run(12, 500, 8), Run(22, 22, 10)])
+    assert [(passage.a, passage.words) for passage in found] == [((0, 32), 20), ((12, 20), 8)]
+
+
+def test_runs_that_are_far_apart_are_two_passages() -> None:
+    assert len(passages([Run(0, 0, 8), Run(9 + GAP, 8, 8)])) == 2
+    assert len(passages([Run(0, 0, 8), Run(8 + GAP, 8, 8)])) == 1
