@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test quick check clean
+.PHONY: install demo test quick check docs clean
 
 install: $(VENV)/.installed
 
@@ -27,5 +27,10 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# A site in ./site; a warning is an error.
+docs: install
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+
 clean:
-	rm -rf $(VENV) .ibidem
+	rm -rf $(VENV) .ibidem site

@@ -25,6 +25,9 @@ PERMUTATIONS = 128
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BITS = (3, 6, 9, 12)
 QUANT_RATE = 0.01
+HEAVIEST = 50
+"""The package counts greater weights in eight bits, where they overflow."""
+
 ROWS = 1_000
 """Rows whose bits are compared at once with all that follow."""
 
@@ -65,7 +68,9 @@ def by_simhash(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
 
 def simhash(text: str) -> int:
     """Sign a text: 64 bits."""
-    value: int = Simhash(dict(Counter(s.decode() for s in shingles(text, 3))), hashfunc=xxhash.xxh64_intdigest).value
+    counts = Counter(shingle.decode() for shingle in shingles(text, 3))
+    weights = {shingle: min(count, HEAVIEST) for shingle, count in counts.items()}
+    value: int = Simhash(weights, hashfunc=xxhash.xxh64_intdigest).value
     return value
 
 

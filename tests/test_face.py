@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -75,3 +76,8 @@ def test_inner_modules_never_import_the_face() -> None:
                 assert all(name.name != "ibidem" for name in node.names), path
             if isinstance(node, ast.ImportFrom):
                 assert node.module != "ibidem", path
+
+
+def test_the_page_of_the_interface_shows_every_public_name_and_no_other() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE)) == {f"{h}.{n}" for n, h in ibidem._HOMES.items()}

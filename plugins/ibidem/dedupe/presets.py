@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ibidem_ingest.decision import Policy, Terms
+from ibidem_ingest.decision import Policy, Slots, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,8 @@ PRESETS: Mapping[str, Preset] = {
         "the default figures, and dates at most six weeks apart: what recurs later is another event",
     ),
     "law": Preset(
-        Policy(),
-        "the default figures and no date window: versions of a contract or statute are months and years apart",
+        Policy(slots=Slots(25), terms=Terms(lengths=0.5)),
+        "no date window, and a quarter of the five-word runs suffices: versions of a contract are years apart",
     ),
     "books": Preset(
         Policy(terms=Terms(lengths=0.8, numbers=False)),
