@@ -2,11 +2,13 @@
 
 IbidemError
 ├── UsageError          an option, setting or request that is not understood   (exit code 2)
+│   └── Missing         a document that is named and is not there
 ├── Refused             a document that cannot be taken; others go on          (exit code 3)
 ├── TableError          an idf table that is missing, damaged or too small
 └── EngineError         in `ibidem_engines.errors`: what a search engine answered
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
+        └── NoIndex     the index is not there
 """
 
 from dataclasses import dataclass
@@ -35,6 +37,10 @@ class IbidemError(Exception):
 
 class UsageError(IbidemError):
     """An option, setting or request that is not understood."""
+
+
+class Missing(UsageError):
+    """A document that is named and is not there."""
 
 
 class TableError(IbidemError):

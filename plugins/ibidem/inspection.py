@@ -10,7 +10,7 @@ from ibidem.recorded import recorded
 from ibidem.takedown import stored_hits
 from ibidem_engines.engine import Clue, Engine, Hit, Stored
 from ibidem_ingest.decision import Evidence, Level, Policy
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.errors import Missing, UsageError
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
 
 RELATIONS: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
@@ -86,7 +86,8 @@ def inspect(
         overrides: Readers' words on pairs; those kept beside the index when None.
 
     Raises:
-        UsageError: No such document, or one that carries no signatures.
+        Missing: No such document.
+        UsageError: One that carries no signatures.
     """
     policy = policy or Policy()
     own, packed = signed_hit(engine, name)
@@ -116,11 +117,12 @@ def signed_hit(engine: Engine, name: str) -> tuple[Hit, Packed]:
     """Return a document's place and its packed value.
 
     Raises:
-        UsageError: No such document, or one that carries no signatures.
+        Missing: No such document.
+        UsageError: One that carries no signatures.
     """
     hit = next(stored_hits(engine, [name]), None)
     if hit is None:
-        raise UsageError(f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY")
+        raise Missing(f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY")
     packed = Window.of([hit], Policy()).packed(0)
     if packed is None:
         raise UsageError(f"document {name!r} carries no signatures", "ingest it again, so that it is signed")

@@ -1,7 +1,8 @@
 """The address of a cluster: hosts, transport and credentials, none of which ever stands in a message."""
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote
 
@@ -32,6 +33,7 @@ class Address:
         user: User name, or an empty string.
         password: Its password.
         api_key: An API key instead of a user.
+        headers: Headers of every request, such as a caller's own `authorization`.
         ca: File of the certificate authority that signed the servers' certificates; empty for the usual ones.
         layout: Of an index that is made: `full` or `lean`.
         fields: What the index calls our fields.
@@ -44,6 +46,7 @@ class Address:
     user: str = ""
     password: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ca: str = ""
     layout: str = "full"
     fields: Fields = field(default_factory=Fields)
@@ -58,6 +61,15 @@ class Address:
     def urls(self) -> list[str]:
         """The nodes' addresses, as the clients want them."""
         return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
+
+    def for_caller(self, headers: Sequence[tuple[str, str]], timeout: float) -> "Address":
+        """Return the address with another's rights: his headers, and nothing of the user that stood in it.
+
+        Args:
+            headers: Names and values.
+            timeout: Seconds to wait for an answer.
+        """
+        return replace(self, user="", password="", api_key="", headers=tuple(headers), timeout=timeout)
 
 
 def parse_address(url: str) -> Address:

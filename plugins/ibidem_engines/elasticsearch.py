@@ -89,6 +89,8 @@ class ElasticsearchWire:
 def _options(address: Address) -> dict[str, Any]:
     """Give credentials and certificate as the client calls them."""
     options: dict[str, Any] = {"ca_certs": address.ca} if address.ca else {}
+    if address.headers:
+        options["headers"] = dict(address.headers)
     if address.api_key:
         options["api_key"] = address.api_key
     elif address.user:

@@ -17,6 +17,10 @@ class Permanent(EngineError):
     """It will answer the same again: wrong address, wrong schema, full disk, refused query. Never retried."""
 
 
+class NoIndex(Permanent):
+    """The index is not there."""
+
+
 SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_BUSY: (Unavailable, "another process is writing to it", "try again, or stop the other process"),
     sqlite3.SQLITE_LOCKED: (Unavailable, "another part of this process is writing to it", "try again"),

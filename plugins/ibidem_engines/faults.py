@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ibidem_engines.errors import EngineError, Permanent, Unavailable
+from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
     "unreachable",
@@ -73,7 +73,7 @@ KINDS: dict[str, Fault] = {
         Permanent, "it is not Elasticsearch", "write opensearch+http://… in IBIDEM_ENGINE if it is OpenSearch"
     ),
     UNREADABLE: Fault(Permanent, "its answer is not JSON", "check that the address is the search engine's"),
-    "index_not_found_exception": Fault(Permanent, "", "make the index with: ibidem ingest PATH"),
+    "index_not_found_exception": Fault(NoIndex, "", "make the index with: ibidem ingest PATH"),
     "circuit_breaking_exception": Fault(Unavailable, "its memory is full", "try again, or give it more", soon=True),
     "rejected_execution_exception": _BUSY,
     "es_rejected_execution_exception": _BUSY,

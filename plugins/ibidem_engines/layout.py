@@ -8,7 +8,7 @@ import orjson
 
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.engine import Ledger
-from ibidem_engines.errors import Permanent
+from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.faults import Failure
 from ibidem_engines.wire import Cluster
 from ibidem_ingest.signatures.signature import SCHEMA
@@ -67,7 +67,7 @@ def read(cluster: Cluster, index: str) -> Layout:
 def check_readable(layout: Layout, index: str, cluster: Cluster) -> None:
     """Refuse to read what is not there, what another version signed, and what a pipeline has taken hits out of."""
     if not layout.indices:
-        raise Permanent(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
+        raise NoIndex(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
     if wrong := {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}:
         said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
         raise Permanent(

@@ -1,11 +1,11 @@
 """From an address to an engine: `sqlite:///path`, `opensearch+http(s)://…`, `elasticsearch+http(s)://…`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_engines.address import RIGHT, parse_address, without_secrets
+from ibidem_engines.address import RIGHT, Address, parse_address, without_secrets
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite import SqliteEngine
 from ibidem_ingest.errors import UsageError
@@ -25,15 +25,46 @@ def open_engine(url: str, index: str) -> Engine:
     Raises:
         UsageError: An address or a name that is not understood.
     """
-    scheme = url.partition("://")[0]
-    if scheme not in _ENGINES or scheme == url:
-        raise UsageError(f"engine {without_secrets(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
+    check_name(index)
+    return _ENGINES[_scheme(url)](url, index)
+
+
+def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:
+    """Open the engine at an address with a caller's rights; a user or key in the address is not used.
+
+    Args:
+        url: As `open_engine` takes it; a file has no callers, whoever reads it reads all.
+        index: The name of the index.
+        headers: The caller's own headers, such as `authorization`.
+        timeout: Seconds to wait for an answer.
+
+    Raises:
+        UsageError: An address or a name that is not understood.
+    """
+    check_name(index)
+    if _scheme(url) == "sqlite":
+        return _sqlite(url, index)
+    return _cluster_at(parse_address(url).for_caller(headers, timeout), index)
+
+
+def check_name(index: str) -> None:
+    """Refuse a name that no index of ours has.
+
+    Raises:
+        UsageError: The name, and how one is written.
+    """
     if not _INDEX.fullmatch(index):
         raise UsageError(
             f"index name {index!r} is not allowed",
             "use at most 100 lower-case letters, digits, - and _, a letter or digit first",
         )
-    return _ENGINES[scheme](url, index)
+
+
+def _scheme(url: str) -> str:
+    scheme, separator, _ = url.partition("://")
+    if scheme not in _ENGINES or not separator:
+        raise UsageError(f"engine {without_secrets(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
+    return scheme
 
 
 def _sqlite(url: str, index: str) -> Engine:
@@ -46,8 +77,11 @@ def _sqlite(url: str, index: str) -> Engine:
 
 
 def _cluster(url: str, index: str) -> Engine:
+    return _cluster_at(parse_address(url), index)
+
+
+def _cluster_at(address: Address, index: str) -> Engine:
     """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
-    address = parse_address(url)
     if address.kind == "opensearch":
         from ibidem_engines.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
 

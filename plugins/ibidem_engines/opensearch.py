@@ -102,10 +102,11 @@ class OrjsonSerializer(JSONSerializer):
 
 def _options(address: Address) -> dict[str, Any]:
     """Give credentials and certificate as the client calls them."""
-    options: dict[str, Any] = {}
+    headers = dict(address.headers)
     if address.api_key:
-        options["headers"] = {"authorization": f"ApiKey {address.api_key}"}
-    elif address.user:
+        headers["authorization"] = f"ApiKey {address.api_key}"
+    options: dict[str, Any] = {"headers": headers} if headers else {}
+    if address.user:
         options["http_auth"] = (address.user, address.password)
     if address.scheme == "https":
         options |= {"use_ssl": True, "ca_certs": address.ca or None}

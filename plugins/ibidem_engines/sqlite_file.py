@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ibidem_engines.errors import Permanent, from_sqlite
+from ibidem_engines.errors import NoIndex, Permanent, from_sqlite
 from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_mappings import load
 
@@ -139,8 +139,8 @@ class SqliteFile:
             self._checked = True
         return connection
 
-    def _missing(self) -> Permanent:
-        return Permanent(f"no index {self.index!r} in {self.path}", "make it with: ibidem ingest PATH")
+    def _missing(self) -> NoIndex:
+        return NoIndex(f"no index {self.index!r} in {self.path}", "make it with: ibidem ingest PATH")
 
     def _state(self) -> dict[str, Value]:
         if not self.run("select 1 from sqlite_master where name = ?", (f"ibidem.{self.index}.state",)).fetchone():

@@ -107,6 +107,39 @@ class Settings(BaseSettings):
         le=3_600,
         description="Seconds without a sign of life after which another takes a worker's batch.",
     )
+    gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Indexes that `ibidem serve` lets its callers search, by commas; `*` stands for any characters. "
+        "Empty: IBIDEM_INDEX alone.",
+    )
+    gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=("localhost", "127.0.0.1", "[::1]"),
+        description="Names under which `ibidem serve` may be called, by commas, so that no other site reaches it "
+        "through a reader's browser; `*`: any name.",
+    )
+    gateway_clients: int = Field(
+        default=100,
+        ge=1,
+        le=10_000,
+        description="Requests that `ibidem serve` answers at the same time; one more is answered with 429.",
+    )
+    gateway_timeout: int = Field(
+        default=30,
+        ge=1,
+        le=3_600,
+        description="Seconds after which `ibidem serve` gives a request up and answers with 504.",
+    )
+    gateway_body: int = Field(
+        default=1_000_000,
+        ge=1_000,
+        le=100_000_000,
+        description="Bytes of a request's body that `ibidem serve` reads; a longer one is answered with 413.",
+    )
+    gateway_overrides: bool = Field(
+        default=False,
+        description="Whether callers of `ibidem serve` may say that documents are duplicates or not; in a cluster with "
+        "accounts they need the right to write to `INDEX-ibidem-overrides` as well.",
+    )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -122,7 +155,7 @@ class Settings(BaseSettings):
         """Take values from the caller alone; `load` reads the sources, since it must know which one said what."""
         return (init_settings,)
 
-    @field_validator("distinct", mode="before")
+    @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")
     @classmethod
     def _by_commas(cls, value: object) -> object:
         if isinstance(value, str):
@@ -171,8 +204,7 @@ class Settings(BaseSettings):
 
     def as_environment(self) -> dict[str, str]:
         """Return the variables that give another process these very settings."""
-        values = self.model_dump() | {"distinct": ",".join(self.distinct)}
-        return {variable(name): str(value) for name, value in values.items()}
+        return {variable(name): _as_text(value) for name, value in self.model_dump().items()}
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:

@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "evaluate": "Measure the duplicates that are found against labels.",
+    "serve": "Answer searches over HTTP in the engine's own shape, and show a page for people.",
     "dead": "List, show, retry or drop what could not be ingested.",
     "doctor": "Show every setting with its origin, and what answers and what does not.",
 }

@@ -20,7 +20,7 @@ from ibidem.reasons import counted, percent, reason
 from ibidem.shared_page import render, shared_page
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal, Refused, UsageError
+from ibidem_ingest.errors import Missing, Refusal, Refused, UsageError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import Settings, load
@@ -73,7 +73,7 @@ def of_index(id_: str, engine: Engine) -> Document:
     """Read a document of the index."""
     found = engine.fetch([(engine.index, id_)])
     if not found:
-        raise UsageError(
+        raise Missing(
             f"no document {id_!r} in index {engine.index!r}, and not two files", "compare two ids or two files"
         )
     return found[0].document

@@ -1,0 +1,148 @@
+"""What every request passes first: its host and site, how many there are at once, how long each may take, how it ends.
+
+Written for the server's own interface (ASGI), since every layer between costs time.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ibidem.gateway.hosts import check_host, check_site
+from ibidem.gateway.refusals import Answered
+from ibidem_workers.settings import Settings
+
+POLICY = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
+
+ALWAYS = ("/healthz", "/readyz", "/metrics")
+"""Paths that answer however busy the gateway is."""
+
+
+Shown = Callable[[Request, Answered], Response]
+"""Makes an answer out of what went wrong."""
+
+
+class Bounds:
+    """The outermost layer of the gateway.
+
+    Args:
+        app: What answers.
+        settings: The limits.
+        hosts: Names by which the gateway may be called.
+        product: Headers that the engine would send with every answer.
+        shown: Makes an answer out of what went wrong.
+    """
+
+    def __init__(
+        self, app: ASGIApp, settings: Settings, hosts: Iterable[str], product: Mapping[str, str], shown: Shown
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._hosts = tuple(hosts)
+        self._always = POLICY | dict(product)
+        self._shown = shown
+        self._now = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = Outgoing(send, self._always)
+        try:
+            self._check(scope)
+            await self._in_time(scope, self._bounded(receive), answer)
+        except Answered as wrong:
+            if answer.begun:
+                raise
+            await self._shown(Request(scope), wrong)(scope, receive, answer)
+
+    def _check(self, scope: Scope) -> None:
+        asked = Headers(scope=scope)
+        check_host(asked.get("host", ""), self._hosts)
+        check_site(scope["method"], asked)
+        length = asked.get("content-length", "0")
+        if length.isdecimal() and int(length) > self._settings.gateway_body:
+            raise self._too_long()
+
+    async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
+        """Answer within the time and the number of requests that are allowed."""
+        if scope["path"] in ALWAYS:
+            await self._app(scope, receive, answer)
+            return
+        if self._now >= self._settings.gateway_clients:
+            raise Answered(
+                429,
+                "rejected_execution_exception",
+                f"{self._now} requests are being answered",
+                "come again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
+            )
+        self._now += 1
+        try:
+            async with asyncio.timeout(self._settings.gateway_timeout):
+                await self._app(scope, receive, answer)
+        except TimeoutError as late:
+            raise Answered(
+                504,
+                "timeout_exception",
+                f"no answer within {self._settings.gateway_timeout} seconds",
+                "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
+            ) from late
+        finally:
+            self._now -= 1
+
+    def _bounded(self, receive: Receive) -> Receive:
+        """Count the bytes of a body that did not say how long it is."""
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self._settings.gateway_body:
+                raise self._too_long()
+            return message
+
+        return counted
+
+    def _too_long(self) -> Answered:
+        return Answered(
+            413,
+            "content_too_long_exception",
+            f"the request's body is longer than {self._settings.gateway_body:,} bytes",
+            "send less; IBIDEM_GATEWAY_BODY allows more",
+        )
+
+
+class Outgoing:
+    """What goes back to the client, with the headers of every answer.
+
+    Args:
+        send: Sends to the client.
+        always: Headers of every answer, where it has none of these names.
+    """
+
+    def __init__(self, send: Send, always: dict[str, str]) -> None:
+        self._send = send
+        self._always = always
+        self.begun = False
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.begun = True
+            sent = MutableHeaders(scope=message)
+            for name, value in self._always.items():
+                sent.setdefault(name, value)
+        await self._send(message)

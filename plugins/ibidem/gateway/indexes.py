@@ -1,0 +1,68 @@
+"""Which indexes callers may name: `IBIDEM_GATEWAY_INDEXES`, or the one index of the settings."""
+
+import re
+from fnmatch import fnmatchcase
+
+from ibidem.gateway.refusals import Answered
+from ibidem_workers.settings import Settings
+
+_NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
+"""What the engines take as a name, or as a pattern with `*`: no other cluster's, no date arithmetic, no exclusion."""
+
+
+def patterns(settings: Settings) -> tuple[str, ...]:
+    """Return the names and patterns that are open to callers."""
+    return settings.gateway_indexes or (settings.index,)
+
+
+def allowed(name: str, settings: Settings) -> bool:
+    """Tell whether a name, or everything that a pattern stands for, is open to callers.
+
+    A pattern is taken as a text: whatever a `*` in it stands for, a `*` of the settings covers as well.
+
+    Args:
+        name: One name or pattern.
+        settings: The settings in force.
+
+    >>> allowed("news-2026-*", Settings(gateway_indexes="news-*")), allowed("*", Settings(gateway_indexes="news-*"))
+    (True, False)
+    """
+    return any(fnmatchcase(name, literal(pattern)) for pattern in patterns(settings))
+
+
+def literal(pattern: str) -> str:
+    """Write a pattern so that nothing but `*` means anything in it."""
+    return pattern.replace("[", "[[]").replace("?", "[?]")
+
+
+def check_indexes(named: str, settings: Settings) -> str:
+    """Check what stands in a path for one or several indexes, and return it.
+
+    Args:
+        named: Names and patterns, by commas.
+        settings: The settings in force.
+
+    Raises:
+        Answered: A name that none can have, or one that is not open to callers.
+    """
+    for name in named.split(","):
+        check_name(name, settings)
+    return named
+
+
+def check_name(name: str, settings: Settings) -> None:
+    """Check one name or pattern.
+
+    Raises:
+        Answered: It is none, or not open to callers.
+    """
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise Answered(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
+    if not allowed(name, settings):
+        open_ones = ", ".join(patterns(settings))
+        raise Answered(
+            403,
+            "security_exception",
+            f"index {name!r} is not open here",
+            f"open are {open_ones} (IBIDEM_GATEWAY_INDEXES)",
+        )

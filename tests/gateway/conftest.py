@@ -1,0 +1,84 @@
+"""What the tests of the gateway stand on: a small index of leases, and the gateway before it."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from ibidem.gateway.app import make_gateway
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.records import records
+from ibidem_workers.settings import Settings
+
+LEASE = (
+    "The tenant shall pay the rent on the first day of each month, in advance and without demand. The landlord shall "
+    "keep the roof, the outer walls and the drains of the house in good repair. Neither party may assign this lease "
+    "without the written consent of the other. This lease is governed by the law of England and Wales, and the courts "
+    "of London have sole jurisdiction over every dispute that arises from it."
+)
+DOCUMENTS = [
+    Document("lease", LEASE, title="Lease: rent, roof, drains", date="2001-05-01", source="Chambers", version=1),
+    Document("copy", LEASE.upper(), title="Lease (copy)", date="2001-05-02", source="Registry", version=1),
+    Document("draft", LEASE.replace("London", "York"), title="Lease (draft)", source="Chambers", version=1),
+    Document("letter", "Dear Sir, the rent of last month has not arrived.", title="A reminder", version=1),
+    Document("blank", "* * *", title="A page of stars about the rent", version=1),
+]
+HERE = "http://127.0.0.1"
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    """A small English table."""
+    made = Tables(tmp_path_factory.mktemp("tables"))
+    words = sorted({word.strip(".,").lower() for word in LEASE.split() if len(word) > 4})
+    made.use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(words, 1)}, "a test"))
+    return made
+
+
+def fill(engine: Engine, tables: Tables) -> None:
+    """Write the leases into an engine."""
+    engine.create()
+    engine.write(list(records(DOCUMENTS, tables)))
+    engine.refresh()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, tables: Tables) -> Settings:
+    """Settings of a filled SQLite index."""
+    made = Settings(
+        engine=f"sqlite:///{tmp_path}/index.sqlite", broker=f"filesystem:///{tmp_path}/queue", tables=tables.folder
+    )
+    engine = open_engine(made.engine, made.index)
+    fill(engine, tables)
+    engine.close()
+    return made
+
+
+Serve = Callable[..., TestClient]
+
+
+@pytest.fixture
+def serve(settings: Settings) -> Iterator[Serve]:
+    """Starts the gateway over the leases, with settings of one's own."""
+    started: list[TestClient] = []
+
+    def start(**changed: object) -> TestClient:
+        client = TestClient(make_gateway(settings.changed(**changed)), base_url=HERE, raise_server_exceptions=False)
+        started.append(client)
+        client.__enter__()
+        return client
+
+    yield start
+    for client in started:
+        client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def client(serve: Serve) -> TestClient:
+    """The gateway over the leases, as it is with nothing set."""
+    return serve()

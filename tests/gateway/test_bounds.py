@@ -1,0 +1,95 @@
+"""What every request passes first."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from starlette.responses import PlainTextResponse, Response
+from starlette.testclient import TestClient
+from starlette.types import Message, Receive, Scope, Send
+
+from gateway.conftest import Serve
+from ibidem.gateway.bounds import POLICY, Bounds
+from ibidem.gateway.refusals import as_response
+from ibidem_workers.settings import Settings
+
+
+def test_every_answer_forbids_browsers_to_load_or_guess(client: TestClient) -> None:
+    for path in ("/healthz", "/nowhere", "/readyz"):
+        sent = client.get(path).headers
+        assert {name: sent[name] for name in POLICY} == POLICY
+    assert "unsafe" not in POLICY["content-security-policy"]
+
+
+def test_a_body_that_is_too_long_is_refused_with_the_setting_that_allows_more(serve: Serve) -> None:
+    client = serve(gateway_body=1_000)
+    answer = client.post("/healthz", content=b"x" * 1_001)
+    assert answer.status_code == 413
+    assert "IBIDEM_GATEWAY_BODY" in answer.json()["error"]["reason"]
+
+
+def bounded(app: object, **changed: object) -> Bounds:
+    return Bounds(app, Settings(**changed), ("*",), {}, as_response)  # type: ignore[arg-type]
+
+
+async def ask(app: Bounds, path: str = "/", body: Sequence[bytes] = ()) -> list[Message]:
+    """Send a request whose body comes in parts without a length, and return what was sent back."""
+    sent: list[Message] = []
+    parts = list(body)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": parts.pop(0) if parts else b"", "more_body": bool(parts)}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": path, "headers": [(b"host", b"a")], "query_string": b""}
+    await app(scope, receive, send)
+    return sent
+
+
+async def reads_all(scope: Scope, receive: Receive, send: Send) -> None:
+    while (await receive())["more_body"]:
+        pass
+    await PlainTextResponse("read")(scope, receive, send)
+
+
+async def sleeps(scope: Scope, receive: Receive, send: Send) -> None:
+    await asyncio.sleep(60)
+
+
+def test_a_body_that_hides_its_length_is_counted_as_it_comes() -> None:
+    app = bounded(reads_all, gateway_body=1_000)
+    assert asyncio.run(ask(app, body=[b"x" * 500] * 2))[0]["status"] == 200
+    assert asyncio.run(ask(app, body=[b"x" * 500] * 3))[0]["status"] == 413
+
+
+def test_an_answer_that_takes_too_long_is_given_up() -> None:
+    assert asyncio.run(ask(bounded(sleeps, gateway_timeout=1)))[0]["status"] == 504
+
+
+def test_one_request_too_many_is_told_to_come_again_and_health_still_answers() -> None:
+    async def both() -> tuple[int, int, int]:
+        entered = asyncio.Event()
+        leave = asyncio.Event()
+
+        async def waits(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["path"] != "/healthz":
+                entered.set()
+                await leave.wait()
+            await Response()(scope, receive, send)
+
+        app = bounded(waits, gateway_clients=1)
+        first = asyncio.create_task(ask(app))
+        await entered.wait()
+        refused, health = await ask(app), await ask(app, "/healthz")
+        leave.set()
+        return (await first)[0]["status"], refused[0]["status"], health[0]["status"]
+
+    assert asyncio.run(both()) == (200, 429, 200)
+
+
+@pytest.mark.parametrize("engine", ["elasticsearch+http://127.0.0.1:9", "opensearch+http://127.0.0.1:9"])
+def test_the_product_header_is_sent_for_the_one_engine_whose_clients_insist_on_it(serve: Serve, engine: str) -> None:
+    sent = serve(engine=engine).get("/healthz").headers
+    assert sent.get("x-elastic-product") == ("Elasticsearch" if engine.startswith("elasticsearch") else None)

@@ -1,0 +1,45 @@
+"""By which name the gateway is called, and from which site."""
+
+import pytest
+from starlette.testclient import TestClient
+
+from gateway.conftest import Serve
+from ibidem.gateway.hosts import same_site
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1@evil.example", "a b"])
+def test_a_name_that_another_site_points_here_is_refused(client: TestClient, host: str) -> None:
+    answer = client.get("/healthz", headers={"host": host})
+    assert answer.status_code == 421
+    assert "IBIDEM_GATEWAY_HOSTS" in answer.json()["error"]["reason"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8042", "LOCALHOST:80", "[::1]:8042"])
+def test_this_machine_is_known_by_each_of_its_names(client: TestClient, host: str) -> None:
+    assert client.get("/healthz", headers={"host": host}).status_code == 200
+
+
+def test_a_star_lets_every_name_in(serve: Serve) -> None:
+    assert serve(gateway_hosts="*").get("/healthz", headers={"host": "search.example"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_another_sites_page_may_send_nothing_but_reads(client: TestClient, sent: dict[str, str]) -> None:
+    assert client.post("/healthz", headers=sent).status_code == 403
+    assert client.get("/healthz", headers=sent).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{}, {"sec-fetch-site": "same-origin"}, {"origin": "http://127.0.0.1:8042", "host": "127.0.0.1:8042"}],
+)
+def test_the_gateways_own_page_and_programs_are_of_the_same_site(sent: dict[str, str]) -> None:
+    assert same_site(sent)
