@@ -30,7 +30,7 @@ check: install
 # A site in ./site; a warning is an error.
 docs: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .ibidem site
