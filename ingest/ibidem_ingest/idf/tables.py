@@ -57,10 +57,30 @@ class Tables:
             self._named[name] = table
         return self._named[name]
 
-    def use(self, table: Table) -> None:
-        """Keep a table and make it the current one of its language."""
+    def all(self) -> list[Table]:
+        """Return every table of the folder, by language and name.
+
+        Raises:
+            TableError: A table's file is damaged.
+        """
+        names = sorted(path.stem for path in self.folder.glob("*.idf") if _NAME.fullmatch(path.stem))
+        found = [table for name in names if (table := self.named(name))]
+        return sorted(found, key=lambda table: (table.language, table.name))
+
+    def current(self) -> dict[str, str]:
+        """Return the name of each language's current table, where there is one."""
+        languages = sorted(path.stem for path in self.folder.glob("*.current") if _CODE.fullmatch(path.stem))
+        pointed = {language: self._pointed(language) for language in languages}
+        return {language: name for language, name in pointed.items() if name not in ("", _NONE)}
+
+    def keep(self, table: Table) -> None:
+        """Put a table into the folder; it is current nowhere yet."""
         if not self._path(table.name).exists():
             table.save(self._path(table.name))
+
+    def use(self, table: Table) -> None:
+        """Keep a table and make it the current one of its language."""
+        self.keep(table)
         self._point(table.language, table.name)
         self._current.pop(table.language, None)
 

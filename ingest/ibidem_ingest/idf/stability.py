@@ -1,0 +1,107 @@
+"""How much two idf tables differ: the order of their terms, and the fingerprints that change (Conrad 2003, 6.2).
+
+A signature is only as stable as the table behind it. Spearman's rank correlation (the paper's formula 2, with ties)
+says how alike two tables are and hides how much depends on it: at .99 one short fingerprint in six changed.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.idf.lookup import ABSENT
+from ibidem_ingest.idf.rarest import candidates
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.tokens import tokens
+from ibidem_ingest.wordhash import hash_tokens
+
+LENGTHS = range(1, 31)
+"""Lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4."""
+
+Ranks = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """How alike the order of terms is in two tables.
+
+    Args:
+        common: Number of terms that both hold.
+        spearman: Spearman's rank correlation of their idf; 1 for the same order, None with fewer than two.
+    """
+
+    common: int
+    spearman: float | None
+
+
+def correlation(a: Table, b: Table) -> Correlation:
+    """Correlate the ranks of the terms that two tables have in common.
+
+    Args:
+        a: One table.
+        b: The other.
+
+    >>> old = Table.of("en", 1000, {"tort": 5, "lien": 7, "court": 600}, "old")
+    >>> new = Table.of("en", 1100, {"tort": 8, "lien": 7, "court": 650, "byte": 9}, "new")
+    >>> correlation(old, new)
+    Correlation(common=3, spearman=0.5)
+    """
+    rank = b.ranks(hashes(a))
+    common = rank != ABSENT
+    if np.count_nonzero(common) < 2:
+        return Correlation(int(np.count_nonzero(common)), None)
+    left, right = averaged(a.counts[common]), averaged(b.counts[rank[common]])
+    if not (left.std() and right.std()):
+        return Correlation(left.size, None)
+    return Correlation(left.size, round(float(np.corrcoef(left, right)[0, 1]), 4))
+
+
+def hashes(table: Table) -> NDArray[np.uint64]:
+    """Return `wh1` of all terms of a table, in the order of ranks."""
+    starts = np.concatenate(([0], table.ends[:-1]))
+    return hash_tokens(table.letters.tobytes() + bytes(8), starts, table.ends)[0]
+
+
+def averaged(values: NDArray[np.float64]) -> Ranks:
+    """Rank values; equal ones share the mean of their ranks.
+
+    >>> averaged(np.array([5.0, 7.0, 5.0])).tolist()
+    [1.5, 3.0, 1.5]
+    """
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(count)
+    ranks: Ranks = (ends - (count - 1) / 2)[place]
+    return ranks
+
+
+def changed(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
+    """Measure which share of fingerprints two tables make different, for fingerprints of 1 to 30 terms.
+
+    A fingerprint of n terms is the n rarest terms in the order of their idf, as far as the text has so many.
+
+    Args:
+        texts: Texts to sign, read once.
+        a: One table.
+        b: The other.
+
+    Returns:
+        The share by length, 0 to 1; nothing when there are no texts.
+    """
+    differ = np.zeros(len(LENGTHS), np.int64)
+    signed = 0
+    for text in texts:
+        words = tokens(text)
+        left, right = ([each.term for each in candidates(words, table)[0]] for table in (a, b))
+        differ += [not same for same in alike_so_far(left, right)]
+        signed += 1
+    return (
+        {length: round(int(count) / signed, 4) for length, count in zip(LENGTHS, differ, strict=True)} if signed else {}
+    )
+
+
+def alike_so_far(left: list[str], right: list[str]) -> Iterable[bool]:
+    """Tell for each length whether the first terms are the same in the same order."""
+    pairs = (left[at : at + 1] == right[at : at + 1] for at in range(len(LENGTHS)))
+    return accumulate(pairs, lambda before, now: before and now)

@@ -1,0 +1,196 @@
+"""`ibidem idf`: the tables of word frequencies that signatures are made with."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table as Shown
+from rich.text import Text
+
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.marked import harmless
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json
+from ibidem.cli.progress import bar
+from ibidem.curve import bars, draw
+from ibidem.own_table import described, indexed, own_table, sample
+from ibidem.reasons import counted
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.idf.stability import Correlation, changed, correlation
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_workers.settings import Settings, load
+
+app = typer.Typer(help="Build, choose, show or compare tables of word frequencies.")
+
+Paths = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="PATH…", help="Files with documents; those of the index without any.", show_default=False),
+]
+RAREST = 10
+"""So many of a table's rarest allowed terms are shown."""
+
+
+@app.command()
+def build(
+    paths: Paths = None,
+    language: Annotated[str, typer.Option(metavar="CODE", help="Only documents in this language count.")] = "en",
+    use: Annotated[bool, typer.Option("--use", help="Sign with it from now on, as `ibidem idf use` does.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Count a table from documents, at least 1,000; nothing changes until it is used."""
+    settings = load()
+    origin = f"counted from {', '.join(Path(path).name for path in paths)}" if paths else f"index {settings.index}"
+    with bar("Counting") as advance:
+        built = own_table(documents(paths, settings), language, origin, lambda done: advance(done, None))
+    tables = Tables(settings.tables)
+    tables.keep(built.table)
+    if use:
+        tables.use(built.table)
+    if as_json:
+        print_json(built.as_json())
+        return
+    results().print(Text(line(built.table)))
+    for other, times in built.others.items():
+        messages().print(Text(f"{counted(times, 'document')} in {harmless(repr(other))} left out"))
+    if not use:
+        messages().print(Text(f"Sign with it: ibidem idf use {built.table.name}"))
+
+
+@app.command()
+def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name.")], as_json: Json = False) -> None:
+    """Sign with a table from now on; what the index holds is signed anew by `ibidem backfill --into NAME`."""
+    tables = Tables(load().tables)
+    table = named(name, tables)
+    tables.use(table)
+    if as_json:
+        print_json(described(table))
+    else:
+        results().print(Text(line(table)))
+        messages().print(Text("The index keeps its signatures until: ibidem backfill --into NEW_INDEX"))
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; all without a name.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Show the tables of the folder, or one of them."""
+    tables = Tables(load().tables)
+    if name:
+        one(named(name, tables), as_json=as_json)
+        return
+    current = set(tables.current().values())
+    found = [described(table) | {"current": table.name in current} for table in tables.all()]
+    if as_json:
+        print_json({"tables": found})
+    elif not found:
+        results().print(Text(f"No tables in {tables.folder}; the first document that is signed makes one."))
+    else:
+        results().print(listed(found))
+
+
+@app.command()
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A table's name, or its file.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another's.")],
+    paths: Paths = None,
+    sampled: Annotated[int, typer.Option("--documents", metavar="N", min=1, help="Documents drawn by lot.")] = 1_000,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two tables: the order of their terms, and the fingerprints that change from one to the other."""
+    settings = load()
+    tables = Tables(settings.tables)
+    left, right = named(a, tables), named(b, tables)
+    if left.language != right.language:
+        raise UsageError(
+            f"{left.name} is a table of {left.language!r}, {right.name} of {right.language!r}",
+            "compare two of one language",
+        )
+    with bar("Reading") as advance:
+        texts = sample(seen(documents(paths, settings), lambda done: advance(done, None)), left.language, sampled)
+    if not texts:
+        messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
+    told, shares = correlation(left, right), changed(texts, left, right)
+    if plot is not None:
+        draw({f"{left.name} to {right.name}": shares}, f"Fingerprints that change ({len(texts):,} documents)", plot)
+    if as_json:
+        print_json(
+            {"common": told.common, "spearman": told.spearman, "documents": len(texts), "changed": by_name(shares)}
+        )
+        return
+    for text in compared(told, shares, len(texts)):
+        results().print(Text(text))
+
+
+def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
+    """Yield the documents of files, or those of the index."""
+    if paths:
+        yield from read(paths, max_text=settings.max_text)
+        return
+    with opened_engine(settings) as engine:
+        yield from indexed(engine)
+
+
+def seen(items: Iterator[Document | Refusal], said: Callable[[int], None]) -> Iterator[Document | Refusal]:
+    """Pass documents on and say how many there were."""
+    for number, item in enumerate(items, 1):
+        said(number)
+        yield item
+
+
+def named(name: str, tables: Tables) -> Table:
+    """Return a table by its name or its file."""
+    table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
+    if table is None:
+        raise UsageError(f"no idf table {name!r} in {tables.folder}", "names are shown by: ibidem idf show")
+    return table
+
+
+def by_name(shares: Mapping[int, float]) -> dict[str, float]:
+    """Write lengths as JSON has them."""
+    return {str(length): share for length, share in shares.items()}
+
+
+def line(table: Table) -> str:
+    """Describe a table in a line."""
+    return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
+
+
+def one(table: Table, *, as_json: bool) -> None:
+    """Show one table with the rarest terms that count."""
+    first = min(table.first_allowed, table.size)
+    rarest = [table.term(rank) for rank in range(first, min(first + RAREST, table.size))]
+    if as_json:
+        print_json(described(table) | {"too_rare": first, "rarest": rarest})
+        return
+    console = results()
+    console.print(Text(line(table)))
+    console.print(
+        Text(f"{counted(first, 'term')} too rare to count; the rarest that do: {harmless(', '.join(rarest))}")
+    )
+
+
+def listed(found: list[dict[str, object]]) -> Shown:
+    """Return tables as a table, the current one of each language marked."""
+    shown = Shown(box=None, pad_edge=False, padding=(0, 2))
+    for column in ("name", "language", "terms", "documents", "origin", ""):
+        shown.add_column(column, overflow="fold")
+    for each in found:
+        now = "current" if each["current"] else ""
+        cells = (each["name"], each["language"], f"{each['terms']:,}", f"{each['documents']:,}", each["origin"], now)
+        shown.add_row(*(harmless(str(cell)) for cell in cells))
+    return shown
+
+
+def compared(told: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
+    """Describe a comparison."""
+    spearman = "undefined" if told.spearman is None else f"{told.spearman:.4f}"
+    yield f"{counted(told.common, 'term')} in common, Spearman's rank correlation {spearman}"
+    if shares:
+        yield f"fingerprints that change, of {counted(sampled, 'document')}, by their length in terms:"
+        yield from bars(shares)

@@ -1,0 +1,73 @@
+"""`ibidem idf`: tables are counted, chosen, shown and compared."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Answer, Run
+
+WORDS = [f"{a}{b}ing" for a in "bcdfghklmn" for b in "aeiourstlp"]
+
+
+def stories(name: str, count: int = 1_200, language: str = "en", shift: int = 0) -> str:
+    lines = (
+        {
+            "id": f"{name}-{at}",
+            "language": language,
+            "text": " ".join(WORDS[(at * step + shift) % 100] for step in (1, 3, 7, 9)),
+        }
+        for at in range(count)
+    )
+    Path(f"{name}.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return f"{name}.jsonl"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IBIDEM_TABLES", "own-tables")
+
+
+def test_a_table_is_counted_kept_and_current_only_once_it_is_used(answer: Answer) -> None:
+    built = answer("idf", "build", stories("news"))
+    assert (built["language"], built["documents"], built["terms"]) == ("en", 1_200, 100)
+    assert [table["current"] for table in answer("idf", "show")["tables"]] == [False]
+    answer("idf", "use", str(built["name"]))
+    assert [table["current"] for table in answer("idf", "show")["tables"]] == [True]
+    assert answer("idf", "show", str(built["name"]))["rarest"]
+
+
+def test_two_tables_are_compared_in_numbers_as_bars_and_as_a_picture(run: Run, answer: Answer) -> None:
+    old, new = (str(answer("idf", "build", stories(name, shift=shift))["name"]) for name, shift in (("a", 0), ("b", 1)))
+    compared = answer("idf", "compare", old, new, "a.jsonl")
+    assert (compared["common"], compared["documents"], len(compared["changed"])) == (100, 1_000, 30)
+    assert answer("idf", "compare", old, old, "a.jsonl")["changed"]["30"] == 0
+    code, out, _ = run("idf", "compare", old, new, "a.jsonl", "--plot", "curve.png")
+    assert (code, Path("curve.png").read_bytes()[:4]) == (0, b"\x89PNG")
+    assert "Spearman's rank correlation" in out
+
+
+def test_a_table_of_the_index_is_counted_from_what_it_holds(run: Run, answer: Answer) -> None:
+    answer("ingest", stories("news", 1_000))
+    assert answer("idf", "build")["documents"] == 1_005  # with the five that were there
+
+
+def test_too_few_documents_are_refused_and_other_languages_named(run: Run) -> None:
+    code, _, said = run("idf", "build", stories("few", 10))
+    assert (code, "at least 1,000" in said) == (1, True)
+    code, _, said = run("idf", "build", stories("french", 10, language="fr"))
+    assert (code, "'fr'" in said, "--language fr" in said) == (1, True, True)
+
+
+def test_documents_in_another_language_are_left_out_and_said(run: Run) -> None:
+    code, out, said = run("idf", "build", stories("news"), stories("french", 30, language="fr"))
+    assert (code, "1,200 documents" in out, "30 documents in 'fr' left out" in said) == (0, True, True)
+
+
+def test_a_damaged_file_and_an_unknown_name_are_refused(run: Run, answer: Answer) -> None:
+    name = str(answer("idf", "build", stories("news"))["name"])
+    path = Path("own-tables") / f"{name}.idf"
+    path.write_bytes(path.read_bytes()[:-9] + b"!" * 9)
+    assert run("idf", "show", name)[0] == 1
+    code, _, said = run("idf", "use", "0123456789abcdef")
+    assert (code, "ibidem idf show" in said) == (2, True)
