@@ -1,10 +1,12 @@
 """`wh1`: the 64-bit hash of a token; part of the index format, so its constants never change.
 
 The token's UTF-8 is read as little-endian words of eight bytes, the last one filled with zeros. All arithmetic is
-modulo 2^64. Tokens of at most eight bytes never collide, since each step can be undone.
+modulo 2^64. Tokens of at most eight bytes never collide, since each step can be undone. Before a further word comes in,
+what is there is mixed once more: a difference in a word's last letters has not reached the low bits by then, and one or
+two letters of the next word could take it back.
 
     h = first word · C1;  h = h ⊕ (h >> 32)
-    for each further word w:  h = (h ⊕ w) · C2;  h = h ⊕ (h >> 31)
+    for each further word w:  h = h · C4;  h = h ⊕ (h >> 29);  h = (h ⊕ w) · C2;  h = h ⊕ (h >> 31)
     h = h · C3;  h = h ⊕ (h >> 29)
 """
 
@@ -31,7 +33,7 @@ def wh1(token: str) -> int:
     """Hash one token.
 
     >>> f"{wh1('court'):016x} {wh1('jurisdiction'):016x}"
-    '8c8a3cee81a0fded 5439def98c79a86f'
+    '8c8a3cee81a0fded 3b1838cebca46246'
     """
     return hash_bytes(token.encode("utf-8", "surrogatepass"))
 
@@ -41,6 +43,8 @@ def hash_bytes(data: bytes) -> int:
     mixed = int.from_bytes(data[:8], "little") * C1 & _MASK
     mixed ^= mixed >> 32
     for start in range(8, len(data), 8):
+        mixed = mixed * C4 & _MASK
+        mixed ^= mixed >> 29
         mixed = (mixed ^ int.from_bytes(data[start : start + 8], "little")) * C2 & _MASK
         mixed ^= mixed >> 31
     return finish_int(mixed)
@@ -117,7 +121,10 @@ def _hash_block(buffer: bytes, starts: Places, ends: Places, hashes: Hashes, lea
     np.multiply(leading, np.uint64(C1), out=hashes)
     hashes ^= hashes >> np.uint64(32)
     for tokens, further in further_words(words, starts, sizes, _LONG):
-        mixed = hashes.take(tokens) ^ further
+        mixed = hashes.take(tokens)
+        mixed *= np.uint64(C4)
+        mixed ^= mixed >> np.uint64(29)
+        mixed ^= further
         mixed *= np.uint64(C2)
         mixed ^= mixed >> np.uint64(31)
         hashes[tokens] = mixed

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_ingest.wordhash import hash_tokens, wh1
+from ibidem_ingest.wordhash import hash_bytes, hash_tokens, wh1
 
 MASK = (1 << 64) - 1
 
@@ -17,6 +17,8 @@ def naive(token: str) -> int:
     h = words[0] * 0x9E3779B97F4A7C15 & MASK
     h ^= h >> 32
     for word in words[1:]:
+        h = h * 0xC4CEB9FE1A85EC53 & MASK
+        h ^= h >> 29
         h = (h ^ word) * 0xC2B2AE3D27D4EB4F & MASK
         h ^= h >> 31
     h = h * 0xFF51AFD7ED558CCD & MASK
@@ -45,6 +47,23 @@ def test_many_tokens_are_hashed_in_blocks_that_no_one_sees() -> None:
     ends = np.cumsum(sizes + 1) - 1
     hashes, _ = hash_tokens(" ".join([*several, " " * 8]).encode(), ends - sizes, ends)
     assert hashes.tolist() == [wh1(token) for token in several]
+
+
+@given(
+    st.binary(min_size=8, max_size=8),
+    st.binary(min_size=8, max_size=8),
+    st.integers(1, 255),
+    st.sampled_from([32, 31]),
+)
+def test_a_difference_in_a_words_last_letter_is_not_taken_back_by_the_next_word(
+    first: bytes, second: bytes, flipped: int, shift: int
+) -> None:
+    """Multiplied once, a difference in the highest byte stays there, and shifted it stands in one more place."""
+    high = (int.from_bytes(first, "little") ^ flipped << 56).to_bytes(8, "little")
+    apart = [int.from_bytes(word, "little") * 0x9E3779B97F4A7C15 & MASK for word in (first, high)]
+    undone = (apart[0] ^ apart[0] >> shift) ^ (apart[1] ^ apart[1] >> shift)
+    other = (int.from_bytes(second, "little") ^ undone).to_bytes(8, "little")
+    assert hash_bytes(first + second) != hash_bytes(high + other)
 
 
 def test_short_tokens_never_collide_and_every_bit_is_used() -> None:

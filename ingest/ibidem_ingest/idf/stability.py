@@ -15,7 +15,6 @@ from ibidem_ingest.idf.lookup import ABSENT
 from ibidem_ingest.idf.rarest import candidates
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.tokens import tokens
-from ibidem_ingest.wordhash import hash_tokens
 
 LENGTHS = range(1, 31)
 """Lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4."""
@@ -48,7 +47,7 @@ def correlation(a: Table, b: Table) -> Correlation:
     >>> correlation(old, new)
     Correlation(common=3, spearman=0.5)
     """
-    rank = b.ranks(hashes(a))
+    rank = b.ranks(a.hashes())
     common = rank != ABSENT
     if np.count_nonzero(common) < 2:
         return Correlation(int(np.count_nonzero(common)), None)
@@ -56,12 +55,6 @@ def correlation(a: Table, b: Table) -> Correlation:
     if not (left.std() and right.std()):
         return Correlation(left.size, None)
     return Correlation(left.size, round(float(np.corrcoef(left, right)[0, 1]), 4))
-
-
-def hashes(table: Table) -> NDArray[np.uint64]:
-    """Return `wh1` of all terms of a table, in the order of ranks."""
-    starts = np.concatenate(([0], table.ends[:-1]))
-    return hash_tokens(table.letters.tobytes() + bytes(8), starts, table.ends)[0]
 
 
 def averaged(values: NDArray[np.float64]) -> Ranks:

@@ -7,7 +7,8 @@ The file: the line `ibidem-idf1`, the length of the header in 8 hex digits and a
 up to a multiple of 8 bytes; then, each filled up to a multiple of 8 bytes, the document counts (float64, ascending),
 the look-up slots (uint64, `lookup`), the ends of the terms (int64) and the terms themselves (UTF-8, in the order of
 ranks). The header holds scheme, language, documents, origin, name, the sizes of the four parts and their xxh3-64. At
-opening this checksum is compared, and the name with the contents; all that is computed with stands under one of them.
+opening this checksum is compared, the name with the contents, and some terms are looked up; all that is computed with
+stands under one of these.
 """
 
 from bisect import bisect_left
@@ -31,6 +32,9 @@ from ibidem_ingest.wordhash import Hashes, Places, hash_tokens
 SCHEME = "idf1"
 HIGHEST = 0.8
 LEAST_DOCUMENTS = 5
+_TRIED = 1_000
+"""Terms that are looked up at opening, to see that the file was written with the same hash."""
+
 _MAGIC = b"ibidem-idf1\n"
 _PART_TYPES = {"counts": "<f8", "slots": "<u8", "ends": "<i8", "letters": "u1"}
 _REMEDY = "delete the file; a default table is built again at the next use"
@@ -119,6 +123,11 @@ class Table:
         """
         return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
 
+    def hashes(self, most: int | None = None) -> Hashes:
+        """Return `wh1` of the terms in the order of ranks, of the first ones when a number is given."""
+        ends = self.ends[:most]
+        return hash_tokens(self.letters.tobytes() + bytes(8), np.concatenate(([0], ends[:-1])), ends)[0]
+
     def term(self, rank: int) -> str:
         """Return the term of a rank."""
         start = int(self.ends[rank - 1]) if rank else 0
@@ -159,14 +168,17 @@ class Table:
             raise TableError(f"cannot read the idf table {path}: {error}", _REMEDY) from error
         try:
             table = cls(**_parsed(file))
-            table._check_name()
+            table._check()
         except (ValueError, KeyError, TypeError) as error:
             raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
         return table
 
-    def _check_name(self) -> None:
+    def _check(self) -> None:
         if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
             raise ValueError("its name is not that of its contents")
+        found = self.ranks(self.hashes(_TRIED))
+        if np.count_nonzero(found == np.arange(found.size)) < 0.9 * found.size:
+            raise ValueError("its terms are hashed in another way")
 
 
 def _parsed(file: NDArray[np.uint8]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The default tables come from word frequencies of general language."""
 
+import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -43,3 +44,9 @@ def test_a_language_is_known_by_its_code_of_iso_639() -> None:
 def test_languages_without_spaces_and_unknown_ones_have_none() -> None:
     assert general("zh") is None
     assert general("tlh") is None
+
+
+def test_no_two_words_of_a_language_share_a_hash() -> None:
+    greek = general("el")
+    assert greek is not None
+    assert np.unique(greek.hashes()).size == greek.size > 40_000

@@ -48,16 +48,5 @@ def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
         assert sorted(others.tolist()) == sorted(strange)
 
 
-def test_words_of_one_hash_are_one_word_in_a_batch_and_alone() -> None:
-    one, other = "للاعتصام", "للاحتراف"
-    assert wh1(one) == wh1(other)
-    table = Table.of("ar", 1000, {one: 6.0, other: 7.0}, "two words of one hash")
-    for text in (f"{one} {other}", f"{other} {one}"):
-        batch = TokenBatch.of([text])
-        rarest = RarestTerms.of(batch, TermGroups.of(batch), table)
-        assert candidates(tokens(text), table)[0] == [(0, text.split()[0], 0)]
-        assert (rarest.rank.tolist(), rarest.first.tolist()) == ([0], [0])
-
-
 def test_the_table_holds_terms_that_are_too_rare() -> None:
     assert 0 < TABLE.first_allowed < TABLE.size

@@ -1,13 +1,16 @@
 """A table is frozen, named by its contents, and a damaged file is never believed."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import product
 from math import log
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf import lookup
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.wordhash import wh1
 
@@ -93,6 +96,12 @@ def test_a_header_that_tells_something_else_is_noticed(
     path.write_bytes(content.replace(told, changed))
     with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
         Table.open(path)
+
+
+def test_a_file_whose_terms_were_hashed_in_another_way_is_noticed(table: Table, tmp_path: Path) -> None:
+    replace(table, slots=lookup.slots_of(table.hashes() ^ np.uint64(1 << 63))).save(tmp_path / "a.idf")
+    with pytest.raises(TableError, match="hashed in another way"):
+        Table.open(tmp_path / "a.idf")
 
 
 def test_several_that_save_one_table_at_once_leave_it_whole(table: Table, tmp_path: Path) -> None:
