@@ -82,7 +82,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     yield Check("index", ok=True, what=f"{settings.index!r} holds {counted(info.documents, 'document')}")
     if others := sorted(set(info.schema) - {SCHEMA}):
         what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
-        yield Check("schema", ok=False, what=what, remedy="name another index in IBIDEM_INDEX and ingest again")
+        yield Check("schema", ok=False, what=what, remedy="write it anew with: ibidem backfill --into NAME")
         return
     yield from of_signatures(info, Tables(settings.tables))
 
@@ -102,7 +102,10 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
     if mixed:
         told = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
         yield Check(
-            "tables", ok=False, what=f"documents signed with another idf table: {told}", remedy="ingest them again"
+            "tables",
+            ok=False,
+            what=f"documents signed with another idf table: {told}",
+            remedy="sign them anew with: ibidem backfill --into NAME",
         )
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")

@@ -41,6 +41,6 @@ def test_doctor_names_an_index_of_another_schema_and_what_mends_it(run: Run, ans
         database.execute("""update "ibidem.ibidem.state" set value = '0' where name = 'schema'""")
     (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "schema")
     assert not check["ok"]
-    assert "IBIDEM_INDEX" in check["remedy"]
+    assert "ibidem backfill" in check["remedy"]
     assert run("search", "drains")[0] == 1
     assert "schema 0" in run("search", "drains")[2]

@@ -8,10 +8,12 @@ from pathlib import Path
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
 from ibidem_engines.opening import open_engine
+from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.tally import Tally
 from ibidem_workers import dead
 from ibidem_workers.app import answers
+from ibidem_workers.one_table import check_tables
 from ibidem_workers.pool import Pool
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import Progress, Watch
@@ -42,7 +44,7 @@ def ingest(request: IngestRequest, settings: Settings, *, wait: bool = True, see
         The run's name, for `runs.summary`.
 
     Raises:
-        UsageError: A path or format that is not understood.
+        UsageError: A path or format that is not understood; an index signed with another idf table.
         WorkersFailed: Workers could not start, or the engine takes nothing more.
         Unavailable: Engine or broker did not answer.
         Interrupted: Ctrl-C.
@@ -65,6 +67,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     engine = open_engine(settings.engine, settings.index)
     try:
         engine.create()
+        check_tables(engine, Tables(settings.tables))
         answers(settings)
         if wait:
             return _Attended(engine, settings, seen).through(source, tally, paths)
