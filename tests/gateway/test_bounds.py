@@ -10,6 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from gateway.conftest import Serve
 from ibidem.gateway.bounds import POLICY, Bounds
+from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.refusals import as_response
 from ibidem_workers.settings import Settings
 
@@ -29,7 +30,7 @@ def test_a_body_that_is_too_long_is_refused_with_the_setting_that_allows_more(se
 
 
 def bounded(app: object, **changed: object) -> Bounds:
-    return Bounds(app, Settings(**changed), ("*",), {}, as_response)  # type: ignore[arg-type]
+    return Bounds(app, settings=Settings(**changed), metrics=Metrics(), hosts=("*",), product={}, shown=as_response)  # type: ignore[arg-type]
 
 
 async def ask(app: Bounds, path: str = "/", body: Sequence[bytes] = ()) -> list[Message]:

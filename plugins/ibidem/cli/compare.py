@@ -18,12 +18,14 @@ from ibidem.comparison import Comparison, compare
 from ibidem.differing import difference
 from ibidem.reasons import counted, percent, reason
 from ibidem.shared_page import render, shared_page
-from ibidem_engines.engine import Engine
+from ibidem.stored import stored_document
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Missing, Refusal, Refused, UsageError
+from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import Settings, load
+
+RIGHT = "compare two ids or two files"
 
 
 def run(
@@ -55,7 +57,7 @@ def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
     if Path(a).is_file() and Path(b).is_file():
         return of_file(a, settings), of_file(b, settings)
     with opened_engine(settings) as engine:
-        return of_index(a, engine), of_index(b, engine)
+        return stored_document(engine, a, RIGHT), stored_document(engine, b, RIGHT)
 
 
 def of_file(path: str, settings: Settings) -> Document:
@@ -67,16 +69,6 @@ def of_file(path: str, settings: Settings) -> Document:
     if isinstance(found[0], Refusal):
         raise Refused(found[0])
     return found[0]
-
-
-def of_index(id_: str, engine: Engine) -> Document:
-    """Read a document of the index."""
-    found = engine.fetch([(engine.index, id_)])
-    if not found:
-        raise Missing(
-            f"no document {id_!r} in index {engine.index!r}, and not two files", "compare two ids or two files"
-        )
-    return found[0].document
 
 
 def report(found: Comparison) -> Iterator[RenderableType]:

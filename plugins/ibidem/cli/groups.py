@@ -17,11 +17,10 @@ from ibidem.cli.marked import harmless, one_line
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json, Level
 from ibidem.cli.progress import bar
-from ibidem.dedupe.overrides import Name
 from ibidem.dedupe.request import parse_request
 from ibidem.reasons import counted
+from ibidem.stored import titles
 from ibidem.whole_index import IndexGroups, Member, index_groups
-from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
@@ -50,11 +49,6 @@ def run(
     console = results()
     for part in report(answer):
         console.print(part)
-
-
-def titles(engine: Engine, names: list[Name]) -> Mapping[Name, str]:
-    """Return the titles of documents."""
-    return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
 
 
 def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -1,8 +1,7 @@
 """`ibidem overrides`: a reader's word on pairs of documents, which beats all evidence."""
 
 import getpass
-from datetime import UTC, datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.table import Table
@@ -11,12 +10,9 @@ from ibidem.cli.console import print_json, results
 from ibidem.cli.marked import harmless
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json
+from ibidem.declaring import declare, read_verdict, take_back
 from ibidem.dedupe.overrides import VERDICTS, Override
 from ibidem.recorded import recorded
-from ibidem.takedown import stored_hits
-from ibidem_engines.engine import Engine
-from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import unpack
 
 app = typer.Typer(help="List, add or remove a reader's word on pairs of documents.")
 
@@ -48,18 +44,7 @@ def add(
 ) -> None:
     """Say that two documents are not duplicates, or that they are the same."""
     with opened_engine() as engine:
-        hashes = contents(engine, a, b)
-        word = Override(
-            a=(engine.index, a),
-            b=(engine.index, b),
-            verdict=read_verdict(verdict),
-            author=author or getpass.getuser(),
-            reason=reason,
-            date=datetime.now(UTC).date().isoformat(),
-            content_a=hashes[0],
-            content_b=hashes[1],
-        )
-        engine.note("overrides", {word.key: word.as_record()})
+        word = declare(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
     answer([word], "noted", as_json=as_json)
 
 
@@ -67,10 +52,7 @@ def add(
 def remove(a: A, b: B, as_json: Json = False) -> None:
     """Take back what was said of two documents."""
     with opened_engine() as engine:
-        found = [word for word in recorded(engine) if {word.a, word.b} == {(engine.index, a), (engine.index, b)}]
-        if not found:
-            raise UsageError(f"nothing was said of {a!r} and {b!r}", "see: ibidem overrides list")
-        engine.strike("overrides", [word.key for word in found])
+        found = take_back(engine, a, b)
     answer(found, "removed", as_json=as_json)
 
 
@@ -81,26 +63,6 @@ def answer(found: list[Override], what: str, *, as_json: bool) -> None:
     else:
         results().print(table(found))
         results().print(what)
-
-
-def read_verdict(typed: str) -> Literal["not", "same"]:
-    """Read a verdict."""
-    for known in VERDICTS:
-        if typed == known:
-            return known
-    raise UsageError(f"--as {typed!r} is not understood", f"right are: {', '.join(VERDICTS)}")
-
-
-def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
-    """Return the content hashes of two documents, so that the word is known as stale when a text changes."""
-    packed = {hit.id: unpack(hit.packed) for hit in stored_hits(engine, [a, b]) if hit.packed is not None}
-    first, second = packed.get(a), packed.get(b)
-    if first is None or second is None:
-        missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
-        raise UsageError(
-            f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids"
-        )
-    return first.content.hex(), second.content.hex()
 
 
 def table(found: list[Override]) -> Table:

@@ -4,22 +4,26 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway import health
+from ibidem.gateway import documents, exposition, health, overrides, root
 from ibidem.gateway.bounds import Bounds
 from ibidem.gateway.engines import Engines
 from ibidem.gateway.given import Given
-from ibidem.gateway.refusals import Answered, answered, as_response
+from ibidem.gateway.metrics import Metrics
+from ibidem.gateway.refusals import Answered
+from ibidem.gateway.refusing import refuse
+from ibidem.gateway.upstream import Upstream
+from ibidem_engines.address import parse_address
 from ibidem_ingest.errors import IbidemError
 from ibidem_workers.settings import Settings
 
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 """Headers that an engine's own clients insist on, with every answer."""
 
-ROUTERS = (health.router,)
+ROUTERS = (health.router, exposition.router, documents.router, overrides.router, root.router)
 """What answers, in the order in which paths are compared."""
 
 
@@ -30,12 +34,14 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         settings: The settings in force.
         hosts: Further names by which the gateway may be called.
     """
-    given = Given(settings, Engines(settings))
+    given = Given(settings, Engines(settings), upstream_of(settings), Metrics())
 
     @asynccontextmanager
     async def open_and_closed(_: FastAPI) -> AsyncIterator[None]:
         yield
         given.engines.close()
+        if given.upstream is not None:
+            await given.upstream.close()
 
     app = FastAPI(title="ibidem", version=version("ibidem"), lifespan=open_and_closed, docs_url=None, redoc_url=None)
     app.state.given = given
@@ -44,26 +50,19 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     for kind in (Answered, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     names = (*settings.gateway_hosts, *hosts)
-    app.add_middleware(Bounds, settings=settings, hosts=names, product=PRODUCT.get(given.kind, {}), shown=as_response)
+    app.add_middleware(
+        Bounds,
+        settings=settings,
+        metrics=given.metrics,
+        hosts=names,
+        product=PRODUCT.get(given.kind, {}),
+        shown=refuse,
+    )
     return app
 
 
-def refuse(request: Request, error: Exception) -> Response:
-    """Answer a request that went wrong."""
-    return as_response(request, named(request, error))
-
-
-def named(request: Request, error: Exception) -> Answered:
-    """Say what went wrong, whoever noticed it."""
-    if isinstance(error, Answered):
-        return error
-    if isinstance(error, IbidemError):
-        return answered(error)
-    if isinstance(error, RequestValidationError):
-        wrong = error.errors()[0]
-        return Answered(400, "illegal_argument_exception", f"{'.'.join(map(str, wrong['loc']))}: {wrong['msg']}")
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    return Answered(status, "exception", f"{request.method} {request.url.path} is not answered here", f"see {DOCS}")
-
-
-DOCS = "/openapi.json"
+def upstream_of(settings: Settings) -> Upstream | None:
+    """Return the cluster that the settings name; None for a file."""
+    if settings.engine.startswith("sqlite:"):
+        return None
+    return Upstream(parse_address(settings.engine), settings.gateway_clients)

@@ -4,7 +4,9 @@ Written for the server's own interface (ASGI), since every layer between costs t
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -12,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem.gateway.hosts import check_host, check_site
+from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.refusals import Answered
 from ibidem_workers.settings import Settings
 
@@ -24,6 +27,8 @@ POLICY = {
     "cross-origin-resource-policy": "same-origin",
 }
 """Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
+
+LOG = logging.getLogger(__name__)
 
 ALWAYS = ("/healthz", "/readyz", "/metrics")
 """Paths that answer however busy the gateway is."""
@@ -39,16 +44,25 @@ class Bounds:
     Args:
         app: What answers.
         settings: The limits.
+        metrics: Counts the requests.
         hosts: Names by which the gateway may be called.
         product: Headers that the engine would send with every answer.
         shown: Makes an answer out of what went wrong.
     """
 
-    def __init__(
-        self, app: ASGIApp, settings: Settings, hosts: Iterable[str], product: Mapping[str, str], shown: Shown
+    def __init__(  # noqa: PLR0913 - the framework gives a layer its parts by name
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        metrics: Metrics,
+        hosts: Iterable[str],
+        product: Mapping[str, str],
+        shown: Shown,
     ) -> None:
         self._app = app
         self._settings = settings
+        self._metrics = metrics
         self._hosts = tuple(hosts)
         self._always = POLICY | dict(product)
         self._shown = shown
@@ -60,13 +74,22 @@ class Bounds:
             await self._app(scope, receive, send)
             return
         answer = Outgoing(send, self._always)
+        began = perf_counter()
         try:
             self._check(scope)
             await self._in_time(scope, self._bounded(receive), answer)
         except Answered as wrong:
-            if answer.begun:
+            if answer.status:
                 raise
             await self._shown(Request(scope), wrong)(scope, receive, answer)
+        except Exception as bug:
+            LOG.exception("%s %s", scope["method"], scope["path"])
+            if answer.status:
+                raise
+            fault = Answered(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log tells more")
+            await self._shown(Request(scope), fault)(scope, receive, answer)
+        finally:
+            self._metrics.answered(getattr(scope.get("route"), "path", ""), answer.status, perf_counter() - began)
 
     def _check(self, scope: Scope) -> None:
         asked = Headers(scope=scope)
@@ -136,12 +159,12 @@ class Outgoing:
     def __init__(self, send: Send, always: dict[str, str]) -> None:
         self._send = send
         self._always = always
-        self.begun = False
+        self.status = 0
 
     async def __call__(self, message: Message) -> None:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
-            self.begun = True
+            self.status = message["status"]
             sent = MutableHeaders(scope=message)
             for name, value in self._always.items():
                 sent.setdefault(name, value)

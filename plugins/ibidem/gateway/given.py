@@ -7,6 +7,9 @@ from fastapi import Depends, Request
 
 from ibidem.gateway.callers import Caller
 from ibidem.gateway.engines import Engines
+from ibidem.gateway.metrics import Metrics
+from ibidem.gateway.refusals import Answered
+from ibidem.gateway.upstream import Upstream
 from ibidem_engines.engine import Engine
 from ibidem_workers.settings import Settings
 
@@ -18,10 +21,14 @@ class Given:
     Args:
         settings: The settings in force.
         engines: The engines, by caller.
+        upstream: The cluster behind the gateway; None over SQLite.
+        metrics: What is counted.
     """
 
     settings: Settings
     engines: Engines
+    upstream: Upstream | None
+    metrics: Metrics
 
     @property
     def kind(self) -> str:
@@ -35,14 +42,42 @@ def given(request: Request) -> Given:
     return found
 
 
+def cluster(request: Request) -> Upstream:
+    """Return the cluster behind the gateway.
+
+    Raises:
+        Answered: There is none.
+    """
+    upstream = given(request).upstream
+    if upstream is None:
+        raise Answered(
+            501,
+            "not_implemented_exception",
+            "an SQLite index has no query language of OpenSearch or Elasticsearch",
+            "search it by /ibidem/search?q=WORDS, or name a cluster in IBIDEM_ENGINE",
+        )
+    return upstream
+
+
+def caller(request: Request) -> Caller:
+    """Return who calls."""
+    return Caller.of(request.headers)
+
+
 def callers_engine(request: Request) -> Engine:
     """Return the index of the settings as the caller may read and write it."""
     all_ = given(request)
-    return all_.engines.of(Caller.of(request.headers), all_.settings.index)
+    return all_.engines.of(caller(request), all_.settings.index)
 
 
 WithGiven = Annotated[Given, Depends(given)]
 """A parameter of a route: what every request may use."""
+
+WithCluster = Annotated[Upstream, Depends(cluster)]
+"""A parameter of a route: the cluster behind the gateway; refused over SQLite."""
+
+WithCaller = Annotated[Caller, Depends(caller)]
+"""A parameter of a route: who calls."""
 
 CallersEngine = Annotated[Engine, Depends(callers_engine)]
 """A parameter of a route: the index of the settings, with the caller's own rights."""

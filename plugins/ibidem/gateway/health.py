@@ -3,9 +3,8 @@
 from fastapi import APIRouter
 
 from ibidem.gateway.given import WithGiven
-from ibidem.gateway.refusals import Answered
+from ibidem.gateway.refusals import Answered, turned_away
 from ibidem_engines.errors import Permanent, Unavailable
-from ibidem_engines.faults import Failure
 from ibidem_engines.opening import open_for_caller
 
 router = APIRouter(tags=["operation"])
@@ -26,15 +25,10 @@ def readyz(given: WithGiven) -> dict[str, str]:
     try:
         engine.info()
     except Permanent as error:
-        if not asks_for_an_account(error):
+        if not turned_away(error):
             raise
     except Unavailable as error:
         raise Answered(503, "unavailable_exception", error.what, error.remedy) from error
     finally:
         engine.close()
     return {"status": "ok", "engine": given.kind}
-
-
-def asks_for_an_account(error: Permanent) -> bool:
-    """Tell whether the engine answered that it wants to know who asks."""
-    return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)

@@ -87,6 +87,11 @@ def of_engine(error: IbidemError) -> tuple[int, str]:
     return (502, "bad_gateway_exception") if isinstance(error, EngineError) else (500, "exception")
 
 
+def turned_away(error: IbidemError) -> bool:
+    """Tell whether the engine answered that it does not know, or not trust, who asks."""
+    return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
+
+
 def as_response(_: Request, wrong: Answered) -> Response:
     """Make the answer that a program understands.
 

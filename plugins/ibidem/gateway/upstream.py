@@ -1,0 +1,147 @@
+"""The engine behind the gateway: a request goes to it as it came, and its answer comes back as it is."""
+
+import itertools
+import ssl
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+import orjson
+from yarl import URL
+
+from ibidem.gateway.callers import RIGHTS
+from ibidem.gateway.refusals import Answered
+from ibidem_engines.address import Address
+
+FORWARDED = (
+    *RIGHTS,
+    "accept",
+    "accept-encoding",
+    "content-encoding",
+    "content-type",
+    "traceparent",
+    "tracestate",
+    "user-agent",
+    "x-elastic-client-meta",
+    "x-opaque-id",
+)
+"""Headers that go on to the engine; what a proxy would vouch for (`x-forwarded-for`, `x-proxy-user`) never does."""
+
+OF_THE_CONNECTION = frozenset(
+    ("connection", "content-length", "date", "keep-alive", "server", "te", "trailer", "transfer-encoding", "upgrade")
+)
+"""Headers of an answer that belong to one connection, not to what is said over it."""
+
+OURS = frozenset(name.title() for name in ("accept", "accept-encoding", "content-type", "user-agent"))
+"""Headers that the HTTP library would send by itself."""
+
+CONNECT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the engine answered.
+
+    Args:
+        status: HTTP status.
+        headers: Name and value of each header that belongs to the answer.
+        body: Its bytes, encoded as the headers say.
+    """
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+
+    def json(self) -> Any:
+        """Read the body.
+
+        Raises:
+            Answered: It is no JSON.
+        """
+        try:
+            return orjson.loads(self.body)
+        except orjson.JSONDecodeError as error:
+            raise Answered(502, "bad_gateway_exception", "the engine's answer is not JSON") from error
+
+
+class Upstream:
+    """The engine's nodes; connections are kept, and all are closed in the end.
+
+    Args:
+        address: Where they are; a user or key in it is not used.
+        most: Connections at the same time.
+    """
+
+    def __init__(self, address: Address, most: int) -> None:
+        self._nodes = address.urls
+        self._turns = itertools.count()
+        self._ca = address.ca
+        self._most = most
+        self._session: aiohttp.ClientSession | None = None
+
+    async def send(
+        self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None
+    ) -> Reply:
+        """Send a request to a node, and to the next one where a node does not answer.
+
+        Args:
+            method: Its method.
+            target: Path and query string, encoded.
+            headers: Its headers.
+            body: Its body.
+
+        Raises:
+            Answered: No node answers (503), or one broke off (502).
+        """
+        first = next(self._turns)
+        nodes = [self._nodes[(first + turn) % len(self._nodes)] for turn in range(len(self._nodes))]
+        for node in nodes:
+            try:
+                return await self._once(method, URL(f"{node}{target}", encoded=True), headers, body)
+            except aiohttp.ClientConnectorError as error:
+                unreachable = error
+            except (aiohttp.ClientError, OSError) as error:
+                raise Answered(502, "bad_gateway_exception", f"the engine broke off its answer ({error})") from error
+        raise Answered(
+            503, "unavailable_exception", f"the engine does not answer ({unreachable.os_error})", "try again later"
+        ) from unreachable
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def _once(self, method: str, url: URL, headers: Iterable[tuple[str, str]], body: bytes | None) -> Reply:
+        async with self._opened().request(
+            method, url, headers=list(headers), data=body, skip_auto_headers=OURS, allow_redirects=False
+        ) as answer:
+            return Reply(answer.status, kept(answer.raw_headers), await answer.read())
+
+    def _opened(self) -> aiohttp.ClientSession:
+        """Give the connections, made with the first request, since they belong to the loop that runs then."""
+        if self._session is None:
+            context = ssl.create_default_context(cafile=self._ca or None)
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=self._most, ssl=context),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                trust_env=False,
+            )
+        return self._session
+
+
+def kept(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+    """Return the headers of an answer that belong to it."""
+    read = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
+    return [(name, value) for name, value in read if name not in OF_THE_CONNECTION]
+
+
+def forwarded(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the headers of a request that go on to the engine.
+
+    Args:
+        headers: Those that came, names in small letters.
+    """
+    return [(name, headers[name]) for name in FORWARDED if name in headers]
