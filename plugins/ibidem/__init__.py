@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ibidem.clients.wrapping import wrap
     from ibidem.comparison import Comparison, compare
     from ibidem.dedupe.request import DedupeRequest, parse_request
     from ibidem.grouped_search import search
@@ -50,6 +51,7 @@ __all__ = [
     "search",
     "sign",
     "submit",
+    "wrap",
 ]
 
 _HOMES = {
@@ -73,6 +75,7 @@ _HOMES = {
     "search": "ibidem.grouped_search",
     "sign": "ibidem_ingest.signatures.sign",
     "submit": "ibidem.submission",
+    "wrap": "ibidem.clients.wrapping",
 }
 
 

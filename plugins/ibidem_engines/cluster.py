@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ibidem_engines import cursor as cursors
@@ -11,12 +10,14 @@ from ibidem_engines.address import Address
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.engine import Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.errors import Permanent
+from ibidem_engines.exchange import answer_to
 from ibidem_engines.faults import failure_of, judged
-from ibidem_engines.hits import all_named, in_order, read_hits
 from ibidem_engines.layout import Layout
 from ibidem_engines.lookup import LookUp
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.ranking import ranked, window
 from ibidem_engines.shown import shown
+from ibidem_engines.target import Target
 from ibidem_engines.wire import Cluster
 from ibidem_ingest.errors import UsageError
 
@@ -24,9 +25,6 @@ KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
 FRESH_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
-
-WHOLE = {"allow_partial_search_results": "false"}
-"""A part of the index that does not answer is an error, never a shorter list."""
 
 
 class ClusterEngine:
@@ -77,11 +75,14 @@ class ClusterEngine:
             body["query"] = cursors.up_to(body["query"], taken.newest)
         elif not taken.point:
             body["aggs"] = cursors.NEWEST
-        answer, hits = self._ranked(body, taken.point, cursors.marks(self.index, query)[1], known.most_hits)
+        copies = cursors.marks(self.index, query)[1]
+        found = self._cluster.hold(ranked(self._target(taken.point, copies), body, known.most_hits))
         if taken.newest is None:
-            newest = None if taken.point else cursors.newest_of(answer)
-            taken = cursors.Cursor(newest, answer.get("pit_id", taken.point))
-        return Ranking(hits, answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query))
+            newest = None if taken.point else cursors.newest_of(found.answer)
+            taken = cursors.Cursor(newest, found.answer.get("pit_id", taken.point))
+        return Ranking(
+            found.hits, found.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
+        )
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
         """See `Engine.fetch`.
@@ -101,7 +102,7 @@ class ClusterEngine:
     def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
         """See `Engine.find`."""
         among = None if query is None else dsl.clause(query, self.fields)
-        return LookUp(self._cluster, self.index, self._readable(), among).find(searches)
+        return self._cluster.hold(LookUp(Target(self.index), self._readable(), among).find(searches))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """See `Engine.scan`."""
@@ -219,42 +220,17 @@ class ClusterEngine:
         closed = [point] if self._dialect.closed_as == "pit_id" else point
         self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: closed})
 
-    def _search(self, body: Mapping[str, Any], point: str = "", preference: str = "") -> Any:
-        """Search the index, or a point in time of it.
+    def _target(self, point: str = "", preference: str = "") -> Target:
+        """Give the index, or a point in time of it, as a target.
 
         The same preference reaches the same copies of the shards, whose scores may differ a little from others'.
         """
         if point:
-            return self._cluster.ask("POST", "/_search", {**body, "pit": {"id": point, "keep_alive": KEEP_ALIVE}})
-        copy = {"preference": preference} if preference else {}
-        return self._cluster.ask("POST", f"/{self.index}/_search", body, **copy, **WHOLE)
+            return Target("", {"id": point, "keep_alive": KEEP_ALIVE})
+        return Target(self.index, params={"preference": preference} if preference else {})
 
-    def _hits(self, body: Mapping[str, Any], point: str, preference: str = "") -> tuple[Mapping[str, Any], list[Hit]]:
-        """Search for packed signatures, once more where some hit has none and so no id."""
-        answer = self._search(body, point, preference)
-        hits = read_hits(answer)
-        if not all_named(hits):
-            answer = self._search(dsl.with_ids(body), point, preference)
-            hits = read_hits(answer)
-        return answer, hits
-
-    def _ranked(
-        self, body: Mapping[str, Any], point: str, preference: str, most: int
-    ) -> tuple[Mapping[str, Any], list[Hit]]:
-        """Search for a window; equal scores by index and id.
-
-        Some more hits are asked for, so that the order is made here, unless even they all score as the last one: a
-        hit that was left out might then stand before one that was not.
-        """
-        size = body["size"]
-        if "sort" in body:
-            return self._hits(body, point, preference)
-        asked = min(most, size + max(20, size // 10))
-        answer, hits = self._hits({**body, "size": asked}, point, preference)
-        if len(hits) < asked or hits[-1].score != hits[size - 1].score:
-            return answer, in_order(hits)[:size]
-        answer, hits = self._hits(dsl.in_full_order(body, size), point, preference)
-        return answer, in_order([replace(hit, sort=()) for hit in hits])
+    def _search(self, body: Mapping[str, Any]) -> Any:
+        return self._cluster.hold(answer_to(self._target().search(body)))
 
     def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
         """Read documents as searches see them."""
@@ -280,10 +256,10 @@ class ClusterEngine:
         point = self._open_point()
         try:
             while True:
-                answer, hits = self._hits(body, point)
-                if not hits:
+                found = self._cluster.hold(window(self._target(point), body))
+                if not found.hits:
                     return
-                yield hits
-                body["search_after"] = answer["hits"]["hits"][-1]["sort"]
+                yield found.hits
+                body["search_after"] = found.answer["hits"]["hits"][-1]["sort"]
         finally:
             self._close_point(point)

@@ -1,6 +1,6 @@
 """Whether an index is there, what it was made for, and making it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -9,7 +9,9 @@ import orjson
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
+from ibidem_engines.exchange import Ask, Exchange
 from ibidem_engines.faults import Failure
+from ibidem_engines.target import in_path
 from ibidem_engines.wire import Cluster
 from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_mappings import load
@@ -17,6 +19,16 @@ from ibidem_mappings import load
 VERSION = "1"
 MOST_HITS = 10_000
 MISSING = 404
+_PARTS = ",".join(
+    (
+        "*.mappings._meta",
+        "*.settings.index.number_of_shards",
+        "*.settings.index.max_result_window",
+        "*.settings.index.search",
+    )
+)
+"""What is read of an index; its fields may be thousands."""
+
 EXISTS = "resource_already_exists_exception"
 
 
@@ -45,14 +57,24 @@ class Layout:
 
 def read(cluster: Cluster, index: str) -> Layout:
     """Read what stands under a name; nothing is no error."""
-    try:
-        answer: Mapping[str, Any] = cluster.ask("GET", f"/{index}")
-    except Permanent as error:
-        if not is_failure(error, MISSING):
-            raise
-        answer = {}
+    return cluster.hold(reading(index))
+
+
+def reading(
+    index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,)
+) -> Exchange[Layout]:
+    """Read what stands under one name or several.
+
+    Args:
+        index: Names, parted by commas; empty for all.
+        params: Which of the names may be missing, as a search says it.
+        passed_over: Statuses that mean that nothing is there, or nothing that may be looked at.
+    """
+    path = f"/{in_path(index or '_all')}"
+    asked = {**(params or {}), "filter_path": _PARTS}
+    answer: Mapping[str, Any] = yield Ask("GET", path, asked, passed_over=passed_over)
     told = {name: _ours(each) for name, each in answer.items()}
-    settings = [each["settings"]["index"] for each in answer.values()]
+    settings = [each.get("settings", {}).get("index", {}) for each in answer.values()]
     return Layout(
         indices=tuple(sorted(answer)),
         kinds=frozenset(str(ours.get("layout", "full")) for ours in told.values() if ours),
@@ -68,19 +90,31 @@ def check_readable(layout: Layout, index: str, cluster: Cluster) -> None:
     """Refuse to read what is not there, what another version signed, and what a pipeline has taken hits out of."""
     if not layout.indices:
         raise NoIndex(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
-    if wrong := {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}:
-        said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
-        raise Permanent(
-            f"{cluster.shown}: signed by another signature schema: index {said}; this version reads {SCHEMA}",
-            "write it anew with: ibidem backfill --into NAME",
-        )
-    for name in layout.pipelines:
-        if _collapses(cluster, name):
-            raise Permanent(
-                f"{cluster.shown}: index {index!r} has the search pipeline {name!r} behind every search, and it "
-                "collapses: it discards hits, so no account could be right",
-                "take 'collapse' out of the pipeline, or unset index.search.default_pipeline",
-            )
+    if fault := schema_fault(layout) or cluster.hold(pipeline_fault(layout.pipelines)):
+        raise Permanent(f"{cluster.shown}: {fault[0]}", fault[1])
+
+
+def schema_fault(layout: Layout) -> tuple[str, str] | None:
+    """Tell which indexes another version signed, and what to do about it."""
+    wrong = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
+    if not wrong:
+        return None
+    said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
+    return (
+        f"signed by another signature schema: index {said}; this version reads {SCHEMA}",
+        "write it anew with: ibidem backfill --into NAME",
+    )
+
+
+def pipeline_fault(pipelines: Iterable[str]) -> Exchange[tuple[str, str] | None]:
+    """Tell which search pipeline takes hits out of what is found, and what to do about it."""
+    for name in pipelines:
+        answer = yield Ask("GET", f"/_search/pipeline/{in_path(name)}", passed_over=(MISSING,))
+        steps = answer.get(name, {}).get("response_processors", [])
+        if any("collapse" in step for step in steps):
+            what = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
+            return what, "take 'collapse' out of the pipeline, or unset index.search.default_pipeline"
+    return None
 
 
 def check_writable(layout: Layout, cluster: Cluster) -> None:
@@ -144,22 +178,10 @@ def _add_fields(cluster: Cluster, dialect: Dialect, indices: Sequence[str], kind
 
 def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:
     """Read what a mapping says of itself; an index that only looks like ours has none."""
-    told = index["mappings"].get("_meta", {}).get("ibidem", {})
+    told = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return told if isinstance(told, Mapping) else {}
 
 
 def _pipeline(settings: Mapping[str, Any]) -> str:
     name = settings.get("search", {}).get("default_pipeline", "")
     return "" if name == "_none" else str(name)
-
-
-def _collapses(cluster: Cluster, pipeline: str) -> bool:
-    """Tell whether a search pipeline has a `collapse` step."""
-    try:
-        answer = cluster.ask("GET", f"/_search/pipeline/{pipeline}")
-    except Permanent as error:
-        if is_failure(error, MISSING):
-            return False
-        raise
-    steps = answer.get(pipeline, {}).get("response_processors", [])
-    return any("collapse" in step for step in steps)

@@ -8,6 +8,8 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.bulk import MISSING, Action, run
 from ibidem_engines.engine import Ledger
+from ibidem_engines.exchange import Ask, Exchange
+from ibidem_engines.faults import failure_of
 from ibidem_engines.layout import ledger_name
 from ibidem_engines.standing import get_many
 from ibidem_engines.wire import Cluster
@@ -33,14 +35,31 @@ def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator
     name = f"{index}-{ledger_name(ledger)}"
     if ledger not in READ_OFTEN:
         _make_visible(cluster, name)
-    query = {"prefix": {"key": prefix}} if prefix else {"match_all": {}}
-    body: dict[str, Any] = {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
+    body = _slice({"prefix": {"key": prefix}} if prefix else {"match_all": {}})
     while True:
         hits = cluster.ask("POST", f"/{name}/_search", body, allow_partial_search_results="false")["hits"]["hits"]
         yield from ((hit["_source"]["key"], hit["_source"]["entry"]) for hit in hits)
         if len(hits) < SLICE:
             return
         body["search_after"] = hits[-1]["sort"]
+
+
+def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, Any]]]:
+    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
+    head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], "ignore_unavailable": True}
+    body = _slice({"match_all": {}})
+    found: list[dict[str, Any]] = []
+    while True:
+        (answer,) = (yield Ask("POST", "/_msearch", lines=[head, body]))["responses"]
+        if answer.get("status") in (403, MISSING):
+            return found
+        if "error" in answer:
+            raise failure_of(int(answer["status"]), answer)
+        hits = answer["hits"]["hits"]
+        found += [hit["_source"]["entry"] for hit in hits]
+        if len(hits) < SLICE:
+            return found
+        body = {**body, "search_after": hits[-1]["sort"]}
 
 
 def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
@@ -56,6 +75,11 @@ def read(cluster: Cluster, index: str, ledger: Ledger, keys: Sequence[str]) -> d
     """Read records by key, as they are now."""
     found = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
     return {each["_source"]["key"]: each["_source"]["entry"] for each in found.values()}
+
+
+def _slice(query: dict[str, Any]) -> dict[str, Any]:
+    """Ask for records in the order of keys."""
+    return {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
 
 
 def _make_visible(cluster: Cluster, name: str) -> None:

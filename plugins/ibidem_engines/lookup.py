@@ -15,10 +15,11 @@ import orjson
 
 from ibidem_engines.dsl import Clause, by_id, only_packed, with_ids
 from ibidem_engines.engine import CONTENT_HITS, Clue, Found, Hit, Search
-from ibidem_engines.faults import failure_of, judged
+from ibidem_engines.exchange import Exchange
+from ibidem_engines.faults import failure_of
 from ibidem_engines.hits import all_named, read_hits
 from ibidem_engines.layout import Layout
-from ibidem_engines.wire import Cluster
+from ibidem_engines.target import Target
 from ibidem_ingest.signatures.clues import clues
 from ibidem_ingest.signatures.packed import unpack
 
@@ -81,40 +82,38 @@ class _Answer:
 
 
 class LookUp:
-    """Look-ups in one index.
+    """Look-ups in one index, or in several.
 
     Args:
-        cluster: The cluster.
-        index: The index.
+        target: Where they are sent.
         layout: What the index was made for.
         among: The only documents to be looked among; None for all.
     """
 
-    def __init__(self, cluster: Cluster, index: str, layout: Layout, among: Clause | None) -> None:
-        self._cluster = cluster
-        self._index = index
+    def __init__(self, target: Target, layout: Layout, among: Clause | None) -> None:
+        self._target = target
         self._kinds = layout.kinds
         self._most = layout.most_hits
         self._among = among
         self._answers: list[_Answer] = []
 
-    def find(self, searches: Sequence[Search]) -> list[Found]:
+    def find(self, searches: Sequence[Search]) -> Exchange[list[Found]]:
         """Look up values; see `Engine.find`."""
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.least]
         for at in range(0, len(searches), TOGETHER):
             some = range(at, at + TOGETHER)
-            self._together([each for each in questions if each.at in some and each.least <= 1])
-        self._apart([each for each in questions if each.least > 1])
+            yield from self._together([each for each in questions if each.at in some and each.least <= 1])
+        yield from self._apart([each for each in questions if each.least > 1])
         return [Found(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
-    def _together(self, questions: Sequence[_Question]) -> None:
+    def _together(self, questions: Sequence[_Question]) -> Exchange[None]:
         """Ask for all values at once, and in parts where that brings too many hits."""
         if not questions:
             return
         clauses = [self._carries(name, values, 1) for name, values in _by_class(questions).items()]
-        ((hits, total),) = self._send([self._body(clauses, MOST_TOGETHER)])
+        ((hits, total),) = yield from self._send([self._body(clauses, MOST_TOGETHER)])
         told = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
             for question, some in told.items():
@@ -122,8 +121,8 @@ class LookUp:
                 self._answers[question.at].add(question, ordered, len(ordered))
             return
         many = {question for question, some in told.items() if len(some) >= MANY}
-        self._apart([each for each in questions if not many or each in many])
-        self._together([each for each in questions if many and each not in many])
+        yield from self._apart([each for each in questions if not many or each in many])
+        yield from self._together([each for each in questions if many and each not in many])
 
     def _told_apart(
         self, questions: Sequence[_Question], hits: Sequence[Hit]
@@ -140,7 +139,7 @@ class LookUp:
                     told[question][hit.index, hit.id] = hit
         return told
 
-    def _apart(self, questions: Sequence[_Question]) -> None:
+    def _apart(self, questions: Sequence[_Question]) -> Exchange[None]:
         """Ask for each class of each search alone; what is the same for several is asked for once."""
         alike: defaultdict[bytes, list[_Question]] = defaultdict(list)
         for question in questions:
@@ -149,39 +148,39 @@ class LookUp:
         requests = list(alike)
         for at in range(0, len(requests), APART):
             some = requests[at : at + APART]
-            for request, (hits, total) in zip(some, self._send(list(map(orjson.loads, some))), strict=True):
+            answers = yield from self._send(list(map(orjson.loads, some)))
+            for request, (hits, total) in zip(some, answers, strict=True):
                 for question in alike[request]:
-                    self._add_others(question, hits, total)
+                    yield from self._add_others(question, hits, total)
 
-    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
+    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> Exchange[None]:
         """Add the hits of one class but for the searching document itself."""
         others = [hit for hit in hits if hit.id != question.search.own]
         if len(others) < len(hits):
             total -= 1
         elif question.search.own and question.name == "content" and total > len(hits):
             clause = self._carries(question.name, question.values, question.least)
-            ((_, total),) = self._send([self._body([clause], 0, question.search.own)])
+            ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
         self._answers[question.at].add(question, others, total)
 
-    def _send(self, bodies: Sequence[Clause]) -> list[tuple[list[Hit], int]]:
+    def _send(self, bodies: Sequence[Clause]) -> Exchange[list[tuple[list[Hit], int]]]:
         """Send searches; those with hits that hold no id are sent once more."""
-        answers = self._msearch(bodies)
+        answers = yield from self._answers_to(bodies)
         found = [read_hits(answer) for answer in answers]
         again = [at for at, hits in enumerate(found) if not all_named(hits)]
-        for at, answer in zip(again, self._msearch([with_ids(bodies[at]) for at in again]), strict=True):
+        named = yield from self._answers_to([with_ids(bodies[at]) for at in again])
+        for at, answer in zip(again, named, strict=True):
             found[at] = read_hits(answer)
         totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
         return list(zip(found, totals, strict=True))
 
-    def _msearch(self, bodies: Sequence[Clause]) -> list[Mapping[str, Any]]:
+    def _answers_to(self, bodies: Sequence[Clause]) -> Exchange[list[Mapping[str, Any]]]:
         if not bodies:
             return []
-        head = orjson.dumps({"allow_partial_search_results": False})
-        lines = [line for body in bodies for line in (head, orjson.dumps(body))]
-        answers: list[Mapping[str, Any]] = self._cluster.ask_lines(f"/{self._index}/_msearch", lines)["responses"]
+        answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
         for answer in answers:
             if "error" in answer:
-                raise judged(failure_of(int(answer["status"]), answer), self._cluster.shown)
+                raise failure_of(int(answer["status"]), answer)
         return answers
 
     def _body(self, clauses: Sequence[Clause], limit: int, own: str = "") -> Clause:

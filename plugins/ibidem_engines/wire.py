@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import orjson
 
+from ibidem_engines.errors import Permanent
+from ibidem_engines.exchange import Ask, Exchange, T, hold
 from ibidem_engines.faults import UNREADABLE, Failure, fault, judged
 
 JSON = "application/json"
@@ -50,6 +52,13 @@ class Cluster:
         """Post one JSON value a line and return the answer."""
         return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
+    def hold(self, exchange: Exchange[T]) -> T:
+        """Send every request of an exchange, and return what comes of it."""
+        try:
+            return hold(exchange, self._send)
+        except Failure as failure:
+            raise judged(failure, self.shown) from failure
+
     def wait(self, turn: int) -> None:
         """Wait before try number `turn` + 1; not all at the same moment."""
         time.sleep(self.waits[turn] * (1 + secrets.randbelow(500) / 1000))
@@ -59,6 +68,17 @@ class Cluster:
         if self._wire is not None and self._pid == os.getpid():
             self._wire.close()
         self._wire = None
+
+    def _send(self, ask: Ask) -> Any:
+        try:
+            if ask.lines is not None:
+                return self.ask_lines(ask.path, map(orjson.dumps, ask.lines), **ask.params)
+            return self.ask(ask.method, ask.path, ask.body, **ask.params)
+        except Permanent as error:
+            cause = error.__cause__
+            if not (isinstance(cause, Failure) and cause.status in ask.passed_over):
+                raise
+            return {}
 
     def _patiently(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None

@@ -95,7 +95,11 @@ def lost(_: Request) -> Answer:
 
 
 def searches(server: Between) -> list[str]:
-    return [request.path for request in server.asked if "search" in request.path]
+    return [
+        request.path
+        for request in server.asked
+        if "_search" in request.path.partition("?")[0] or "_msearch" in request.path
+    ]
 
 
 class TestServerAway:

@@ -39,8 +39,13 @@ class Late:
         return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
-def account(
-    window: Window, groups: Sequence[Group], request: DedupeRequest, matched: int, tables: Collection[str] = ()
+def account(  # noqa: PLR0913, PLR0917 - what an account stands on
+    window: Window,
+    groups: Sequence[Group],
+    request: DedupeRequest,
+    matched: int,
+    tables: Collection[str] = (),
+    deepest: int = DEEPEST,
 ) -> dict[str, object]:
     """Count what a page of groups stands on.
 
@@ -50,13 +55,14 @@ def account(
         request: How it was grouped.
         matched: Documents that match the query.
         tables: Names of the current idf tables; the one that most documents were signed with when empty.
+        deepest: The most hits that a window may hold.
     """
     ranked = window.ranked
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     listed = sum(len(group.listed) for group in groups)
     return (
         asked_for(request)
-        | counted(matched, ranked, listed, leads, len(groups))
+        | counted(matched, ranked, listed, leads, len(groups), deepest)
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned,
@@ -101,7 +107,9 @@ def asked_for(request: DedupeRequest) -> dict[str, object]:
     }
 
 
-def counted(matched: int, ranked: int, listed: int, leads: int, groups: int) -> dict[str, object]:
+def counted(  # noqa: PLR0913, PLR0917 - numbers by name in the account
+    matched: int, ranked: int, listed: int, leads: int, groups: int, deepest: int = DEEPEST
+) -> dict[str, object]:
     """Return the documents and groups of the account.
 
     Args:
@@ -110,12 +118,13 @@ def counted(matched: int, ranked: int, listed: int, leads: int, groups: int) -> 
         listed: Documents on the page.
         leads: Groups in the window.
         groups: Groups on the page.
+        deepest: The most hits that a window may hold.
     """
     beyond = max(0, matched - ranked)
     return {
         "documents": {"matched": ranked + beyond, "in_window": ranked, "beyond_window": beyond, "on_page": listed},
         "groups": {"in_window": leads, "on_page": groups, "exact": beyond == 0},
-        "limited": beyond > 0 and ranked >= DEEPEST,
+        "limited": beyond > 0 and ranked >= deepest,
     }
 
 

@@ -22,14 +22,14 @@ class Page:
         window: The grouped hits.
         groups: The page's groups.
         request: How to show them.
-        stored: The documents that are shown, by index and id.
+        stored: The documents that are shown as hits hold them, by index and id.
         outside: Documents that a scope found and that do not match the query.
     """
 
     window: Window
     groups: Sequence[Group]
     request: DedupeRequest
-    stored: Mapping[Name, Stored]
+    stored: Mapping[Name, Json]
     outside: frozenset[Name] = field(default_factory=frozenset)
 
     def hits(self) -> list[Json]:
@@ -114,17 +114,22 @@ def explained(word: Override, named: str, *, holds: bool) -> str:
     return told if holds else f"{told} (stale: a text has changed since)"
 
 
-def plain(hit: Hit, stored: Stored | None, score: float | None) -> Json:
+def plain(hit: Hit, stored: Json | None, score: float | None) -> Json:
     """Return a hit without anything of the layer's.
 
     Args:
         hit: Its place.
-        stored: The document; None when it has gone since the ranking was read.
+        stored: The document as a hit holds it; None when it has gone since the ranking was read.
         score: The ranking's score; None for what the ranking does not hold.
     """
-    shown: Json = {"_index": hit.index, "_id": hit.id, "_score": score, "_source": {}}
-    if stored is not None:
-        shown["_source"] = stored.document.as_record()
-        marked = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
-        shown["highlight"] = {field: passages for field, passages in marked.items() if passages}
+    held = {"_source": {}} if stored is None else stored
+    shown = {"_index": hit.index, "_id": hit.id, "_score": score} | held
+    shown["_score"] = score
     return shown | ({"sort": list(hit.sort)} if hit.sort else {})
+
+
+def as_shown(stored: Stored) -> Json:
+    """Write a document as a hit holds it."""
+    marked = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
+    highlight = {field: passages for field, passages in marked.items() if passages}
+    return {"_source": stored.document.as_record()} | ({"highlight": highlight} if highlight else {})

@@ -6,11 +6,13 @@ its leads that it duplicates, and is shown here only if that one is here.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
-from ibidem_engines.engine import CONTENT_HITS, Clue, Engine, Found, Hit, Search
+from ibidem_engines.engine import CONTENT_HITS, Clue, Found, Hit, Search
+from ibidem_engines.exchange import Exchange
 from ibidem_engines.query import Query
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.errors import UsageError
@@ -19,6 +21,13 @@ from ibidem_ingest.signatures.packed import Packed
 
 LEAST_RARE = 5
 """Of the 25 rarest terms of a full set so many are shared when 40 of 60 are (25 - 20)."""
+
+
+class Find(Protocol):
+    """Looks up signature values, an answer for each search, among what matches or everywhere."""
+
+    def __call__(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+        """See `Source.find`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +71,21 @@ def evidence_of(policy: Policy) -> Mapping[Clue, bool]:
     }
 
 
-def look_up(engine: Engine, window: Window, leads: Sequence[int], query: Query, request: DedupeRequest) -> Beyond:
+def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeRequest) -> Exchange[Beyond]:
     """Look up the duplicates of some leads.
 
     Args:
-        engine: Where to look.
+        find: Looks up signature values; the caller's filters hold in every scope.
         window: The leads' window; what stands in it is no find.
         leads: Their rows.
-        query: What was asked; its filters hold in every scope.
         request: The scope and the decision.
     """
     signed = [(row, packed) for row in leads if (packed := window.packed(row)) is not None and packed.length]
     if request.scope == "window" or not signed:
         return Beyond()
     searches = [search_for(packed, request.policy) for _, packed in signed]
-    matching = engine.find(searches, query)
-    found = engine.find(searches, filters_of(query)) if request.scope == "index" else matching
+    matching = yield from find(searches, everywhere=False)
+    found = (yield from find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
     here = {window.name(row) for row in range(window.ranked)}
     hits = {name_of(hit): hit for hit in every(found) if name_of(hit) not in here}
@@ -92,11 +100,6 @@ def look_up(engine: Engine, window: Window, leads: Sequence[int], query: Query, 
 def cut_clues(found: Found) -> Sequence[Clue]:
     """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
     return [*found.capped, "content"] if found.same > min(len(found.hits), CONTENT_HITS) else found.capped
-
-
-def filters_of(query: Query) -> Query:
-    """Return a query that asks for nothing but the caller's filters."""
-    return Query(typed=query.typed, filters=query.filters)
 
 
 def every(found: Iterable[Found]) -> Iterable[Hit]:

@@ -1,0 +1,118 @@
+"""Clients of Elasticsearch: `elasticsearch.Elasticsearch` and `elasticsearch.AsyncElasticsearch`."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig, ObjectApiResponse
+from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
+
+from ibidem.clients.searching import (
+    AROUND,
+    DedupeSearch,
+    Passed,
+    Sent,
+    Speaker,
+    WaitingSearch,
+    WaitlessSearch,
+    around_of,
+    listed,
+    taken,
+    twin_of,
+)
+from ibidem.dedupe.present import Json
+from ibidem_engines.exchange import Ask
+from ibidem_engines.faults import Failure
+from ibidem_engines.wire import JSON, LINES
+
+OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
+"""Options with which another user may ask."""
+
+
+class ElasticsearchSpeaker(Speaker):
+    """Speaks through `perform_request`, as each method of the client does."""
+
+    meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
+
+    def start(self, ask: Ask) -> Any:
+        """See `Speaker.start`."""
+        client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
+        headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
+        body = ask.body if ask.lines is None else ask.lines
+        return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=body)
+
+    def read(self, ask: Ask, answer: Any) -> Any:
+        """See `Speaker.read`."""
+        self.meta = answer.meta
+        if self.meta.status < 300:
+            return answer.body
+        if self.meta.status in ask.passed_over:
+            return {}
+        raise Passed(answer)
+
+    def written(self, body: Any) -> str | bytes:
+        """See `Speaker.written`."""
+        text: str | bytes = self.client.transport.serializers.dumps(body, JSON)
+        return text
+
+    def params(self) -> dict[str, str]:
+        """See `Speaker.params`."""
+        return {name: listed(value) for name, value in self.sent.params.items()}
+
+    def exception(self, failure: Failure) -> Exception:
+        """See `Speaker.exception`."""
+        body = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
+        meta = replace(self.meta, status=failure.status)
+        return HTTP_EXCEPTIONS.get(failure.status, ApiError)(message=failure.kind, meta=meta, body=body)
+
+    def returned(self, answer: Json) -> Any:
+        """See `Speaker.returned`."""
+        return ObjectApiResponse(body=answer, meta=self.meta)
+
+
+class ElasticsearchSearch(DedupeSearch):
+    """What both clients of Elasticsearch have."""
+
+    _speaker = ElasticsearchSpeaker
+
+    def options(self, **given: Any) -> Any:
+        """Give the same client with other options; what it knows of indexes goes along, but to no other user."""
+        client = super().options(**given)  # type: ignore[misc] # the client's own, which stands behind
+        if not any(name in given for name in OTHERS):
+            client.__dict__[AROUND] = around_of(self)
+        return client
+
+
+class Deduping(ElasticsearchSearch, WaitlessSearch):
+    """Stands before `Elasticsearch`."""
+
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+        twin = twin_of(self)
+        twin.perform_request = _sent
+        return taken(super(WaitlessSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+
+
+class AsyncDeduping(ElasticsearchSearch, WaitingSearch):
+    """Stands before `AsyncElasticsearch`."""
+
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+        twin = twin_of(self)
+        twin.perform_request = _sent_waiting
+        return taken(super(WaitingSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+
+
+def _sent(
+    method: str,
+    path: str,
+    *,
+    params: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] | None = None,
+    body: Any = None,
+    **_: Any,
+) -> Sent:
+    del method
+    return Sent(path, params or {}, headers or {}, body)
+
+
+async def _sent_waiting(method: str, path: str, **given: Any) -> Sent:
+    return _sent(method, path, **given)

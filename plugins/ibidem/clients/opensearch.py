@@ -1,0 +1,105 @@
+"""Clients of OpenSearch: `opensearchpy.OpenSearch` and `opensearchpy.AsyncOpenSearch`."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
+
+from ibidem.clients.searching import (
+    DedupeSearch,
+    Passed,
+    Sent,
+    Speaker,
+    WaitingSearch,
+    WaitlessSearch,
+    listed,
+    taken,
+    twin_of,
+)
+from ibidem.dedupe.present import Json
+from ibidem_engines.exchange import Ask
+from ibidem_engines.faults import Failure
+from ibidem_engines.wire import JSON, LINES
+
+CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
+"""Parameters that the client takes for itself."""
+
+
+class OpenSearchSpeaker(Speaker):
+    """Speaks through the transport, as each method of the client does."""
+
+    def start(self, ask: Ask) -> Any:
+        """See `Speaker.start`."""
+        own = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
+        headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
+        ignored = own.get("ignore", ())
+        own["ignore"] = (*([ignored] if isinstance(ignored, int) else ignored), *ask.passed_over)
+        body: Any = ask.body
+        if ask.lines is not None:
+            body = "".join(f"{self.client.transport.serializer.dumps(line)}\n" for line in ask.lines)
+        return self.client.transport.perform_request(
+            ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body
+        )
+
+    def read(self, ask: Ask, answer: Any) -> Any:
+        """See `Speaker.read`."""
+        if not isinstance(answer, Mapping) or "error" not in answer:
+            return answer
+        if answer.get("status") in ask.passed_over:
+            return {}
+        raise Passed(answer)
+
+    def written(self, body: Any) -> str | bytes:
+        """See `Speaker.written`."""
+        text: str | bytes = self.client.transport.serializer.dumps(body)
+        return text
+
+    def params(self) -> dict[str, str]:
+        """See `Speaker.params`."""
+        return {name: listed(value) for name, value in self.sent.params.items() if name not in CLIENT_S_OWN}
+
+    def exception(self, failure: Failure) -> Exception:
+        """See `Speaker.exception`."""
+        told = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
+        return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, told)
+
+    def returned(self, answer: Json) -> Any:
+        """See `Speaker.returned`."""
+        return answer
+
+
+class OpenSearchSearch(DedupeSearch):
+    """What both clients of OpenSearch have."""
+
+    _speaker = OpenSearchSpeaker
+
+
+class Deduping(OpenSearchSearch, WaitlessSearch):
+    """Stands before `OpenSearch`."""
+
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+        twin = twin_of(self)
+        twin.transport = _Transport()
+        return taken(super(WaitlessSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+
+
+class AsyncDeduping(OpenSearchSearch, WaitingSearch):
+    """Stands before `AsyncOpenSearch`."""
+
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+        twin = twin_of(self)
+        twin.transport = _WaitingTransport()
+        return taken(super(WaitingSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+
+
+class _Transport:
+    """Takes a request instead of sending it."""
+
+    def perform_request(self, method: str, url: str, params: Any = None, headers: Any = None, body: Any = None) -> Sent:
+        del method
+        return Sent(url, params or {}, headers or {}, body)
+
+
+class _WaitingTransport(_Transport):
+    async def perform_request(self, *args: Any, **given: Any) -> Sent:  # type: ignore[override] # waited for
+        return super().perform_request(*args, **given)

@@ -1,0 +1,253 @@
+"""A search in the engine's own language with its duplicates grouped, answered in the engine's own shape.
+
+Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from ibidem.dedupe import cursor as cursors
+from ibidem.dedupe.grouped_page import Asked, GroupedPage, grouped_page
+from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.parameters import DEEPEST
+from ibidem.dedupe.present import Json
+from ibidem.native.request import NativeSearch
+from ibidem.native.surroundings import NOWHERE, Surroundings, names_of
+from ibidem_engines import cursor as engine_cursors
+from ibidem_engines.dsl import ONLY_PACKED, by_id
+from ibidem_engines.engine import Found, Ranking, Search
+from ibidem_engines.exchange import Ask, Exchange
+from ibidem_engines.faults import failure_of
+from ibidem_engines.lookup import LookUp
+from ibidem_engines.ranking import ranked
+from ibidem_ingest.errors import UsageError
+
+AT_ONCE = 1_000
+OWN = "ibidem"
+"""Name of the layer's own aggregation, which is taken out of the answer."""
+
+REMEDY = "sign them with: ibidem backfill"
+
+
+def native_search(asked: NativeSearch, around: Surroundings) -> Exchange[Json]:
+    """Search, group the top of the ranking, and answer with a page of groups.
+
+    Args:
+        asked: What, where and how.
+        around: What was read of the indexes lately.
+
+    Returns:
+        The engine's response with `_dedupe` on each hit and the account in `dedupe`.
+
+    Raises:
+        UsageError: A cursor of another query, a window that the index does not allow, indexes that cannot be grouped.
+        Failure: What the server did not do, where its answer does not make the sender raise.
+    """
+    began = perf_counter()
+    source = NativeSource(asked, around)
+    yield from source.look_around()
+    page = yield from grouped_page(source, source.page)
+    if source.renamed:
+        source = source.by_engine_ids()
+        page = yield from grouped_page(source, source.page)
+    return response(asked, source, page, began)
+
+
+class NativeSource:
+    """A ranking in the engine's own language.
+
+    Args:
+        asked: What, where and how.
+        around: What was read of the indexes lately.
+        ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
+    """
+
+    def __init__(self, asked: NativeSearch, around: Surroundings, *, ids: bool = False) -> None:
+        self.asked = asked
+        self.around = around
+        self.layout = NOWHERE
+        self.first: Mapping[str, Any] = {}
+        self.scores: dict[Name, float | None] = {}
+        self.renamed = False
+        self._ids = ids
+        self._words: Sequence[Override] = ()
+        self._pinned = engine_cursors.Cursor()
+
+    @property
+    def page(self) -> Asked:
+        """Which page is asked for."""
+        deepest = min(DEEPEST, self.layout.most_hits)
+        if self.asked.request.window > deepest:
+            raise UsageError(
+                f"dedupe_window={self.asked.request.window} is more than the index allows",
+                f"use 1 to {deepest}, or raise index.max_result_window",
+            )
+        return Asked(self.asked.request, self.asked.page, self.asked.size, deepest=deepest)
+
+    @property
+    def cursor(self) -> str:
+        """What makes later pages see this ranking; empty where only a point in time could."""
+        if self._pinned.newest is None:
+            return ""
+        held = engine_cursors.write_cursor(self._pinned, self.asked.target.index, self.asked.query)
+        return cursors.write(held, self.asked.query, self.asked.request)
+
+    def by_engine_ids(self) -> "NativeSource":
+        """Give the same ranking with the engine's own ids."""
+        other = NativeSource(self.asked, self.around, ids=True)
+        other.layout, other._words, other._pinned = self.layout, self._words, self._pinned
+        return other
+
+    def look_around(self) -> Exchange[None]:
+        """Read how the indexes are made, and what readers said; of a point in time only the hits tell the indexes."""
+        target, held = self.asked.target, cursors.read(self.asked.query, self.asked.request)
+        if held:
+            self._pinned = engine_cursors.read_cursor(held, target.index, self.asked.query)
+        if target.point is None:
+            self.layout = yield from self.around.layout(target.index, target.params)
+            self._words = yield from self.around.overrides(names_of(target.index, self.layout))
+
+    def window(self, depth: int) -> Exchange[Ranking]:
+        """See `Source.window`."""
+        found = yield from ranked(
+            self.asked.target, self._body(depth), self.layout.most_hits, ids=self._ids or bool(self.layout.bare)
+        )
+        check_whole(found.answer)
+        self.scores |= found.scores
+        if not self.first:
+            yield from self._learn(found.answer)
+        return Ranking(found.hits, found.answer["hits"]["total"]["value"])
+
+    def overrides(self) -> Sequence[Override]:
+        """See `Source.overrides`."""
+        return self._words
+
+    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+        """See `Source.find`."""
+        if everywhere:
+            raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
+        return (yield from LookUp(self.asked.target, self.layout, self.asked.clause).find(searches))
+
+    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+        """See `Source.fetch`."""
+        found: dict[Name, Json] = {}
+        for at in range(0, len(names), AT_ONCE):
+            answer = yield self._shown(names[at : at + AT_ONCE])
+            check_whole(answer)
+            found |= {(hit["_index"], hit["_id"]): as_matched(hit) for hit in answer["hits"]["hits"]}
+        self.renamed = not self._ids and not all(name in found for name in names)
+        return found
+
+    def _body(self, depth: int) -> Json:
+        """Ask for the top of the ranking; what is answered beside the hits, the first time."""
+        body: Json = {**self.asked.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
+        if self._pinned.newest is not None:
+            body["query"] = engine_cursors.up_to(body.get("query") or {"match_all": {}}, self._pinned.newest)
+        if self.first:
+            return body
+        beside = dict(self.asked.beside)
+        if self._may_pin():
+            beside["aggs"] = {**beside.pop("aggregations", {}), **beside.get("aggs", {}), **engine_cursors.NEWEST}
+        return body | beside
+
+    def _may_pin(self) -> bool:
+        """Tell whether the numbers of writes order them, so that a ranking can be seen again."""
+        knn = "knn" in self.asked.ranking
+        return self.layout.shards == 1 and self._pinned.newest is None and not self.asked.target.point and not knn
+
+    def _learn(self, answer: Mapping[str, Any]) -> Exchange[None]:
+        """Keep what is answered beside the hits, and what the hits of a point in time tell of the indexes."""
+        if self._may_pin():
+            self._pinned = engine_cursors.Cursor(newest_of(answer))
+        self.first = answer
+        if self.asked.target.point is not None:
+            index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
+            if index:
+                self.layout = yield from self.around.layout(index, {})
+                self._words = yield from self.around.overrides(names_of(index, self.layout))
+
+    def _shown(self, names: Sequence[Name]) -> Ask:
+        """Ask for documents by index and id.
+
+        The query stands beside the ids without deciding on them, for what is marked in a hit or told of it.
+        """
+        by_index: dict[str, list[str]] = {}
+        for index, name in names:
+            by_index.setdefault(index, []).append(name)
+        chosen = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()]
+        one = by_id([name for _, name in names])
+        among = (
+            one if self.layout.indices == tuple(by_index) else {"bool": {"should": chosen, "minimum_should_match": 1}}
+        )
+        query: Json = {"bool": {"filter": [among]}}
+        if self.asked.shown.get("query"):
+            query["bool"]["should"] = [self.asked.shown["query"]]
+        body = {**self.asked.shown, "query": query, "size": len(names), "track_total_hits": False}
+        return self.asked.target.search(body)
+
+
+def response(asked: NativeSearch, source: NativeSource, page: GroupedPage, began: float) -> Json:
+    """Put a response together."""
+    answer = dict(source.first)
+    took = round((perf_counter() - began) * 1000)
+    told = page.account | {"cursor": source.cursor, "took_ms": took}
+    if any(hit.packed is None for hit in page.window.hits[: page.window.ranked]):
+        told["remedy"] = REMEDY
+    if answer.get("timed_out"):
+        told["groups"] = told["groups"] | {"exact": False}
+    for hit in every(page.hits):
+        hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
+    total = max(page.ranking.total, len(page.ranking.hits))
+    shown_total = total if asked.bare_total else {"value": total, "relation": "eq"}
+    hits = {"total": shown_total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
+    answer |= {"took": took, "hits": hits, "dedupe": told}
+    leave_out_own(answer)
+    return answer
+
+
+def every(hits: Sequence[Json]) -> Iterator[Json]:
+    """Return the hits of a list, and those inside its leads."""
+    for hit in hits:
+        yield hit
+        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+
+
+def leave_out_own(answer: Json) -> None:
+    """Take the layer's own aggregation out of an answer."""
+    told = {name: each for name, each in answer.get("aggregations", {}).items() if named(name) != OWN}
+    answer.pop("aggregations", None)
+    if told:
+        answer["aggregations"] = told
+
+
+def named(name: str) -> str:
+    """Return an aggregation's name without the type that `typed_keys` puts before it.
+
+    >>> named("max#ibidem"), named("ibidem")
+    ('ibidem', 'ibidem')
+    """
+    return name.rpartition("#")[2]
+
+
+def newest_of(answer: Mapping[str, Any]) -> int:
+    """Read the highest number of a write among what matches."""
+    own = [each for name, each in answer.get("aggregations", {}).items() if named(name) == OWN]
+    return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
+
+
+def check_whole(answer: Mapping[str, Any]) -> None:
+    """Refuse an answer that lacks a part of the index."""
+    failures = answer.get("_shards", {}).get("failures", ())
+    if failures:
+        raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
+
+
+def as_matched(hit: Json) -> Json:
+    """Take what stands around the query out of a hit's explanation."""
+    told = hit.get("_explanation")
+    if told and told["description"] == "sum of:":
+        parts = [part for part in told["details"] if not part["description"].startswith("match on required clause")]
+        if len(parts) == 1 and len(told["details"]) > 1:
+            hit["_explanation"] = parts[0]
+    return hit
