@@ -1,11 +1,14 @@
 """What the tests of the gateway stand on: a small index of leases, and the gateway before it."""
 
+import secrets
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from gateway.running import running
 from ibidem.gateway.app import make_gateway
 from ibidem_engines.engine import Engine
 from ibidem_engines.opening import open_engine
@@ -14,6 +17,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
+from servers.indices import remove_indices
 
 LEASE = (
     "The tenant shall pay the rent on the first day of each month, in advance and without demand. The landlord shall "
@@ -82,3 +86,51 @@ def serve(settings: Settings) -> Iterator[Serve]:
 def client(serve: Serve) -> TestClient:
     """The gateway over the leases, as it is with nothing set."""
     return serve()
+
+
+SERVERS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+
+
+@dataclass(frozen=True)
+class Leases:
+    """The leases in a cluster.
+
+    Args:
+        kind: Which of the two it is.
+        settings: Those of the index.
+    """
+
+    kind: str
+    settings: Settings
+
+    @property
+    def index(self) -> str:
+        """The index's name."""
+        return self.settings.index
+
+    @property
+    def url(self) -> str:
+        """The engine itself, past the gateway."""
+        return self.settings.engine.partition("+")[2]
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def leases(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Leases]:
+    """The leases in each of the two, under a name that no other run uses."""
+    address: str = request.getfixturevalue(request.param)
+    settings = Settings(engine=address, index=f"leases-{secrets.token_hex(4)}", tables=tables.folder)
+    engine = open_engine(address, settings.index)
+    fill(engine, tables)
+    engine.close()
+    yield Leases(request.param, settings)
+    remove_indices(address, settings.index)
+
+
+@pytest.fixture(scope="session")
+def gateway(leases: Leases) -> Iterator[str]:
+    """The address of the gateway before the leases."""
+    with running(leases.settings) as url:
+        yield url

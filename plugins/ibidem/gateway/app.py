@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway import documents, exposition, health, overrides, root
+from ibidem.gateway import documents, exposition, health, overrides, root, searching
 from ibidem.gateway.bounds import Bounds
 from ibidem.gateway.engines import Engines
 from ibidem.gateway.given import Given
@@ -23,7 +23,7 @@ from ibidem_workers.settings import Settings
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 """Headers that an engine's own clients insist on, with every answer."""
 
-ROUTERS = (health.router, exposition.router, documents.router, overrides.router, root.router)
+ROUTERS = (health.router, exposition.router, documents.router, overrides.router, root.router, searching.router)
 """What answers, in the order in which paths are compared."""
 
 

@@ -1,12 +1,13 @@
 """What every request is given: the settings, and the index with the caller's own rights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from ibidem.gateway.callers import Caller
 from ibidem.gateway.engines import Engines
+from ibidem.gateway.grouped import Remembered
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.refusals import Answered
 from ibidem.gateway.upstream import Upstream
@@ -23,12 +24,14 @@ class Given:
         engines: The engines, by caller.
         upstream: The cluster behind the gateway; None over SQLite.
         metrics: What is counted.
+        remembered: How indexes are made, as each caller may know it.
     """
 
     settings: Settings
     engines: Engines
     upstream: Upstream | None
     metrics: Metrics
+    remembered: Remembered = field(default_factory=Remembered)
 
     @property
     def kind(self) -> str:

@@ -118,7 +118,7 @@ def read_parameters(query_string: str) -> dict[str, str]:
     """Read a query string.
 
     Raises:
-        Answered: A name that is given twice, which the engines refuse as well.
+        Answered: A name that is given twice, which the engines refuse as well, or an index, which stands in the path.
     """
     try:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
@@ -129,6 +129,10 @@ def read_parameters(query_string: str) -> dict[str, str]:
         if name in read:
             raise Answered(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
         read[name] = value
+    if "index" in read:
+        raise Answered(
+            400, "illegal_argument_exception", "the query string names an index", "name it in the path alone"
+        )
     return read
 
 

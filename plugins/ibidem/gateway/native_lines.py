@@ -1,0 +1,138 @@
+"""Several searches in one request: a head and a body a line, as `_msearch` takes them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ibidem.dedupe.request import as_text
+from ibidem.gateway.native_request import (
+    NativeRequest,
+    Values,
+    as_object,
+    build_request,
+    check_type,
+    decoded,
+    is_ours,
+    read_parameters,
+)
+from ibidem.gateway.refusals import Answered
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.settings import Settings
+
+INDEX = ("index", "indices", "indice")
+"""Names under which the engines look for the indexes in a head."""
+
+
+OF_EACH = ("rest_total_hits_as_int", "typed_keys")
+"""Parameters of the query string that shape each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One search of several.
+
+    Args:
+        request: What it asks, or what is wrong with what it asks of the dedupe layer.
+        content: Its head and body as they came, each with its end of line.
+    """
+
+    request: NativeRequest | UsageError
+    content: bytes
+
+    @property
+    def passes(self) -> bool:
+        """Whether it asks nothing of the dedupe layer."""
+        return isinstance(self.request, NativeRequest) and self.request.dedupe is None
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Several searches.
+
+    Args:
+        path: Where those that ask for no groups are sent on to.
+        parameters: Of the query string, without ours.
+        lines: The searches.
+    """
+
+    path: str
+    parameters: Mapping[str, str]
+    lines: Sequence[Line]
+
+
+def read_lines(
+    indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings
+) -> Several:
+    """Read several searches.
+
+    Args:
+        indexes: What stood in the path for the indexes; may be empty.
+        query_string: As it came; what it asks of the dedupe layer is asked for each.
+        headers: Names in small letters.
+        content: The body's bytes.
+        settings: The settings in force.
+
+    Raises:
+        Answered: A line that is no JSON object, an index that is not open or not named.
+    """
+    parameters = read_parameters(query_string)
+    if "source" in parameters:
+        raise Answered(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
+    theirs = {name: value for name, value in parameters.items() if not is_ours(name)}
+    for_each = {name: value for name, value in parameters.items() if is_ours(name) or name in OF_EACH}
+    plain = decoded(content, headers, settings)
+    check_type(headers, ("json", "x-ndjson"))
+    lines = [
+        Line(
+            read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings), b"%s\n%s\n" % (head, body)
+        )
+        for head, body in pairs(plain)
+    ]
+    return Several(f"/{indexes}/_msearch" if indexes else "/_msearch", theirs, lines)
+
+
+def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    r"""Yield head and body of each search.
+
+    Raises:
+        Answered: A head without a body, or a last line without an end.
+
+    >>> list(pairs(b'{}\n{"query":{}}\n'))
+    [(b'{}', b'{"query":{}}')]
+    """
+    if not content.endswith(b"\n"):
+        raise Answered(400, "illegal_argument_exception", "the body does not end with an end of line", "add one")
+    lines = [line.rstrip(b"\r") for line in content[:-1].split(b"\n")]
+    if len(lines) % 2:
+        raise Answered(400, "illegal_argument_exception", "the last head has no body", "write two lines a search")
+    yield from zip(lines[::2], lines[1::2], strict=True)
+
+
+def read_one(
+    indexes: str, for_each: Mapping[str, str], head: Values, body: Values, settings: Settings
+) -> NativeRequest | UsageError:
+    """Read one search of several; a dedupe parameter that is not understood is its own fault alone.
+
+    Args:
+        indexes: Where its head names none.
+        for_each: What the query string asks of every one.
+        head: Names the indexes, and how they are read.
+        body: In the engine's own language.
+        settings: The settings in force.
+    """
+    named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
+    if len(named) > 1 or not named[0]:
+        raise Answered(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
+    rest = {name: as_text(value) for name, value in head.items() if name not in INDEX}
+    try:
+        return build_request(named[0], {**rest, **for_each}, body, settings)
+    except UsageError as wrong:
+        return wrong
+
+
+def in_one(value: object) -> str:
+    """Write the indexes of a head as a path has them.
+
+    >>> in_one(["news", "law"])
+    'news,law'
+    """
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
