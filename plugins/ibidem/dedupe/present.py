@@ -43,7 +43,8 @@ class Page:
         inner = [self.entry(group, row) for row in group.listed[1:]]
         total = {"value": len(group.duplicates), "relation": "eq"}
         hits = {"total": total, "max_score": None, "hits": inner}
-        return self.entry(group, group.lead) | {"inner_hits": {"duplicates": {"hits": hits}}}
+        lead = self.entry(group, group.lead)
+        return lead | {"inner_hits": {**lead.get("inner_hits", {}), "duplicates": {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
         """Return one hit with what the layer says of it."""

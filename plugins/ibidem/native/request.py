@@ -114,7 +114,7 @@ def read_search(
     if "preference" not in sent and "pit" not in whole:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, whole.get("pit"), sent, _some(whole, EVERYWHERE))
-    shown = _some(whole, SHOWN | {"query"})
+    shown = _some(whole, SHOWN | {"query", "post_filter"})
     made = NativeSearch(target, ranking, _some(whole, BESIDE), shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
