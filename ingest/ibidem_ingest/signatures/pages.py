@@ -1,0 +1,81 @@
+"""Page signatures: a min-hash sketch and a text profile for each page (Spasojevic and Poncin 2011; the Qiqqa note).
+
+A page's sketch has 34 slots of 16 bits over the shingles that lie within the page, its profile is that of its tokens
+(`textprofile`), of which eight bytes are kept. A page of fewer than 10 tokens has neither: blank leaves, plate numbers
+and running titles would all match each other.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.shingles import Shingles
+from ibidem_ingest.signatures import minhash, textprofile
+from ibidem_ingest.termgroups import TermGroups
+from ibidem_ingest.tokens import TokenBatch
+
+SLOTS = 34
+BAND_ROWS = 3
+BANDS = SLOTS // BAND_ROWS
+LEAST_TOKENS = 10
+MATCHING = 4
+"""Equal slots, of 34, from which two pages match."""
+
+Sketches = NDArray[np.uint16]
+Profiles = NDArray[np.uint64]
+
+
+def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
+    """Sign pages.
+
+    Args:
+        batch: The tokens of the pages, a document of the batch for each.
+
+    Returns:
+        (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
+
+    >>> batch = TokenBatch.of(["the court held that the contract was void for want of consideration", "12"])
+    >>> sketches, profiles = sign_batch(batch)
+    >>> [bool(row.any()) for row in sketches], profiles.tolist()[1]
+    ([True, False], 0)
+    """
+    kept = batch.lengths >= LEAST_TOKENS
+    sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * kept[:, None]
+    told = textprofile.sign_batch(batch, TermGroups.of(batch))
+    return sketches.astype(np.uint16), np.array([short(each) for each in told], np.uint64) * kept
+
+
+def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
+    """Sign pages one by one, as `sign_batch` does.
+
+    Args:
+        pages: The tokens of each.
+    """
+    few = (0,) * SLOTS, 0
+    return [
+        (minhash.sign(tokens, SLOTS), short(textprofile.sign(tokens))) if len(tokens) >= LEAST_TOKENS else few
+        for tokens in pages
+    ]
+
+
+def short(profile: str) -> int:
+    """Return eight bytes of a text profile; 0 when there is none."""
+    return int(profile.partition(":")[2][:16] or "0", 16)
+
+
+def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
+    """Return the keys of the bands: three slots and the band's number.
+
+    Args:
+        sketches: (pages, 34) slots.
+
+    Returns:
+        (pages, 11) keys.
+    """
+    slots = sketches[:, : BANDS * BAND_ROWS].reshape(-1, BANDS, BAND_ROWS).astype(np.uint64)
+    number = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
+    keys: NDArray[np.uint64] = (
+        slots[:, :, 0] | slots[:, :, 1] << np.uint64(16) | slots[:, :, 2] << np.uint64(32) | number
+    )
+    return keys
