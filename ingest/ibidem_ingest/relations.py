@@ -90,8 +90,8 @@ KINDS: tuple[tuple[Name, Name], ...] = (
     ("contiguous_subset", "contains"),
     ("same_pagination", "different_pagination"),
 )
-"""Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind, so
-that two halves of a doubt about page breaks are not taken for a doubt about the text."""
+"""Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind,
+so that two halves of a doubt about page breaks are not taken for a doubt about the text."""
 
 
 @dataclass(frozen=True, slots=True)
