@@ -47,7 +47,8 @@ class Answer:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
-Plan = Callable[[Request], Answer | None]
+Plan = Callable[[Request], Answer | Request | None]
+"""What is answered; or another request that the real server is given instead, or None for the very one."""
 
 
 @dataclass
@@ -73,7 +74,7 @@ def between(target: str = "", plan: Plan = passes, *, tls: bool = False) -> Iter
 
     Args:
         target: Address of the real server; empty when the plan answers everything.
-        plan: What is answered; None passes a request on.
+        plan: What is answered, or passed on.
         tls: Whether to speak TLS with the self-signed certificate.
     """
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
@@ -113,8 +114,10 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.command, self.path, dict(self.headers), body)
         state.asked.append(request)
         planned = state.plan(request)
+        if isinstance(planned, Request):
+            request, planned = planned, None
         if planned is None or planned.passed:
-            status, headers, data = self.passed_on(body)
+            status, headers, data = self.passed_on(request)
         else:
             status, headers, data = (
                 planned.status,
@@ -130,11 +133,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def passed_on(self, body: bytes) -> tuple[int, dict[str, str], bytes]:
+    def passed_on(self, request: Request) -> tuple[int, dict[str, str], bytes]:
         """Give the request to the real server."""
         connection = HTTPConnection(self.server.target, timeout=60)  # type: ignore[attr-defined]
         kept = {name: value for name, value in self.headers.items() if name.lower() in ("content-type", "accept")}
-        connection.request(self.command, self.path, body or None, kept)
+        connection.request(request.method, request.path, request.body or None, kept)
         answer = connection.getresponse()
         data = answer.read()
         connection.close()

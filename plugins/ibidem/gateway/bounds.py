@@ -101,10 +101,7 @@ class Bounds:
 
     async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
-        if scope["path"] in ALWAYS:
-            await self._app(scope, receive, answer)
-            return
-        if self._now >= self._settings.gateway_clients:
+        if scope["path"] not in ALWAYS and self._now >= self._settings.gateway_clients:
             raise Answered(
                 429,
                 "rejected_execution_exception",

@@ -1,0 +1,145 @@
+"""The gateway has no rights of its own: whatever is answered was read with the caller's."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from gateway.accounts import CLERK, GUEST, HIDDEN, with_accounts
+from gateway.conftest import Leases
+from gateway.running import running
+from servers.between import Between
+
+READS = [
+    "/{index}/_search?q=text:rent",
+    "/{index}/_search?q=text:rent&dedupe=indent&dedupe_explain=true",
+    "/{index}/_search?q=text:rent&dedupe=collapse&dedupe_scope=matches",
+    "/{index}/_count?q=text:rent",
+    "/{index}/_count?q=text:rent&dedupe=indent",
+    "/ibidem/search?q=rent&dedupe_scope=index&dedupe_explain=true",
+    "/ibidem/search?q=roof&dedupe_scope=index&dedupe=collapse",
+    "/ibidem/inspect/lease",
+    "/ibidem/compare?a=lease&b=draft",
+    "/ibidem/groups",
+    "/ibidem/overrides",
+    "/ibidem/doctor",
+]
+
+
+@pytest.fixture(scope="module")
+def guarded(leases: Leases) -> Iterator[Between]:
+    """The engine with accounts."""
+    with with_accounts(leases) as stands:
+        yield stands
+
+
+@pytest.fixture(scope="module")
+def url(leases: Leases, guarded: Between) -> Iterator[str]:
+    """The gateway before it; its own address names a user with all rights, who must never be used."""
+    address = guarded.address(leases.kind).replace("://", "://clerk:pw@")
+    with running(leases.settings.changed(engine=address, gateway_overrides=True)) as where:
+        yield where
+
+
+def accounts_of(guarded: Between) -> set[str | None]:
+    """Return whose requests the engine got."""
+    sent = [{name.lower(): value for name, value in each.headers.items()} for each in guarded.asked]
+    return {headers.get("authorization") for headers in sent}
+
+
+def get(url: str, path: str, who: str, method: str = "GET", body: object = None) -> httpx2.Response:
+    headers = {"authorization": who} if who else {}
+    return httpx2.request(method, f"{url}{path}", headers=headers, json=body, timeout=60)
+
+
+@pytest.mark.parametrize("path", READS)
+def test_every_request_to_the_engine_carries_the_callers_own_account(
+    leases: Leases, guarded: Between, url: str, path: str
+) -> None:
+    for who in (CLERK, GUEST):
+        guarded.asked.clear()
+        assert get(url, path.format(index=leases.index), who).status_code == 200
+        assert accounts_of(guarded) == {who}
+
+
+@pytest.mark.parametrize("path", READS)
+def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, url: str, path: str) -> None:
+    for who in ("", "Basic bm9ib2R5OnB3", "Bearer x"):
+        answer = get(url, path.format(index=leases.index), who)
+        assert answer.status_code == 401
+        assert answer.json()["error"]["type"] == "security_exception"
+
+
+@pytest.mark.parametrize("path", READS[:-1])
+def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: Leases, url: str, path: str) -> None:
+    get(url, path.format(index=leases.index), CLERK)  # what the clerk may know is remembered for him alone
+    answer = get(url, path.format(index=leases.index), GUEST)
+    assert f'"{HIDDEN}"' not in answer.text
+    assert "LANDLORD" not in answer.text
+
+
+def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leases, url: str) -> None:
+    def seen(who: str) -> tuple[Any, ...]:
+        found = get(url, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", who).json()
+        sizes = sorted(hit["_dedupe"]["size"] for hit in found["hits"]["hits"])
+        inspected = [each["id"] for each in get(url, "/ibidem/inspect/lease", who).json()["duplicates"]]
+        groups = get(url, "/ibidem/groups", who).json()
+        beyond = get(url, "/ibidem/search?q=lease&dedupe_scope=index", who).json()["dedupe"]
+        return (
+            found["hits"]["total"]["value"],
+            sizes,
+            inspected,
+            groups["documents"],
+            groups["sizes"],
+            beyond["documents"]["matched"],
+        )
+
+    assert seen(CLERK) == (4, [1, 3], ["copy", "draft"], 5, {"3": 1}, 3)
+    assert seen(GUEST) == (3, [1, 2], ["draft"], 4, {"2": 1}, 2)
+
+
+def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(url: str) -> None:
+    for path in ("/ibidem/inspect/{}", "/ibidem/compare?a=lease&b={}", "/ibidem/compare?a={}&b=lease"):
+        hidden, missing = (get(url, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
+        assert hidden.status_code == missing.status_code == 404
+        assert hidden.text.replace(HIDDEN, "nosuch") == missing.text
+
+
+def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_by_him(url: str) -> None:
+    word = {"a": "lease", "b": HIDDEN, "verdict": "not", "reason": "told to the clerk"}
+    pair = f"/ibidem/overrides?a=lease&b={HIDDEN}"
+    assert get(url, "/ibidem/overrides", CLERK, "POST", word).status_code == 201
+    try:
+        assert get(url, "/ibidem/overrides", CLERK).json()["overrides"][0]["author"] == "clerk"
+        assert get(url, "/ibidem/overrides", GUEST).json() == {"overrides": []}
+        assert get(url, "/ibidem/overrides", GUEST, "POST", word).status_code == 404
+        assert get(url, pair, GUEST, "DELETE").status_code == 404
+    finally:
+        assert get(url, pair, CLERK, "DELETE").status_code == 200
+
+
+def test_several_searches_are_each_asked_with_the_callers_account(leases: Leases, guarded: Between, url: str) -> None:
+    body = f'{{"index":"{leases.index}"}}\n{{"dedupe":"indent"}}\n{{"index":"{leases.index}"}}\n{{"size":1}}\n'
+    guarded.asked.clear()
+    sent = {"authorization": GUEST, "content-type": "application/x-ndjson"}
+    found = httpx2.post(f"{url}/_msearch", content=body, headers=sent, timeout=60).json()["responses"]
+    assert found[0]["hits"]["total"]["value"] == 4
+    assert accounts_of(guarded) == {GUEST}
+
+
+def test_who_may_not_write_beside_the_index_says_nothing_there(url: str) -> None:
+    answer = get(url, "/ibidem/overrides", GUEST, "POST", {"a": "lease", "b": "draft", "verdict": "not"})
+    assert (answer.status_code, answer.json()["error"]["type"]) == (403, "security_exception")
+    assert get(url, "/ibidem/overrides", CLERK).json() == {"overrides": []}
+
+
+def test_metrics_tell_the_dead_letters_only_to_those_who_may_read_them(url: str) -> None:
+    assert "ibidem_dead_letters 0.0" in get(url, "/metrics", CLERK).text
+    assert "ibidem_dead_letters" not in get(url, "/metrics", "").text
+
+
+def test_an_engine_that_asks_for_an_account_is_ready(url: str) -> None:
+    assert get(url, "/readyz", "").status_code == 200
+    assert json.loads(get(url, "/healthz", "").text) == {"status": "ok"}
