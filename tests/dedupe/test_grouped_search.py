@@ -8,7 +8,7 @@ from dedupe.listed import PAGE, Listed
 from dedupe.made import Made, made
 from dedupe.naive import leaders
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
+from ibidem.grouped_search import Order, examined, search
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_ingest.decision import Policy
@@ -97,3 +97,16 @@ def test_readers_words_kept_beside_the_index_are_followed() -> None:
     assert groups[pair[0][1]] != groups[pair[1][1]]
     given = search(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])
     assert ids(given) == [hit["_id"] for hit in hits]
+
+
+@pytest.mark.parametrize(("order", "first"), [("newest", True), ("oldest", False)])
+def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
+    request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
+    found = examined(library, SAID, request, size=500, order=order)
+    plain = search(library, SAID, request, size=500)
+    leads = [hit["_source"] for hit in found.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    dates = [lead["date"][:10] for lead in leads if "date" in lead]
+    assert dates == sorted(dates, reverse=first)
+    assert all("date" not in lead for lead in leads[len(dates) :])
+    assert {hit["_id"] for hit in found.response["hits"]["hits"]} == {hit["_id"] for hit in plain["hits"]["hits"]}
+    assert found.window is not None

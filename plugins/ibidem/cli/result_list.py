@@ -22,7 +22,8 @@ from rich.text import Text
 from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless, marked, one_line, spelled
 from ibidem.differing import difference
-from ibidem.reasons import counted, reason
+from ibidem.reasons import counted
+from ibidem.response_words import account_line, because, groups, not_shown
 
 Hit = Mapping[str, Any]
 Response = Mapping[str, Any]
@@ -42,7 +43,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
     styled = console.color_system is not None and not console.no_color
     for part in [*late(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
-    console.print(Text(account(response, first), "account"))
+    console.print(Text(account_line(response, first), "account"))
 
 
 def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[RenderableType]:
@@ -55,31 +56,6 @@ def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[Render
             more = counted(hidden, "more duplicate") if duplicates else counted(hidden, "duplicate")
             yield Below(Text(f"+ {more}", "level"), 4)
         yield Text()
-
-
-def groups(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[Hit]]]:
-    """Yield each lead with the duplicates that follow it; those inside a collapsed lead stay closed."""
-    lead: Hit | None = None
-    duplicates: list[Hit] = []
-    for hit in hits:
-        if is_duplicate(hit):
-            duplicates.append(hit)
-            continue
-        if lead is not None:
-            yield lead, duplicates
-        lead, duplicates = hit, []
-    if lead is not None:
-        yield lead, duplicates
-
-
-def is_duplicate(hit: Hit) -> bool:
-    """Tell whether a hit follows a lead."""
-    return bool(hit.get("_dedupe", {}).get("indent", 0))
-
-
-def not_shown(lead: Hit, duplicates: Sequence[Hit]) -> int:
-    """Return how many members of a group are not in the list."""
-    return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
 
 
 def leading(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
@@ -98,18 +74,9 @@ def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
     mark = hit["_dedupe"]
     yield Below(one_line(Text(harmless(title_of(hit)))), 6, "    └")
     yield Below(Text(about(hit), "about"), 6)
-    yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), because(mark)), 6)
+    yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), harmless(because(mark))), 6)
     if line := differs(hit, lead):
         yield Below(one_line(line), 6)
-
-
-def because(mark: Mapping[str, Any]) -> str:
-    """Say why a duplicate is one, and what else is to be known of it."""
-    said = [f": {reason(mark['why'])}"] if mark.get("why") else []
-    said += [f"; {harmless(note)}" for note in mark.get("notes", ())]
-    if mark.get("outside"):
-        said.append("; it does not match the query")
-    return "".join(said)
 
 
 def differs(hit: Hit, lead: Hit) -> Text | None:
@@ -153,28 +120,3 @@ def late(account: Mapping[str, Any]) -> Iterator[RenderableType]:
     if len(found) > LATE_SHOWN:
         yield Below(Text(f"… {len(found) - LATE_SHOWN:,} more", "about"), 4)
     yield Text()
-
-
-def account(response: Response, first: int) -> str:
-    """Return the account of a response as one line."""
-    told = response["dedupe"]
-    documents, grouped = told["documents"], told["groups"]
-    shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
-    matched = documents["matched"]
-    parts = [f"{counted(matched, 'document')} match{'es' * (matched == 1)}", f"{documents['in_window']:,} examined"]
-    if told["mode"] != "off":
-        parts.append(counted(grouped["in_window"], "group"))
-    parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
-    if told.get("capped"):
-        parts.append(f"look-up cut for {counted(len(told['capped']), 'lead')}")
-    if told.get("limited"):
-        parts.append("no window reaches the rest")
-    parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range
-    return "; ".join(parts)
-
-
-REMARKS = {
-    "unsigned": "without signatures",
-    "mixed_tables": "signed with another idf table",
-}
-"""Counts of the account that are named when they are not zero."""

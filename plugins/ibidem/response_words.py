@@ -1,0 +1,68 @@
+"""What a response says, for people: which hits belong together, why, and what the account counts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ibidem.reasons import counted, reason
+
+Hit = Mapping[str, Any]
+Response = Mapping[str, Any]
+
+
+def groups(hits: Sequence[Hit]) -> Iterator[tuple[Hit, list[Hit]]]:
+    """Yield each lead with the duplicates that follow it; those inside a collapsed lead stay closed."""
+    lead: Hit | None = None
+    duplicates: list[Hit] = []
+    for hit in hits:
+        if is_duplicate(hit):
+            duplicates.append(hit)
+            continue
+        if lead is not None:
+            yield lead, duplicates
+        lead, duplicates = hit, []
+    if lead is not None:
+        yield lead, duplicates
+
+
+def is_duplicate(hit: Hit) -> bool:
+    """Tell whether a hit follows a lead."""
+    return bool(hit.get("_dedupe", {}).get("indent", 0))
+
+
+def not_shown(lead: Hit, duplicates: Sequence[Hit]) -> int:
+    """Return how many members of a group are not in the list."""
+    return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
+
+
+def because(mark: Mapping[str, Any]) -> str:
+    """Say why a duplicate is one, and what else is to be known of it."""
+    said = [f": {reason(mark['why'])}"] if mark.get("why") else []
+    said += [f"; {note}" for note in mark.get("notes", ())]
+    if mark.get("outside"):
+        said.append("; it does not match the query")
+    return "".join(said)
+
+
+def account_line(response: Response, first: int) -> str:
+    """Return the account of a response as one line."""
+    told = response["dedupe"]
+    documents, grouped = told["documents"], told["groups"]
+    shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
+    matched = documents["matched"]
+    parts = [f"{counted(matched, 'document')} match{'es' * (matched == 1)}", f"{documents['in_window']:,} examined"]
+    if told["mode"] != "off":
+        parts.append(counted(grouped["in_window"], "group"))
+    parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
+    if told.get("capped"):
+        parts.append(f"look-up cut for {counted(len(told['capped']), 'lead')}")
+    if told.get("limited"):
+        parts.append("no window reaches the rest")
+    parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range
+    return "; ".join(parts)
+
+
+REMARKS = {
+    "unsigned": "without signatures",
+    "mixed_tables": "signed with another idf table",
+}
+"""Counts of the account that are named when they are not zero."""
