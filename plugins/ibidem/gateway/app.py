@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ibidem.gateway import documents, exposition, health, overrides, root, searching
 from ibidem.gateway.bounds import Bounds
+from ibidem.gateway.documentation import documented
 from ibidem.gateway.engines import Engines
 from ibidem.gateway.given import Given
 from ibidem.gateway.metrics import Metrics
@@ -49,6 +50,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         app.include_router(router)
     for kind in (Answered, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
+    documented(app)
     names = (*settings.gateway_hosts, *hosts)
     app.add_middleware(
         Bounds,

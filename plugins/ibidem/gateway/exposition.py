@@ -1,6 +1,7 @@
 """`/metrics` as Prometheus reads it."""
 
 from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
@@ -11,7 +12,7 @@ from ibidem_engines.errors import EngineError
 router = APIRouter(tags=["operation"])
 
 
-@router.get("/metrics")
+@router.get("/metrics", response_class=PlainTextResponse)
 def metrics(given: WithGiven, engine: CallersEngine) -> Response:
     """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
     text = generate_latest(given.metrics.registry) + dead_letters(engine)
