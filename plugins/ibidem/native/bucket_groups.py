@@ -24,7 +24,7 @@ MEMBERS, CONTENTS, UNSIGNED = "_ibidem_members", "_ibidem_contents", "_ibidem_un
 PRECISION = 3_000
 """Distinct keys up to which the server's estimate is close."""
 
-NO_META = ("meta", {})
+NO_META: tuple[str, Json] = ("meta", {})
 """What OpenSearch adds to an aggregation in some searches and not in others."""
 
 CONTENT = "ibidem.content"
@@ -92,7 +92,11 @@ class BucketGroups:
             return part
         exact = exact and not part.get("doc_count_error_upper_bound")
         own = {named(name): each for name, each in part.items() if named(name) in (MEMBERS, CONTENTS, UNSIGNED)}
-        rest = {name: self._told_in(each, rows, exact=exact) for name, each in part.items() if named(name) not in own}
+        rest = {
+            name: self._told_in(each, rows, exact=exact)
+            for name, each in part.items()
+            if named(name) not in own and (name, each) != NO_META
+        }
         return rest | {"_dedupe": self._counted(part["doc_count"], own, rows, exact=exact)} if own else rest
 
     def _counted(
