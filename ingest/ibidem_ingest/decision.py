@@ -6,7 +6,7 @@ The table of `presentation.md`, "What puts a pair at a level", the strongest evi
 |---|---|
 | `identical` | equal content hash |
 | `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; each with its guards, all within the date window |
-| `partial` | relations and unique words, which come with page signatures: so far what `near` is |
+| `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); else one text holds most five-word runs of the other, as far as min-hash tells |
 
 Feature sets count at lengths within 5 % and the profile not at all, because trials on four real collections
 (`benchmarks/quality.py`: on one half the figures were chosen, on the other they held) find no duplicate by the profile
@@ -21,9 +21,11 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal, get_args
 
+from ibidem_ingest.relations import relate
 from ibidem_ingest.signatures import minhash
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.numbers import Numbers, agree
-from ibidem_ingest.signatures.packed import FULL, NO_DATE, WEAK, Packed
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
 from ibidem_ingest.signatures.signature import FULL_SET
 
 Level = Literal["identical", "near", "partial"]
@@ -76,6 +78,19 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Contained:
+    """Containment evidence of texts of which not both are long (signatures.md 4).
+
+    Args:
+        share: The least share of the smaller text's shingles that the other holds, as min-hash estimates it.
+        shortest: The fewest tokens of the smaller text.
+    """
+
+    share: float = 0.8
+    shortest: int = 50
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """What counts as a duplicate: every figure of the decision (presentation.md); None takes a kind of evidence away.
 
@@ -86,6 +101,8 @@ class Policy:
         terms: Feature sets.
         fingerprint: Fingerprints.
         profile: Least ratio of lengths beside equal document profiles; agreeing numbers are required besides.
+        contained: Containment of shingles, at `partial`.
+        related: Relations of long texts, at `partial`: the least confidence.
     """
 
     level: Level = "near"
@@ -94,6 +111,8 @@ class Policy:
     terms: Terms | None = Terms()
     fingerprint: Fingerprint | None = Fingerprint()
     profile: float | None = None
+    contained: Contained | None = Contained()
+    related: float | None = 0.5
 
     def at(self, level: Level) -> "Policy":
         """Return the same figures at another level."""
@@ -110,7 +129,8 @@ class Evidence:
 
     Args:
         level: The strongest level that the pair reaches.
-        signature: `content`, `minhash`, `termvector`, `fingerprint` or `profile`.
+        signature: `content`, `minhash`, `termvector`, `fingerprint`, `profile`, or at `partial` `shingles`, `pages`,
+            `chunks` or `words`.
         score: 0 to 1; 1.0 for equal hashes.
         why: The signature, its figures and the values of the guards, as an answer shows them.
     """
@@ -248,6 +268,23 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     return found("near", "profile", 1.0, {}, guards)
 
 
+def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
+    """Partial by containment: the larger text holds most shingles of the smaller; never where both are long."""
+    rule = policy.contained
+    if rule is None or a.flags & b.flags & LONG or min(a.length, b.length) < rule.shortest:
+        return None
+    share = minhash.containment(a.slots, b.slots, a.shingles, b.shingles)
+    if share < rule.share:
+        return None
+    figures = {"relation": "part_of" if smaller(a, b) else "contains", "estimate": round(share, 3)}
+    return found("partial", "shingles", share, figures, guards)
+
+
+def smaller(a: Packed, b: Packed) -> bool:
+    """Tell which of two texts is the part: the one with fewer shingles; of equal ones either."""
+    return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
+
+
 def found(level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards) -> Evidence:
     """Put evidence together: what signature, its figures, then the guards."""
     return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
@@ -258,25 +295,66 @@ Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]
 RULES: Mapping[Level, tuple[Rule, ...]] = {
     "identical": (same_content,),
     "near": (similar_shingles, shared_terms, same_fingerprint, same_profile),
-    "partial": (),
+    "partial": (contained_shingles,),
 }
 """For each level the rules that put a pair there, the strongest first."""
 
 
-def decide(a: Packed, b: Packed, policy: Policy) -> Evidence | None:
+Long = tuple[LongSignatures, LongSignatures]
+
+DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
+"""What a document is to another, by which of the two holds the other."""
+
+
+def related(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:
+    """Partial by a relation of two long texts; what is told is what the first document is to the second."""
+    turned = (a.content, a.id) > (b.content, b.id)
+    relation = relate(*(long[::-1] if turned else long), whole=minhash.corrected(minhash.compare(a.slots, b.slots)))
+    if policy.related is None or relation is None or relation.confidence < policy.related:
+        return None
+    relation = relation.turned() if turned else relation
+    figures = {
+        "relation": relation.told,
+        **({"direction": DIRECTED[relation.contains]} if relation.contains else {}),
+        "confidence": round(relation.confidence, 3),
+        "parts": long[0].parts,
+        "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long[0])},
+        "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long[1])},
+        "signals": dict(relation.signals),
+    }
+    return found("partial", long[0].parts, relation.confidence, figures, guards)
+
+
+def both_long(a: Packed, b: Packed) -> bool:
+    """Tell whether a relation of two texts can be told at all."""
+    return bool(a.flags & b.flags & LONG)
+
+
+def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy.
 
     Args:
         a: One document's packed signatures.
         b: The other's; their order does not matter.
         policy: The level asked for, and all figures.
+        long: The long signatures of both, where both have them; only `partial` looks at them.
 
     Returns:
-        The strongest evidence, or None when the two are no duplicates at this level.
+        The strongest evidence, with the relation of two long texts in `why` besides; None when the two are no
+        duplicates at this level.
     """
     if not a.length or not b.length or differ_where_they_must_not(a, b):
         return None
     guards = Guards.between(a, b)
+    evidence = strongest(a, b, policy, guards)
+    if long is None or policy.level != "partial" or not guards.within(policy.window_days):
+        return evidence
+    told = related(a, b, long, policy, guards)
+    return replace(evidence, why={**told.why, **evidence.why}) if evidence and told else evidence or told
+
+
+def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
+    """Go through the levels up to the one asked for; the first evidence counts."""
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical" and not guards.within(policy.window_days):
             return None

@@ -22,14 +22,18 @@ create table if not exists "ibidem.{index}.documents" (
   date text not null,
   url text not null,
   given integer,
+  pages integer not null,
   meta text not null          -- JSON
 );
+
+-- Long signatures, of long texts only: read to compare two documents, never by a search.
+create table if not exists "ibidem.{index}.long" (place integer primary key, value blob not null);
 
 create virtual table if not exists "ibidem.{index}.texts" using fts5(
   title, text, tokenize = "unicode61 remove_diacritics 2"
 );
 
--- Values under which a document is looked up: min-hash bands, hashes, rarest terms. No positions, no copy of the values.
+-- Values under which a document is looked up: min-hash bands, hashes, rarest terms, clues of pages. No positions, no copy of the values.
 create virtual table if not exists "ibidem.{index}.keys" using fts5(
   key, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars ':'"
 );

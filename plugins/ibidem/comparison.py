@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ibidem.alignment import Passage, passages
-from ibidem.inspection import RELATIONS
+from ibidem.inspection import relation_of
 from ibidem.sharedtext import Region, covered, in_characters, runs
 from ibidem.wordplaces import Words, words
-from ibidem_ingest.decision import Evidence, Guards, Policy, decide, same_table
+from ibidem_ingest.decision import Evidence, Guards, Long, Policy, decide, same_table
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.signatures import minhash
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign
 
@@ -53,7 +54,7 @@ class Comparison:
             "a": self.a.id,
             "b": self.b.id,
             "level": self.evidence.level if self.evidence else None,
-            "relation": RELATIONS.get(self.evidence.level) if self.evidence else None,
+            "relation": relation_of(self.evidence) if self.evidence else None,
             "confidence": self.evidence.score if self.evidence else None,
             "why": dict(self.evidence.why) if self.evidence else None,
             "signals": self.signals,
@@ -70,14 +71,14 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         tables: The idf tables of their languages.
         policy: The figures of the decision.
     """
-    packed_a, packed_b = signed(a, b, tables)
+    (packed_a, packed_b), long = signed(a, b, tables)
     words_a, words_b = words(a.text), words(b.text)
     found = runs(words_a.tokens, words_b.tokens)
     shared = [in_characters(run, words_a, words_b) for run in found]
     return Comparison(
         a,
         b,
-        decide(packed_a, packed_b, policy),
+        decide(packed_a, packed_b, policy, long),
         signals(packed_a, packed_b) | overlap(words_a, words_b, shared),
         words_a,
         words_b,
@@ -85,14 +86,14 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     )
 
 
-def signed(a: Document, b: Document, tables: Tables) -> tuple[Packed, Packed]:
+def signed(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], Long | None]:
     """Sign both documents, in the form that decisions are made on."""
-    left, right = (
-        unpack(pack(document, signatures)) for document, signatures in zip((a, b), sign([a, b], tables), strict=True)
-    )
+    own, other = sign([a, b], tables)
+    left, right = unpack(pack(a, own)), unpack(pack(b, other))
     if left is None or right is None:
         raise AssertionError("a value that was just packed is read again")
-    return left, right
+    its, others = LongSignatures.decode(own.long), LongSignatures.decode(other.long)
+    return (left, right), (its, others) if its and others else None
 
 
 def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:

@@ -1,6 +1,6 @@
 """Duplicates that are found, against labels: what `ibidem evaluate` measures."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,7 +8,11 @@ from time import perf_counter
 
 from ibidem.agreement import PairFigures, SetFigures, adjusted_rand, components
 from ibidem.dedupe.grouping import group
+from ibidem.dedupe.keys import Holders
+from ibidem.dedupe.longs import Longs
+from ibidem.dedupe.page_keys import PageKeys
 from ibidem.dedupe.pairs import duplicates
+from ibidem.dedupe.related import Related
 from ibidem.labels import Pair, named, ordered, parse_condition, read_labels, read_pairs
 from ibidem.mistakes import Mistake, Signed
 from ibidem_engines.query import Filter
@@ -16,6 +20,7 @@ from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import signed
@@ -84,14 +89,28 @@ class Collection:
     Args:
         ids: Their ids, in the order of the files.
         columns: Their packed values.
+        long: Their long signatures, encoded, by id.
         left_out: Ids of documents that the filters left out or that could not be read.
         refused: How many could not be read.
     """
 
     ids: Sequence[str]
     columns: PackedColumns
+    long: Mapping[str, bytes]
     left_out: AbstractSet[str]
     refused: int
+
+    def related(self, policy: Policy) -> tuple[Related | None, Holders | None]:
+        """Return who decides on pairs of long texts, and which of them share clues; neither below `partial`."""
+        if policy.level != "partial" or policy.related is None:
+            return None, None
+        names = [("", name) for name in self.ids]
+        keys = PageKeys()
+        for name, value in self.long.items():
+            if (signatures := LongSignatures.decode(value)) is not None:
+                keys.add(("", name), signatures)
+        longs = Longs(lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long})
+        return Related(names, self.columns.packed, policy, longs), keys.holders(names)
 
 
 def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
@@ -127,8 +146,9 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
     began = perf_counter()
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
+    related, suspected = collection.related(policy)
     found = found_pairs(collection, policy)
-    groups = group(collection.columns, policy).lead.tolist()
+    groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
     sets = components(collection.ids, true)
     return Evaluation(
         documents=len(collection.ids),
@@ -144,7 +164,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
 
 def found_pairs(collection: Collection, policy: Policy) -> set[Pair]:
     """Return all pairs that the decision joins, by their ids."""
-    found = duplicates(collection.columns, policy)
+    found = duplicates(collection.columns, policy, *collection.related(policy))
     names = collection.ids
     return {ordered(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
 
@@ -155,7 +175,7 @@ def collect(
     seen: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
 ) -> Collection:
-    """Sign documents in memory; only their packed values are kept.
+    """Sign documents in memory; only their packed values and long signatures are kept.
 
     Args:
         items: Documents and refusals, as readers give them.
@@ -169,15 +189,18 @@ def collect(
     refusals: list[Refusal] = []
     left_out: set[str] = set()
     packed: dict[str, bytes] = {}
+    long: dict[str, bytes] = {}
     for document, signatures in signed(passing(without(refusals, items), filters, left_out), tables):
         if document.id in packed:
             raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)
+        if signatures.long:
+            long[document.id] = signatures.long
         seen(len(packed))
     if not packed:
         raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
     left_out.update(refusal.id for refusal in refusals)
-    return Collection(list(packed), PackedColumns.of(list(packed.values())), left_out, len(refusals))
+    return Collection(list(packed), PackedColumns.of(list(packed.values())), long, left_out, len(refusals))
 
 
 def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:

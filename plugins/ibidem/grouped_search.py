@@ -60,6 +60,11 @@ class EngineSource:
         yield from ()
         return self.engine.find(searches, filters_of(self.query) if everywhere else self.query)
 
+    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+        """See `Source.long_signatures`."""
+        yield from ()
+        return self.engine.long_signatures(names)
+
     def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
         """See `Source.fetch`."""
         yield from ()

@@ -3,18 +3,25 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ibidem.dedupe.longs import Longs
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.scope import cut_clues, search_for
 from ibidem.dedupe.window import Window
 from ibidem.recorded import recorded
 from ibidem.takedown import stored_hits
-from ibidem_engines.engine import Clue, Engine, Hit, Stored
+from ibidem_engines.engine import Engine, Hit, Stored
 from ibidem_ingest.decision import Evidence, Level, Policy
 from ibidem_ingest.errors import Missing, UsageError
-from ibidem_ingest.signatures.packed import NO_DATE, Packed
+from ibidem_ingest.signatures.clues import Clue
+from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
 
 RELATIONS: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
-"""What two documents are to each other, as far as signatures of whole documents tell; pages will tell more."""
+"""What two documents are to each other, as far as signatures of whole documents tell."""
+
+
+def relation_of(evidence: Evidence) -> str:
+    """Return the relation that a pair's evidence tells: that of pages where there is one."""
+    return str(evidence.why.get("relation") or RELATIONS.get(evidence.level, "overlapping_text"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class Duplicate:
             "id": self.id,
             "title": self.title,
             "level": self.evidence.level,
-            "relation": RELATIONS.get(self.evidence.level),
+            "relation": relation_of(self.evidence),
             "score": self.evidence.score,
             "why": dict(self.evidence.why),
         }
@@ -94,9 +101,12 @@ def inspect(
     words = [
         each for each in (recorded(engine) if overrides is None else overrides) if own_name(own) in (each.a, each.b)
     ]
-    (found,) = engine.find([search_for(packed, policy)])
+    longs = Longs(engine.long_signatures)
+    wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
+    (found,) = engine.find([search_for(packed, policy, longs.of(own_name(own)) if wanted else None)])
     hits = {own_name(hit): hit for hit in [*found.hits, *declared(engine, words)] if own_name(hit) != own_name(own)}
-    window = Window.of([own, *hits.values()], policy, words)
+    suspected = ((0, row) for row in range(1, len(hits) + 1))
+    window = Window.of([own, *hits.values()], policy, words, longs=longs, suspected=suspected)
     evidence = {row: held for row in range(1, len(window.hits)) if (held := window.evidence(row, 0))}
     stored = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+from ibidem.pagenumbers import spanned
+
 Why = Mapping[str, object]
 
 
@@ -32,8 +34,49 @@ SIGNATURES: Mapping[str, Callable[[Why], str]] = {
     "minhash": lambda why: f"{why['shared']} of {why['of']} samples of five-word runs equal",
     "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
     "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
+    "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter one's five-word runs",
+    **dict.fromkeys(("pages", "chunks", "words"), lambda _: ""),
 }
-"""For each signature what its evidence says."""
+"""For each signature what its evidence says; of long ones the relation says it all."""
+
+
+RELATIONS: Mapping[str, str] = {
+    "same_pagination": "the same text on the same pages",
+    "different_pagination": "the same text on other pages",
+    "overlapping_text": "texts that overlap",
+}
+"""Relations without a direction."""
+
+DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
+"""What a document is to the other."""
+
+
+def relation(why: Why, other: str) -> str:
+    """Say what a long text is to another, and where.
+
+    Args:
+        why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
+        other: The other's title or id; may be empty.
+    """
+    name = str(why["relation"])
+    direction = DIRECTIONS.get(why.get("direction", name))
+    if direction is None:
+        places = " with ".join(part for side in ("own", "other") if (part := place(why, side)))
+        return f"{RELATIONS[name]}: {places}" if name == "overlapping_text" and places else RELATIONS[name]
+    where = place(why, "other" if direction == "part of" else "own")
+    return ", ".join(part for part in (f"{direction}: {other}" if other else f"{direction} it", where) if part)
+
+
+def place(why: Why, side: str) -> str:
+    """Say where in one of two texts the common part stands; empty when no range is known.
+
+    >>> place({"parts": "pages", "other": {"from": 12, "to": 12, "of": 402}}, "other")
+    'page 12 of 402'
+    """
+    span = why.get(side)
+    if not isinstance(span, Mapping):
+        return ""
+    return f"{spanned(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
 
 
 def apart(days: int) -> str:
@@ -61,15 +104,18 @@ def guards(why: Why) -> list[str]:
     return said
 
 
-def reason(why: Why) -> str:
+def reason(why: Why, other: str = "") -> str:
     """Say why a document is a duplicate.
 
     Args:
         why: The evidence as a response carries it: `signature`, its figures, and the guard values.
+        other: Title or id of the document that it duplicates; named where one holds the other.
 
     >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
     '57 of 60 rare terms shared, 1 day apart'
     """
     name = str(why.get("signature", ""))
     strongest = SIGNATURES[name](why) if name in SIGNATURES else name
-    return ", ".join(part for part in [strongest, *guards(why)] if part)
+    told = relation(why, other) if "relation" in why else ""
+    said = [part for part in [told, strongest, *guards(why)] if part]
+    return ", ".join(said)

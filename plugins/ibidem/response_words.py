@@ -34,9 +34,19 @@ def not_shown(lead: Hit, duplicates: Sequence[Hit]) -> int:
     return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
 
 
-def because(mark: Mapping[str, Any]) -> str:
-    """Say why a duplicate is one, and what else is to be known of it."""
-    said = [f": {reason(mark['why'])}"] if mark.get("why") else []
+def called(hit: Hit) -> str:
+    """Return the title or id by which another document speaks of a hit, on one line."""
+    return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
+
+
+def because(mark: Mapping[str, Any], lead: str = "") -> str:
+    """Say why a duplicate is one, and what else is to be known of it.
+
+    Args:
+        mark: What the layer says of it.
+        lead: What its lead is called; may be empty.
+    """
+    said = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
     said += [f"; {note}" for note in mark.get("notes", ())]
     if mark.get("outside"):
         said.append("; it does not match the query")

@@ -6,17 +6,23 @@ what decides is kept of each, and the keys that documents share: 200,000 of them
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.dedupe.grouping import Grouping, group
+from ibidem.dedupe.keys import Holders
+from ibidem.dedupe.longs import Longs
 from ibidem.dedupe.overrides import Name, Override, heard
+from ibidem.dedupe.page_keys import PageKeys
+from ibidem.dedupe.related import Related
 from ibidem.dedupe.verification import SIGNATURES
 from ibidem.recorded import recorded
 from ibidem_engines.engine import Engine, Hit
 from ibidem_ingest.decision import Level, Policy
-from ibidem_ingest.signatures.packed import NO_DATE
+from ibidem_ingest.signatures.longsignatures import LongSignatures
+from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 LARGEST = 10
@@ -129,19 +135,67 @@ def index_groups(
         seen: Called with the number of documents read so far.
     """
     policy = policy or Policy()
-    names, columns = in_order(*gathered(engine.scan(), seen))
+    shelf = Shelf(engine, policy)
+    names, columns = in_order(*gathered(engine.scan(), seen, shelf))
     words = recorded(engine) if overrides is None else overrides
-    grouping = group(columns, policy, heard(words, names, columns).said)
+    related, suspected = shelf.related(names)
+    grouping = group(columns, policy, heard(words, names, columns).said, related, suspected)
     return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)))
 
 
-def gathered(slices: Iterable[Sequence[Hit]], seen: Callable[[int], None]) -> tuple[list[Name], list[PackedColumns]]:
-    """Read an index slice by slice; the packed values themselves are not kept."""
+@dataclass(slots=True)
+class Shelf:
+    """The long texts of an index: their clues, and their packed values.
+
+    Args:
+        engine: Where they are.
+        policy: The decision for a pair; long texts matter at `partial` only.
+        keys: Their clues.
+        packed: Their packed values.
+    """
+
+    engine: Engine
+    policy: Policy
+    keys: PageKeys = field(default_factory=PageKeys)
+    packed: dict[Name, bytes] = field(default_factory=dict)
+
+    def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
+        """Take the long ones of a slice.
+
+        Args:
+            hits: The slice.
+            flags: (n,) their flags.
+        """
+        if self.policy.level != "partial" or self.policy.related is None:
+            return
+        long = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
+        for name, value in self.engine.long_signatures(list(long)).items() if long else ():
+            if (signatures := LongSignatures.decode(value)) is not None:
+                self.keys.add(name, signatures)
+                self.packed[name] = long[name].packed or b""
+
+    def related(self, names: Sequence[Name]) -> tuple[Related, Holders]:
+        """Return who decides on pairs of long texts, and which of them share clues.
+
+        Args:
+            names: Index and id of all rows.
+        """
+        longs = Longs(self.engine.long_signatures)
+        related = Related(names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, longs)
+        return related, self.keys.holders(names)
+
+
+def gathered(
+    slices: Iterable[Sequence[Hit]], seen: Callable[[int], None], shelf: Shelf
+) -> tuple[list[Name], list[PackedColumns]]:
+    """Read an index slice by slice; the packed values themselves are kept of long texts only."""
     names: list[Name] = []
     parts: list[PackedColumns] = []
     for hits in slices:
         names += [(hit.index, hit.id) for hit in hits]
-        parts.append(replace(PackedColumns.of([hit.packed for hit in hits]), values=(), ids=[]))
+        columns = PackedColumns.of([hit.packed for hit in hits])
+        shelf.add(hits, columns.flags)
+        parts.append(replace(columns, values=(), ids=[]))
         seen(len(names))
     return names, parts
 

@@ -13,6 +13,7 @@ from ibidem_engines.errors import Permanent
 from ibidem_engines.exchange import answer_to
 from ibidem_engines.faults import failure_of, judged
 from ibidem_engines.layout import Layout
+from ibidem_engines.longvalues import long_values
 from ibidem_engines.lookup import LookUp
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.ranking import ranked, window
@@ -103,6 +104,11 @@ class ClusterEngine:
         """See `Engine.find`."""
         among = None if query is None else dsl.clause(query, self.fields)
         return self._cluster.hold(LookUp(Target(self.index), self._readable(), among).find(searches))
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """See `Engine.long_signatures`."""
+        self._readable()
+        return self._cluster.hold(long_values(self._target(), ids))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """See `Engine.scan`."""
@@ -244,10 +250,7 @@ class ClusterEngine:
 
     def _marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
         """Search for documents by id, so that the server marks the query's words."""
-        by_index: dict[str, list[str]] = {}
-        for index, name in ids:
-            by_index.setdefault(index, []).append(name)
-        body = dsl.fetch(by_index, query, self.fields, self._dialect.offset_limit)
+        body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit)
         hits: list[Mapping[str, Any]] = self._search(body)["hits"]["hits"]
         return hits
 

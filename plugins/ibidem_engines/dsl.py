@@ -15,6 +15,7 @@ from ibidem_engines.source import filter_value, iso_day
 Clause = dict[str, Any]
 
 PACKED = "ibidem.packed"
+LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
 ALL: Clause = {"match_all": {}}
 BODY = frozenset(
@@ -100,15 +101,14 @@ def with_ids(body: Mapping[str, Any]) -> Clause:
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
-def fetch(ids: Mapping[str, Sequence[str]], query: Query, fields: Fields, offset_limit: str) -> Clause:
+def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str) -> Clause:
     """Ask for documents by index and id, with marks of the server's own around the query's words.
 
     The query stands beside the ids without deciding on them: a document that no longer matches, or never did, is shown.
     """
-    chosen = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in ids.items()]
     return {
-        "query": {"bool": {"filter": [_or(chosen)], "should": [clause(query, fields)]}},
-        "size": sum(map(len, ids.values())),
+        "query": {"bool": {"filter": [_named(ids)], "should": [clause(query, fields)]}},
+        "size": len(ids),
         "highlight": {
             offset_limit: ANALYSED,
             "pre_tags": [HIGHLIGHT[0]],
@@ -119,6 +119,25 @@ def fetch(ids: Mapping[str, Sequence[str]], query: Query, fields: Fields, offset
             },
         },
     }
+
+
+def long_signatures(ids: Sequence[tuple[str, str]]) -> Clause:
+    """Ask for the long signatures of documents by index and id, and for nothing else of them."""
+    return {
+        "query": {"bool": {"filter": [_named(ids), {"exists": {"field": LONG}}]}},
+        "size": len(ids),
+        "track_total_hits": False,
+        "_source": False,
+        "docvalue_fields": [LONG],
+    }
+
+
+def _named(ids: Sequence[tuple[str, str]]) -> Clause:
+    """Choose documents by index and id."""
+    by_index: dict[str, list[str]] = {}
+    for index, name in ids:
+        by_index.setdefault(index, []).append(name)
+    return _or([{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()])
 
 
 def by_id(ids: Sequence[str]) -> Clause:

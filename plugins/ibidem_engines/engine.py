@@ -10,9 +10,9 @@ from typing import Literal, Protocol
 
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.clues import Clue
 from ibidem_ingest.signatures.signature import Signatures
 
-Clue = Literal["content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare"]
 Ledger = Literal["runs", "dead", "tombstones", "overrides"]
 
 
@@ -44,6 +44,11 @@ class Record:
     version: int
     digest: str
     packed: bytes
+
+    @property
+    def long(self) -> bytes:
+        """Its long signatures in one value; empty for a short text, and for a record without signatures."""
+        return self.signatures.long if self.packed else b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,8 @@ class Search:
     Args:
         values: For each field the values of which one is enough.
         least: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
-        limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`.
+        limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of
+            a long text that more documents carry is passed over, so that a banner page hides nothing else.
         own: Id of the stored document whose values these are, in the index that is searched: it is left out of the
             hits, and the engine need not look up what only it carries. Empty: nothing is left out.
     """
@@ -217,6 +223,9 @@ class Engine(Protocol):
 
     def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
         """Look up signature values, an answer for each search; with a query, only among what matches it."""
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """Read the long signatures of documents by (index, id); those that have none are left out."""
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the whole index in slices, in the order of writing."""

@@ -4,7 +4,7 @@ from binascii import a2b_base64
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.dsl import PACKED
+from ibidem_engines.dsl import LONG, PACKED
 from ibidem_engines.engine import Hit
 from ibidem_engines.writing import order_of
 from ibidem_ingest.signatures.packed import id_of
@@ -26,7 +26,7 @@ def in_order(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _hit(hit: Mapping[str, Any]) -> Hit:
-    packed = _packed(hit)
+    packed = _binary(hit, PACKED)
     name = hit.get("_id") or (id_of(packed) if packed else "")
     return Hit(
         hit["_index"],
@@ -38,7 +38,13 @@ def _hit(hit: Mapping[str, Any]) -> Hit:
     )
 
 
-def _packed(hit: Mapping[str, Any]) -> bytes | None:
-    """Decode the packed value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs."""
-    values = hit.get("fields", {}).get(PACKED)
+def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
+    """Read the long signatures of an answer's hits, by index and id."""
+    found = {(hit["_index"], hit["_id"]): _binary(hit, LONG) for hit in answer["hits"]["hits"]}
+    return {name: value for name, value in found.items() if value}
+
+
+def _binary(hit: Mapping[str, Any], field: str) -> bytes | None:
+    """Decode a binary value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs."""
+    values = hit.get("fields", {}).get(field)
     return a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None

@@ -14,13 +14,13 @@ from typing import Any
 import orjson
 
 from ibidem_engines.dsl import Clause, by_id, only_packed, with_ids
-from ibidem_engines.engine import CONTENT_HITS, Clue, Found, Hit, Search
+from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
 from ibidem_engines.exchange import Exchange
 from ibidem_engines.faults import failure_of
 from ibidem_engines.hits import all_named, read_hits
 from ibidem_engines.layout import Layout
 from ibidem_engines.target import Target
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.clues import LONG_CLUES, Clue, clues
 from ibidem_ingest.signatures.packed import unpack
 
 TOGETHER = 250
@@ -102,10 +102,12 @@ class LookUp:
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.least]
+        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
         for at in range(0, len(searches), TOGETHER):
             some = range(at, at + TOGETHER)
-            yield from self._together([each for each in questions if each.at in some and each.least <= 1])
+            yield from self._together([each for each in told if each.at in some])
         yield from self._apart([each for each in questions if each.least > 1])
+        yield from self._in_parts([each for each in questions if each.least <= 1 and each.name in LONG_CLUES])
         return [Found(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
     def _together(self, questions: Sequence[_Question]) -> Exchange[None]:
@@ -162,6 +164,43 @@ class LookUp:
             clause = self._carries(question.name, question.values, question.least)
             ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
         self._answers[question.at].add(question, others, total)
+
+    def _in_parts(self, questions: Sequence[_Question]) -> Exchange[None]:
+        """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
+
+        No hit tells which of these values it carries. A banner page or a stock form stands in very many documents, and
+        without this what else they share would be cut with it.
+        """
+        parts = [(question, tuple(question.values)) for question in questions]
+        found: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        while parts:
+            halves: list[tuple[_Question, tuple[str, ...]]] = []
+            answers = yield from self._each_part(parts)
+            for (question, values), (hits, total) in zip(parts, answers, strict=True):
+                if total <= question.limit + bool(question.search.own):
+                    others = (hit for hit in hits if hit.id != question.search.own)
+                    found[question] |= {(hit.index, hit.id): hit for hit in others}
+                elif len(values) > 1:
+                    middle = len(values) // 2
+                    halves += [(question, values[:middle]), (question, values[middle:])]
+                elif question.name not in self._answers[question.at].capped:
+                    self._answers[question.at].capped.append(question.name)
+            parts = halves
+        for question, some in found.items():
+            answer = self._answers[question.at]
+            ordered = sorted(some.values(), key=lambda hit: hit.order)
+            answer.add(question, ordered, 0 if question.name in answer.capped else len(ordered))
+
+    def _each_part(self, parts: Sequence[tuple[_Question, tuple[str, ...]]]) -> Exchange[list[tuple[list[Hit], int]]]:
+        """Ask for values, a search for each part."""
+        answers: list[tuple[list[Hit], int]] = []
+        for at in range(0, len(parts), APART):
+            bodies = [
+                self._body([self._carries(question.name, values, 1)], question.limit + 1)
+                for question, values in parts[at : at + APART]
+            ]
+            answers += yield from self._send(bodies)
+        return answers
 
     def _send(self, bodies: Sequence[Clause]) -> Exchange[list[tuple[list[Hit], int]]]:
         """Send searches; those with hits that hold no id are sent once more."""

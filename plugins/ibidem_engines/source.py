@@ -11,7 +11,8 @@ from ibidem_engines.engine import Record
 from ibidem_engines.fields import Fields, put_at, value_at, without
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import MAX_ID_BYTES, Document
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.clues import LONG_CLUES, clues, long_clues
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.signature import SCHEMA
 
@@ -65,7 +66,7 @@ def raised(record: Record, layout: str) -> bytes:
     It builds the document anew from its `_source`, so what the lean layout does not keep there is sent again.
     """
     ours: dict[str, object] = {"version": record.version}
-    return orjson.dumps({"doc": {OURS: ours | (_lean(record) if layout == "lean" and record.packed else {})}})
+    return orjson.dumps({"doc": {OURS: ours | (_lean(record) | _long(record) if layout == "lean" else {})}})
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
@@ -131,28 +132,36 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
     if record.packed:
         ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
         ours["length"] = record.signatures.length
-        ours |= _full(record) if layout == "full" else _lean(record)
+        ours |= _long(record) | (_full(record) if layout == "full" else _lean(record))
+        if (pages := len(document.pages)) > 1 or layout == "full":
+            ours["pages"] = pages
     return ours
+
+
+def _long(record: Record) -> dict[str, object]:
+    return {"long": base64.b64encode(record.long).decode()} if record.long else {}
 
 
 def _full(record: Record) -> dict[str, object]:
     """Name each signature; one that is no evidence gets a value of its own, since a missing key would join all such."""
     signatures = record.signatures
-    values: dict[str, object] = {"content": signatures.content, "pages": len(record.document.pages)}
+    values: dict[str, object] = {"content": signatures.content}
     for name, scheme in COLLAPSIBLE:
         value = "" if signatures.weak and name != "profile" else getattr(signatures, name)
         values[name] = value or f"{scheme}:none:{record.document.id}"
     found = _clues(record)
-    return values | {name: found[name] for name in ("bands", "rare") if name in found}
+    return values | {name: found[name] for name in ("bands", "rare", *LONG_CLUES) if name in found}
 
 
 def _lean(record: Record) -> dict[str, object]:
-    return {"keys": [value for values in _clues(record).values() for value in values]}
+    values = [value for values in _clues(record).values() for value in values]
+    return {"keys": values} if values else {}
 
 
 def _clues(record: Record) -> dict[str, list[str]]:
     packed = unpack(record.packed)
-    return {} if packed is None else {str(name): values for name, values in clues(packed).items()}
+    found = {} if packed is None else clues(packed) | long_clues(LongSignatures.decode(record.long))
+    return {str(name): values for name, values in found.items()}
 
 
 def _days(text: str) -> list[str]:

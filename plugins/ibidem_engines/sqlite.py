@@ -44,6 +44,10 @@ class SqliteEngine:
         """Look up signature values."""
         return self._finder.find(searches, query)
 
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """Read the long signatures of documents."""
+        return sqlite_read.long_signatures(self._file, ids)
+
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the index in the order of writing."""
         return sqlite_read.scan(self._file, filters, size)

@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem_engines.engine import CONTENT_HITS, Clue, Found, Hit, Search
+from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
 from ibidem_engines.query import Query
 from ibidem_engines.seen import Seen, marks
 from ibidem_engines.sqlite_file import SqliteFile
 from ibidem_engines.sqlite_keys import MARKED, word
 from ibidem_engines.sqlite_ledger import as_json
 from ibidem_engines.sqlite_read import by_place, matching
+from ibidem_ingest.signatures.clues import LONG_CLUES, Clue
 
 WORTH = 8
 """Documents whose marks are read in about the time that one value takes to look up."""
@@ -145,6 +146,9 @@ class _LookUp:
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
         carriers = [self._carriers(value, most) for value in dict.fromkeys(question.values)]
+        if question.clue in LONG_CLUES and (few := [some for some in carriers if len(some) <= limit + 1]) != carriers:
+            answer.capped.append(question.clue)
+            carriers = few or [[]]
         places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _carried(carriers, least)
         places.discard(own)
         if self._allowed is not None:
@@ -152,7 +156,7 @@ class _LookUp:
         answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
         if question.clue == "content":
             answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own)
-        elif len(places) > limit:
+        elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
 
     def _carriers(self, value: str, most: int) -> list[int]:

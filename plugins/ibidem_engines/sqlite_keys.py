@@ -4,8 +4,9 @@ import re
 
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.engine import Clue, Record
-from ibidem_ingest.signatures.clues import bands, clues
+from ibidem_engines.engine import Record
+from ibidem_ingest.signatures.clues import Clue, bands, clues, long_clues
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.signature import RAREST
 
@@ -16,10 +17,15 @@ _HASH = len("fp1:") + 16
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
-def values_of(packed: bytes) -> dict[Clue, list[str]]:
-    """Read the look-up values out of a packed value; none of one that is empty, damaged or of an unknown scheme."""
+def values_of(packed: bytes, long: bytes = b"") -> dict[Clue, list[str]]:
+    """Read the look-up values out of signatures; none of what is empty, damaged or of an unknown scheme.
+
+    Args:
+        packed: The packed value.
+        long: The long signatures.
+    """
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else clues(unpacked)
+    return {} if unpacked is None else clues(unpacked) | long_clues(LongSignatures.decode(long))
 
 
 def values_of_record(record: Record) -> dict[Clue, list[str]]:
@@ -38,7 +44,7 @@ def values_of_record(record: Record) -> dict[Clue, list[str]]:
     if its.full:
         table = its.idf[:4]
         found["rare"] = [f"{table}{code:06x}" for code in its.terms[:RAREST]]
-    return found
+    return found | long_clues(LongSignatures.decode(record.long))
 
 
 def marked(values: dict[Clue, list[str]]) -> list[str]:

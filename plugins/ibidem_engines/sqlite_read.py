@@ -31,6 +31,8 @@ _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
 _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
     where d.id in (select value from json_each(?))"""
+_LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
+    where d.id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
@@ -77,6 +79,13 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
         for name in here
         if name in found
     ]
+
+
+def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """Read long signatures; see `Engine.long_signatures`."""
+    here = [name for index, name in ids if index == file.index]
+    with file.reading():
+        return {(file.index, name): value for name, value in file.run(_LONG, (as_json(here),))}
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:

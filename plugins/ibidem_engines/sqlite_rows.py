@@ -36,7 +36,7 @@ class Ready:
         at: Its place in the call.
         record: The record.
         row: The columns of its row in the documents table, from `id` on.
-        keys: Its look-up values as words.
+        keys: Its look-up values as words, those of its long signatures too.
     """
 
     at: int
@@ -93,7 +93,7 @@ def _facts(record: Record) -> Row:
         raise _Unfit("meta", f"JSON cannot hold it: {error}") from error
     signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
-    return (signed, signatures.idf, *names, document.version, meta)
+    return (signed, signatures.idf, *names, document.version, len(document.pages), meta)
 
 
 def _check(record: Record) -> None:

@@ -12,12 +12,14 @@ from ibidem_engines.sqlite_ledger import as_json
 from ibidem_engines.sqlite_rows import Ready, prepare
 
 _DOCUMENT = """insert into "ibidem.{index}.documents"
-    (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given, meta)
-    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given,
+    pages, meta) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
-_PACKED = 'select place, packed from "ibidem.{index}.documents" where place in (select value from json_each(?))'
+_LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
+_SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
+    left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
 _THERE = """select id, place, version, digest from "ibidem.{index}.documents"
     where id in (select value from json_each(?))"""
@@ -128,15 +130,17 @@ def _insert(file: SqliteFile, new: Sequence[Ready]) -> range:
     file.run_many(_DOCUMENT, [(place, *each.row) for place, each in numbered])
     file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in numbered])
     file.run_many(_KEYS, [(place, each.keys) for place, each in numbered if each.keys])
+    file.run_many(_LONG, [(place, each.record.long) for place, each in numbered if each.record.long])
     return places
 
 
 def _remove(file: SqliteFile, places: Sequence[int]) -> None:
-    """Take documents out of all tables; their look-up values are known from the packed signatures."""
+    """Take documents out of all tables; their look-up values are known from their signatures."""
     if not places:
         return
-    rows = file.run(_PACKED, (as_json(list(places)),)).fetchall()
-    keys = [(place, words(values_of(packed))) for place, packed in rows if packed]
+    rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()
+    keys = [(place, words(values_of(packed, long or b""))) for place, packed, long in rows if packed]
     file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
     file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
+    file.run_many('delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long in rows if long])
     file.run_many('delete from "ibidem.{index}.documents" where place = ?', [(place,) for place in places])

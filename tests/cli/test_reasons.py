@@ -4,6 +4,10 @@ import pytest
 
 from ibidem.reasons import reason
 
+DASH = "\N{EN DASH}"
+PLACES = {"parts": "pages", "own": {"from": 3, "to": 3, "of": 20}, "other": {"from": 12, "to": 31, "of": 402}}
+OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
+
 
 @pytest.mark.parametrize(
     ("why", "said"),
@@ -25,8 +29,30 @@ from ibidem.reasons import reason
         ),
         ({"signature": "override", "author": "J. Doe"}, "declared the same by J. Doe"),
         ({"signature": "relation"}, "relation"),
+        (
+            {"signature": "pages", "relation": "part_of", "direction": "part_of", **PLACES},
+            "part of: Journal, pages 12-31 of 402",
+        ),
+        (
+            {"signature": "pages", "relation": "contiguous_subset", "direction": "contains", **PLACES},
+            "contains: Journal, page 3 of 20",
+        ),
+        ({"signature": "pages", "relation": "overlapping_text", **PLACES}, OVERLAP),
+        ({"signature": "pages", "relation": "different_pagination", **PLACES}, "the same text on other pages"),
+        (
+            {"signature": "minhash", "shared": 73, "of": 100, "relation": "same_pagination", **PLACES},
+            "the same text on the same pages, 73 of 100 samples of five-word runs equal",
+        ),
+        (
+            {"signature": "shingles", "relation": "part_of", "estimate": 0.92},
+            "part of: Journal, about 92 % of the shorter one's five-word runs",
+        ),
         ({}, ""),
     ],
 )
 def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, object], said: str) -> None:
-    assert reason(why) == said
+    assert reason(why, "Journal").replace(DASH, "-") == said
+
+
+def test_a_document_that_is_not_named_is_it() -> None:
+    assert reason({"signature": "pages", "relation": "contains", **PLACES}) == "contains it, page 3 of 20"

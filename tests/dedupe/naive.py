@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from dedupe.made import Made
-from ibidem.dedupe.pairs import Said
+from ibidem.dedupe.said import Said
 from ibidem_ingest.decision import Policy, decide
 from ibidem_ingest.signatures.packed import Packed
 

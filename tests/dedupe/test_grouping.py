@@ -11,8 +11,8 @@ from dedupe.made import Made, few, made, signatures, value, windows
 from dedupe.naive import leaders
 from ibidem.dedupe import grouping, pairs
 from ibidem.dedupe.grouping import group
-from ibidem.dedupe.pairs import Said
 from ibidem.dedupe.presets import PRESETS
+from ibidem.dedupe.said import Said
 from ibidem.dedupe.verification import SIGNATURES
 from ibidem_ingest.decision import Policy, decide
 from ibidem_ingest.signatures.packed_columns import PackedColumns

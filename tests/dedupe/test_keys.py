@@ -11,8 +11,9 @@ from dedupe.made import Made, few, signatures, value, windows, with_terms
 from dedupe.naive import joins
 from ibidem.dedupe import keys
 from ibidem.dedupe.keys import holders, similar
-from ibidem.dedupe.pairs import Postings, Said, spread
+from ibidem.dedupe.pairs import Postings, spread
 from ibidem.dedupe.presets import PRESETS
+from ibidem.dedupe.said import Said
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 

@@ -4,7 +4,7 @@ import pytest
 
 from dedupe.made import signatures, value
 from ibidem.dedupe.overrides import Override, heard
-from ibidem.dedupe.pairs import Said
+from ibidem.dedupe.said import Said
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 

@@ -10,7 +10,8 @@ from dedupe.made import Made, few, windows
 from dedupe.naive import joins
 from ibidem.dedupe import pairs
 from ibidem.dedupe.keys import Holders
-from ibidem.dedupe.pairs import Postings, Said, duplicates, earlier_holders, spread
+from ibidem.dedupe.pairs import Postings, duplicates, earlier_holders, spread
+from ibidem.dedupe.said import Said
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 

@@ -47,7 +47,6 @@ def test_every_parameter_is_read() -> None:
     [
         ("dedupe", "on", "off, collapse, indent"),
         ("dedupe_level", "exact", "identical, near, partial"),
-        ("dedupe_level", "partial", "identical or near"),
         ("dedupe_keep", "newest", "rank, earliest, latest, longest, source:"),
         ("dedupe_keep", "source:", "source:NAME"),
         ("dedupe_window", "0", "1 to 10,000"),

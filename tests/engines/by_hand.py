@@ -1,9 +1,12 @@
 """Records that are signed by hand, in the plainest way: the shape of real signatures, none of their finer rules."""
 
+from dataclasses import replace
+
 import xxhash
 
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.longsignatures import sign_long
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
 
@@ -38,6 +41,7 @@ def signatures_of(text: str, name: str) -> Signatures:
 
 def make_record(name: str, text: str = "grain prices rose in chicago", version: int = 1, **fields: object) -> Record:
     document = Document(name, text, **fields)  # type: ignore[arg-type]
-    signatures = signatures_of(text, name)
+    long = sign_long(document)
+    signatures = replace(signatures_of(text, name), long=long.encode() if long else b"")
     digest = xxhash.xxh3_128_hexdigest(repr(document).encode())
     return Record(document, signatures, version, digest, pack(document, signatures))

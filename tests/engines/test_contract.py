@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem_engines.engine import HIGHLIGHT, Clue, Engine, Fate, Found, Outcome, Ranking, Record, Search
+from ibidem_engines.engine import HIGHLIGHT, Engine, Fate, Found, Outcome, Ranking, Record, Search
 from ibidem_engines.errors import Permanent
 from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.clues import LONG_CLUES, Clue, clues, long_clues
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
 
 Make = Callable[..., Record]
@@ -36,7 +37,18 @@ def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
 def values_of(record: Record) -> dict[Clue, list[str]]:
     unpacked = unpack(record.packed)
     assert unpacked is not None
-    return clues(unpacked)
+    return clues(unpacked) | long_clues(LongSignatures.decode(record.long))
+
+
+def page(number: int) -> str:
+    """One page of a book, unlike every other: sixty words that occur once, ten that occur thrice."""
+    order = [at * 37 % 70 for at in range(70)]
+    words = [f"w{chr(97 + at // 10)}{chr(97 + at % 10)}{chr(97 + number // 10)}{chr(97 + number % 10)}" for at in order]
+    return " ".join(words + 2 * words[60:])
+
+
+def book(*pages: int) -> str:
+    return "\f".join(map(page, pages))
 
 
 def shown(text: str) -> str:
@@ -528,6 +540,69 @@ class TestFind:
             for _ in range(3):
                 assert ids(reader.find([search])[0]) == names
         other.close()
+
+
+BOOKS = {"whole": book(*range(8)), "part": book(2, 3, 4), "other": book(*range(20, 26)), "note": "a short note"}
+
+
+class TestLongSignatures:
+    @pytest.fixture
+    def shelf(self, engine: Engine, record: Make) -> dict[str, Record]:
+        records = {name: record(name, text) for name, text in BOOKS.items()}
+        store(engine, *records.values())
+        return records
+
+    def test_those_of_named_documents_are_read_as_they_were_written(
+        self, engine: Engine, shelf: dict[str, Record]
+    ) -> None:
+        asked = [(engine.index, name) for name in ("part", "note", "gone", "whole", "part")] + [("elsewhere", "other")]
+        assert engine.long_signatures(asked) == {
+            (engine.index, "part"): shelf["part"].long,
+            (engine.index, "whole"): shelf["whole"].long,
+        }
+        assert engine.long_signatures([]) == {}
+
+    @pytest.mark.parametrize("clue", LONG_CLUES)
+    def test_a_book_is_found_by_what_a_part_of_it_carries(
+        self, engine: Engine, shelf: dict[str, Record], clue: Clue
+    ) -> None:
+        (found,) = engine.find([Search({clue: values_of(shelf["part"])[clue]}, own="part")])
+        assert (ids(found), list(found.capped)) == (["whole"], [])
+
+    def test_so_many_sampled_words_are_asked_for(self, engine: Engine, shelf: dict[str, Record]) -> None:
+        values = values_of(shelf["whole"])["sampled"]
+        for some, expected in ((values[:1], []), (values[:2], ["whole"])):
+            assert ids(engine.find([Search({"sampled": some}, {"sampled": 2})])[0]) == expected
+
+    def test_a_page_that_very_many_carry_hides_nothing_else(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(name, book(0, number)) for number, name in enumerate("abcdefgh", 1)))
+        (found,) = engine.find([Search({"profiles": values_of(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)])
+        assert (ids(found), list(found.capped)) == (["c", "e"], ["profiles"])
+
+    def test_only_what_matches_a_query_is_found(self, engine: Engine, shelf: dict[str, Record]) -> None:
+        search = Search({"profiles": values_of(shelf["part"])["profiles"]})
+        assert ids(engine.find([search], parse_query(page(6).split()[0]))[0]) == ["whole"]
+
+    def test_a_book_that_was_written_again_or_deleted_is_not_found_any_more(
+        self, engine: Engine, record: Make, shelf: dict[str, Record]
+    ) -> None:
+        search = Search({"profiles": values_of(shelf["whole"])["profiles"]})
+        store(engine, record("whole", book(*range(40, 48)), version=2))
+        assert ids(engine.find([search])[0]) == ["part"]
+        engine.delete(["part"], 2)
+        engine.refresh()
+        assert ids(engine.find([search])[0]) == []
+        assert engine.long_signatures([(engine.index, "part")]) == {}
+
+    def test_a_book_whose_version_was_raised_keeps_its_values(
+        self, engine: Engine, record: Make, shelf: dict[str, Record]
+    ) -> None:
+        (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
+        assert outcome.fate is Fate.UNCHANGED
+        (found,) = engine.find([Search({"profiles": values_of(shelf["part"])["profiles"]}, own="part")])
+        assert ids(found) == ["whole"]
+        name = (engine.index, "whole")
+        assert engine.long_signatures([name]) == {name: shelf["whole"].long}
 
 
 class TestScan:

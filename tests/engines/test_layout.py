@@ -24,11 +24,11 @@ def test_look_up_values_have_no_doc_values_and_what_is_collapsible_has_them() ->
         assert ours[name]["doc_values"] is False
     for name in ("content", "fingerprint", "fingerprint_binned", "profile"):
         assert ours[name] == {"type": "keyword"}
-    assert ours["packed"] == {"type": "binary", "doc_values": True}
+    assert ours["packed"] == ours["long"] == {"type": "binary", "doc_values": True}
 
 
 def test_the_lean_layout_keeps_look_up_values_out_of_the_source_and_the_full_one_keeps_all() -> None:
-    assert template(opensearch.DIALECT, "lean")["mappings"]["_source"] == {"excludes": ["ibidem.keys"]}
+    assert template(opensearch.DIALECT, "lean")["mappings"]["_source"] == {"excludes": ["ibidem.keys", "ibidem.long"]}
     assert "_source" not in template(opensearch.DIALECT, "full")["mappings"]
 
 

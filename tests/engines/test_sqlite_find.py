@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from engines.by_hand import make_record
 from ibidem_engines import sqlite_find
-from ibidem_engines.engine import Clue, Engine, Record, Search
+from ibidem_engines.engine import Engine, Record, Search
 from ibidem_engines.opening import open_engine
 from ibidem_engines.sqlite_find import Finder
 from ibidem_engines.sqlite_keys import values_of
+from ibidem_ingest.signatures.clues import Clue
 
 Make = Callable[..., Record]
 

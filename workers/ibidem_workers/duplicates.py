@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ibidem_engines.engine import Clue, Engine, Hit, Outcome, Record, Search
+from ibidem_engines.engine import Engine, Hit, Outcome, Record, Search
 from ibidem_ingest.decision import Policy, decide
-from ibidem_ingest.signatures.clues import bands
+from ibidem_ingest.signatures.clues import Clue, bands
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.signature import Signatures
 from ibidem_workers.account import Duplicate

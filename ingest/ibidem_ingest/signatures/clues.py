@@ -6,13 +6,18 @@ terms of a full feature set: the first 4 hex digits of the idf table's name, the
 """
 
 import struct
-from typing import Literal
+from typing import Literal, get_args
 
+from ibidem_ingest.signatures.longsignatures import LongClue, LongSignatures
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.signature import BANDS, RAREST
 
-Clue = Literal["content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare"]
+Clue = Literal[
+    "content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare", "profiles", "page_bands", "sampled"
+]
+LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
+"""What long texts are looked up by besides: all from their long signatures."""
 
 
 def clues(packed: Packed) -> dict[Clue, list[str]]:
@@ -49,3 +54,11 @@ def bands(slots: tuple[int, ...]) -> list[str]:
     digits = struct.pack(f"<{len(slots)}H", *slots).hex()
     width = 4 * BAND_ROWS
     return [f"{band:02x}{digits[band * width : (band + 1) * width]}" for band in range(BANDS)]
+
+
+def long_clues(long: LongSignatures | None) -> dict[Clue, list[str]]:
+    """Return the look-up values of a long text; none of a short one."""
+    if long is None:
+        return {}
+    found = long.clues()
+    return {clue: found[clue] for clue in LONG_CLUES if clue in found}

@@ -22,8 +22,8 @@ from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
 
 SCHEME = 1
-WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL = 1, 2, 4, 8, 16
-KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL
+WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG = 1, 2, 4, 8, 16, 32
+KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG
 NO_DATE = -(1 << 31)
 TERM_BYTES = 3
 
@@ -37,7 +37,7 @@ class Packed:
     """What a packed value says of its document; bytes of zeros stand for a hash that is missing.
 
     Args:
-        flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`.
+        flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`; `LONG`: it has long signatures.
         length: Number of tokens.
         shingles: Number of distinct shingles.
         date_from: First day of its date, in days since 1980-01-01; `NO_DATE` when unknown.
@@ -211,6 +211,7 @@ def flags(signatures: Signatures) -> int:
         | NO_MINHASH * (not signatures.slots)
         | NO_WORDS * (not signatures.length)
         | FULL * signatures.full
+        | LONG * bool(signatures.long)
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.heap import keep_freed_memory
 from ibidem_ingest.idf.rarest import RarestTerms
 from ibidem_ingest.idf.table import Table
@@ -15,6 +15,7 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.shingles import Shingles, shingles
 from ibidem_ingest.signatures import content, fingerprint, minhash, numbers, termvector, textprofile
 from ibidem_ingest.signatures.fingerprint import Fingerprint
+from ibidem_ingest.signatures.longsignatures import LEAST_TOKENS, sign_long
 from ibidem_ingest.signatures.signature import Signatures
 from ibidem_ingest.signatures.termvector import FeatureSet
 from ibidem_ingest.termgroups import TermGroups
@@ -96,6 +97,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         full=features.full,
         slots=minhash.stored(minhash.sketch(hashes)),
         idf=table.name if table else "",
+        long=encoded(document, len(words)),
     )
 
 
@@ -105,6 +107,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
     groups = TermGroups.of(batch)
     sequences = Shingles.of(batch.hashes, batch.offsets)
     columns = zip(
+        documents,
         batch.lengths.tolist(),
         sequences.distinct().tolist(),
         content.sign_batch(batch, [document.id for document in documents]),
@@ -129,9 +132,23 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
             full=features.full,
             slots=slots,
             idf=table.name if table else "",
+            long=encoded(document, length),
         )
-        for length, distinct, hashed, profile, figures, slots, printed, features in columns
+        for document, length, distinct, hashed, profile, figures, slots, printed, features in columns
     ]
+
+
+def encoded(document: Document, length: int) -> bytes:
+    """Return a document's long signatures as they are stored; empty for a short one.
+
+    Args:
+        document: The document.
+        length: Its tokens.
+    """
+    if length < LEAST_TOKENS and PAGE_BREAK not in document.text:
+        return b""
+    long = sign_long(document)
+    return long.encode() if long else b""
 
 
 def _rows(slots: NDArray[np.uint16], lengths: Places) -> list[tuple[int, ...]]:

@@ -27,6 +27,7 @@ class Signatures:
         full: Whether the feature set is full: 60 codes, all within the idf table's range.
         slots: 100 min-hash slots of 16 bits; empty for a text without words.
         idf: Name of the idf table: 16 hex digits; empty when no table speaks the document's language.
+        long: Long signatures, encoded (`longsignatures`); empty for a short text.
     """
 
     length: int
@@ -42,3 +43,4 @@ class Signatures:
     full: bool
     slots: tuple[int, ...]
     idf: str
+    long: bytes = b""

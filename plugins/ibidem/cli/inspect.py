@@ -54,7 +54,7 @@ def report(found: Inspection) -> Iterator[RenderableType]:
             yield Below(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
     yield Text()
     for duplicate in found.duplicates:
-        yield from lines(duplicate)
+        yield from lines(duplicate, harmless(found.title or found.id))
     yield Text()
     yield Text(counted(len(found.duplicates), "duplicate"), "account")
     if found.capped:
@@ -64,9 +64,14 @@ def report(found: Inspection) -> Iterator[RenderableType]:
         )
 
 
-def lines(duplicate: Duplicate) -> Iterator[Below]:
-    """Yield the lines of a duplicate: title, id, level and reason."""
+def lines(duplicate: Duplicate, of: str) -> Iterator[Below]:
+    """Yield the lines of a duplicate: title, id, level and reason.
+
+    Args:
+        duplicate: The duplicate.
+        of: What the document is called that it duplicates.
+    """
     yield Below(Text(harmless(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
         yield Below(Text(harmless(duplicate.id), "about"), 2)
-    yield Below(Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why)}"), 2)
+    yield Below(Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why, of)}"), 2)

@@ -23,7 +23,7 @@ from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless, marked, one_line, spelled
 from ibidem.differing import difference
 from ibidem.reasons import counted
-from ibidem.response_words import account_line, because, groups, not_shown
+from ibidem.response_words import account_line, because, called, groups, not_shown
 
 Hit = Mapping[str, Any]
 Response = Mapping[str, Any]
@@ -74,7 +74,7 @@ def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
     mark = hit["_dedupe"]
     yield Below(one_line(Text(harmless(title_of(hit)))), 6, "    └")
     yield Below(Text(about(hit), "about"), 6)
-    yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), harmless(because(mark))), 6)
+    yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), harmless(because(mark, called(lead)))), 6)
     if line := differs(hit, lead):
         yield Below(one_line(line), 6)
 

@@ -1,11 +1,13 @@
 """A page of groups: the window as deep as the page needs, its leads' duplicates beyond, and the documents shown."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from ibidem.dedupe.account import Late, account, late
 from ibidem.dedupe.arrangement import Group, arrange
+from ibidem.dedupe.longs import Longs
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.paging import Pages
 from ibidem.dedupe.parameters import DEEPEST
@@ -29,6 +31,9 @@ class Source(Protocol):
 
     def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
         """Look up signature values among what matches, or among all that the caller's filters let in."""
+
+    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+        """Give the long signatures of documents; those that have none are left out."""
 
     def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
         """Give documents as hits hold them; those that are gone are left out."""
@@ -94,9 +99,13 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
     leads = pages.leads(asked.page)
     told_late = late(window, pages, asked.page)
     late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(asked.page)]
+    if request.scope != "window":
+        yield from read_long(source, window, leads)
     beyond = yield from look_up(source.find, window, [*leads, *sorted(set(late_leads))], request)
-    window = behind(window, beyond, source.overrides())
+    above = window
+    window = yield from related(source, above.related.longs, lambda: behind(above, beyond, source.overrides()))
     groups = arrange(window, leads, request)
+    yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
     stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])
     told = account(window, groups, request, ranking.total, asked.tables, asked.deepest) | {
         "late": [
@@ -111,14 +120,38 @@ def deep_enough(source: Source, asked: Asked) -> Exchange[tuple[Ranking, Window]
     """Read and group as many steps of the window as the page needs, or as there are."""
     step = asked.request.window
     steps = max(1, -(-min(asked.deepest, asked.page * asked.size) // step))
+    longs = Longs()
     while True:
         depth = min(asked.deepest, steps * step)
         ranking = yield from source.window(depth)
-        window = Window.of(ranking.hits, asked.request.policy, source.overrides())
+        grouped = partial(Window.of, ranking.hits, asked.request.policy, source.overrides(), longs=longs)
+        window = yield from related(source, longs, grouped)
         filled = Pages(window.grouping, step, asked.size).needed(asked.page) is not None
         if filled or len(ranking.hits) < depth or depth == asked.deepest:
             return ranking, window
         steps *= 2
+
+
+def related(source: Source, longs: Longs, grouped: Callable[[], Window]) -> Exchange[Window]:
+    """Group a window, and again with the long signatures that were missing; at most levels none are.
+
+    Args:
+        source: Where these come from.
+        longs: Those that are there.
+        grouped: Groups the window with them.
+    """
+    while True:
+        window = grouped()
+        if not longs.missing:
+            return window
+        longs.take((yield from source.long_signatures(sorted(longs.missing))))
+
+
+def read_long(source: Source, window: Window, rows: Sequence[int]) -> Exchange[None]:
+    """Read the long signatures of rows, where they matter."""
+    window.read_long(rows)
+    if longs := window.related.longs.missing:
+        window.related.longs.take((yield from source.long_signatures(sorted(longs))))
 
 
 def unseen(told: Late, lead: int, beyond: Beyond) -> bool:

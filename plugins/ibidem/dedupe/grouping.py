@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ibidem.dedupe.keys import Holders, Numbers
-from ibidem.dedupe.pairs import BUDGET, Found, Judge, Postings, Said, earlier_holders, first_holders, spread
-from ibidem.dedupe.verification import Codes, Rows
+from ibidem.dedupe.pairs import BUDGET, Found, Judge, Postings, earlier_holders, first_holders, spread
+from ibidem.dedupe.related import Related
+from ibidem.dedupe.said import Said
+from ibidem.dedupe.verification import UNDECIDED, Codes, Rows
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -48,15 +50,23 @@ class Grouping:
         return found
 
 
-def group(columns: PackedColumns, policy: Policy, said: Said | None = None) -> Grouping:
+def group(
+    columns: PackedColumns,
+    policy: Policy,
+    said: Said | None = None,
+    related: Related | None = None,
+    suspected: Holders | None = None,
+) -> Grouping:
     """Group hits.
 
     Args:
         columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
         policy: The decision for a pair.
         said: What readers said of pairs.
+        related: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
+        suspected: Who shares what the packed values do not hold.
     """
-    judge = Judge(columns, policy, said or Said())
+    judge = Judge(columns, policy, said or Said(), related, suspected)
     work = Work(judge)
     entries = judge.shared_keys()
     if judge.size <= BLOCK:
@@ -110,11 +120,14 @@ class Work:
         """Go down a block: a row joins the first lead that it duplicates."""
         lead, evidence = self.lead, self.evidence
         for row, earlier, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True):
-            if lead[row] == row and lead[earlier] == earlier:
-                lead[row], evidence[row] = earlier, code
+            if lead[row] == row and lead[earlier] == earlier and (told := self.judge.settled(row, earlier, code)):
+                lead[row], evidence[row] = earlier, told
 
     def join_first(self, found: Found) -> None:
         """Let rows join the first of the leads that they duplicate."""
+        if (found.code == UNDECIDED).any():
+            self.join_within(found)
+            return
         row, at = np.unique(found.row, return_index=True)
         self.lead[row] = found.earlier[at]
         self.evidence[row] = found.code[at]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ibidem.dedupe.verification import Rows, eligible
 from ibidem_ingest.decision import Policy, Terms, least_shared
-from ibidem_ingest.signatures.packed import WEAK
+from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.signature import BANDS
 
@@ -78,11 +78,18 @@ def holders(columns: PackedColumns, policy: Policy) -> Holders:
         policy: Evidence that it does not count gives no keys.
     """
     plain = joined(in_hashes(columns, policy))
-    if policy.level == "identical" or policy.terms is None:
+    weak = list(in_weak_keys(columns, policy))
+    if not weak:
         return plain
-    faint = plain.keys
-    both = joined([plain, *in_rarest(columns, policy.terms)])
-    return replace(both, faint=faint, least=TERMS)
+    return replace(joined([plain, *weak]), faint=plain.keys, least=TERMS)
+
+
+def in_weak_keys(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
+    """Find who shares what says little alone: rare terms, or single slots of min-hash."""
+    if policy.level != "identical" and policy.terms is not None:
+        yield from in_rarest(columns, policy.terms)
+    if policy.level == "partial" and policy.contained is not None:
+        yield from in_slots(columns.slots, (columns.slot_count > 0) & (columns.length > 0))
 
 
 def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
@@ -98,6 +105,8 @@ def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
         yield shared(columns.profile[:, None], words & (columns.profile != 0))
     if policy.slots is not None:
         yield from in_bands(columns.slots, words & (columns.slot_count > 0))
+    if policy.level == "partial" and policy.related is not None:
+        yield from in_slots(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
 
 def folded(content: Hashes) -> Hashes:
@@ -116,6 +125,22 @@ def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[
     at_once = max(1, ENTRIES // max(1, len(slots)))
     for first in range(0, BANDS, at_once):
         yield shared(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
+
+
+def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[Holders]:
+    """Find who shares a single slot, some slots at a time: a chapter shares few with its book, unrelated texts none.
+
+    Args:
+        slots: (n, 100) min-hash slots.
+        carried: (n,) whether the row has them.
+    """
+    if not carried.any():
+        return
+    at_once = max(1, ENTRIES // len(slots))
+    for first in range(0, slots.shape[1], at_once):
+        some = slots[:, first : first + at_once].astype(np.uint64)
+        number = np.arange(first, first + some.shape[1], dtype=np.uint64) << np.uint64(16)
+        yield shared(some | number, carried)
 
 
 def bands(slots: NDArray[np.uint16]) -> Hashes:

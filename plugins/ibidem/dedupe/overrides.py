@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from ibidem.dedupe.pairs import Said
+from ibidem.dedupe.said import Said
 from ibidem_ingest.decision import Evidence, Level
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns

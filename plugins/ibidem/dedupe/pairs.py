@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ibidem.dedupe.keys import MOST, Holders, Numbers, holders, joined
-from ibidem.dedupe.verification import CODE, Codes, Rows, verify
+from ibidem.dedupe.related import Related
+from ibidem.dedupe.said import Pair, Said
+from ibidem.dedupe.verification import CODE, UNDECIDED, Codes, Rows, verify
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -29,19 +31,6 @@ class Found:
     code: Codes
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """What readers said of pairs of rows; it beats all evidence (presentation.md, "Overrides").
-
-    Args:
-        same: Pairs declared the same.
-        different: Pairs declared no duplicates.
-    """
-
-    same: frozenset[tuple[int, int]] = frozenset()
-    different: frozenset[tuple[int, int]] = frozenset()
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Judge:
     """Who decides on pairs of rows.
@@ -50,11 +39,15 @@ class Judge:
         columns: The packed values.
         policy: The decision for a pair.
         said: What readers said, which comes before all evidence.
+        related: Who decides on pairs of long texts; None where these are no duplicates.
+        suspected: Who shares what the packed values do not hold; None for nobody.
     """
 
     columns: PackedColumns
     policy: Policy
     said: Said
+    related: Related | None = None
+    suspected: Holders | None = None
 
     @property
     def size(self) -> int:
@@ -63,7 +56,10 @@ class Judge:
 
     def shared_keys(self) -> Holders:
         """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
-        return declared(holders(self.columns, self.policy), self.said)
+        entries = holders(self.columns, self.policy)
+        if self.suspected is not None:
+            entries = beside(self.suspected, entries)
+        return beside(pair_keys(coded(self.said.same, self.size), self.size), entries) if self.said.same else entries
 
     def verified(self, candidates: Iterator[Rows]) -> Found:
         """Decide on candidates and keep the duplicates.
@@ -75,41 +71,67 @@ class Judge:
         pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decided)])
         code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decided)])
         row, earlier = np.divmod(pairs, max(1, self.size))
+        if self.related is not None:
+            open_pairs = np.flatnonzero(code == UNDECIDED)
+            self.related.want(np.unique(np.concatenate((row[open_pairs], earlier[open_pairs]))).tolist())
         return Found(row, earlier, code)
 
     def decided(self, pairs: Rows) -> tuple[Rows, Codes]:
         """Keep the duplicates among candidates, written as `row * size + earlier`."""
         code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
-        code[(code == 0) & np.isin(pairs, coded(self.said.same, self.size))] = CODE["override"]
+        if self.related is None:
+            code[code == UNDECIDED] = 0
+        code[np.isin(code, (0, UNDECIDED)) & np.isin(pairs, coded(self.said.same, self.size))] = CODE["override"]
         code[np.isin(pairs, coded(self.said.different, self.size))] = 0
         kept = np.flatnonzero(code)
         return pairs[kept], code[kept]
 
+    def settled(self, row: int, earlier: int, code: int) -> int:
+        """Return the code of a pair's evidence once its long signatures have told, where only they can; 0 for none."""
+        if code != UNDECIDED or self.related is None:
+            return code
+        return self.related.code(row, earlier)
 
-def duplicates(columns: PackedColumns, policy: Policy) -> Found:
+
+def duplicates(
+    columns: PackedColumns, policy: Policy, related: Related | None = None, suspected: Holders | None = None
+) -> Found:
     """Find all pairs of duplicates, whatever groups they would fall into.
 
     Args:
         columns: The packed values.
         policy: The decision for a pair.
+        related: Who decides on pairs of long texts.
+        suspected: Who shares what the packed values do not hold.
     """
-    judge = Judge(columns, policy, Said())
+    judge = Judge(columns, policy, Said(), related, suspected)
     entries = judge.shared_keys()
-    return judge.verified(spread(entries, Postings.within(entries), judge.size))
+    found = judge.verified(spread(entries, Postings.within(entries), judge.size))
+    for at in np.flatnonzero(found.code == UNDECIDED).tolist():
+        found.code[at] = judge.settled(int(found.row[at]), int(found.earlier[at]), UNDECIDED)
+    kept = np.flatnonzero(found.code)
+    return Found(found.row[kept], found.earlier[kept], found.code[kept])
 
 
-def coded(said: frozenset[tuple[int, int]], size: int) -> Rows:
+def coded(said: frozenset[Pair], size: int) -> Rows:
     """Write pairs of rows as `later * size + earlier`."""
-    return np.array([max(pair) * size + min(pair) for pair in said], np.int64)
+    return np.array([max(pair) * size + min(pair) for pair in sorted(said)], np.int64)
 
 
-def declared(entries: Holders, said: Said) -> Holders:
-    """Add a key for each pair that a reader declared the same, so that it becomes a candidate."""
-    if not said.same:
-        return entries
-    rows = np.array([row for pair in sorted(said.same) for row in sorted(pair)], np.int32)
-    own = Holders(np.arange(len(rows), dtype=np.int32) // 2, rows)
+def beside(own: Holders, entries: Holders) -> Holders:
+    """Put keys of which one is enough before those of others."""
     return replace(joined([own, entries]), faint=min(MOST, entries.faint + own.keys), least=entries.least)
+
+
+def pair_keys(pairs: Rows, size: int) -> Holders:
+    """Make a key for each pair, so that it becomes a candidate.
+
+    Args:
+        pairs: Pairs as `later * size + earlier`.
+        size: Number of rows.
+    """
+    rows = np.stack((pairs % max(1, size), pairs // max(1, size)), axis=1).ravel().astype(np.int32)
+    return Holders(np.arange(len(rows), dtype=np.int32) // 2, rows)
 
 
 def first_holders(entries: Holders) -> Rows:

@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 from ibidem.dedupe.presets import PRESETS
 from ibidem_ingest.decision import LEVELS
-from ibidem_ingest.errors import UsageError
 
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
@@ -53,14 +52,6 @@ def one_of(*right: str) -> Callable[[str], str]:
             raise Unfit(", ".join(right))
         return value.lower()
 
-    return read
-
-
-def level(value: str) -> str:
-    """Read a level; `partial` needs signatures of pages, which are not made yet."""
-    read = one_of(*LEVELS)(value)
-    if read == "partial":
-        raise UsageError("dedupe_level 'partial' comes with page signatures", "ask for identical or near")
     return read
 
 
@@ -135,7 +126,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         "off: the engine's own list; collapse: leads only; indent: duplicates follow their lead",
         one_of(*MODES),
     ),
-    "dedupe_level": Parameter(", ".join(LEVELS), "near", "the weakest level that still joins two documents", level),
+    "dedupe_level": Parameter(
+        ", ".join(LEVELS), "near", "the weakest level that still joins two documents", one_of(*LEVELS)
+    ),
     "dedupe_keep": Parameter(
         "rank, earliest, latest, longest, source:NAME,…",
         "rank",

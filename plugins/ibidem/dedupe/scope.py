@@ -11,12 +11,13 @@ from typing import Protocol
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
-from ibidem_engines.engine import CONTENT_HITS, Clue, Found, Hit, Search
+from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
 from ibidem_engines.exchange import Exchange
 from ibidem_engines.query import Query
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.clues import Clue, clues, long_clues
+from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
 
 LEAST_RARE = 5
@@ -47,18 +48,24 @@ class Beyond:
     capped: Mapping[int, Sequence[Clue]] = field(default_factory=dict)
 
 
-def search_for(packed: Packed, policy: Policy) -> Search:
+LEAST: Mapping[Clue, int] = {"rare": LEAST_RARE, "sampled": 2}
+"""How many values of a class are asked for, where one is not enough."""
+
+
+def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> Search:
     """Return the look-up of a document's duplicates.
 
     Args:
         packed: Its packed value.
         policy: The decision; only clues that can be evidence under it are looked up.
+        long: Its long signatures, where it has some and the policy asks for relations.
     """
     wanted: set[Clue] = {"content"}
     if policy.level != "identical":
         wanted |= {clue for clue, counts in evidence_of(policy).items() if counts}
     values = {clue: found for clue, found in clues(packed).items() if clue in wanted}
-    return Search(values, {"rare": LEAST_RARE} if "rare" in values else {}, own=packed.id)
+    values |= long_clues(long)
+    return Search(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
 
 
 def evidence_of(policy: Policy) -> Mapping[Clue, bool]:
@@ -83,7 +90,7 @@ def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeReq
     signed = [(row, packed) for row in leads if (packed := window.packed(row)) is not None and packed.length]
     if request.scope == "window" or not signed:
         return Beyond()
-    searches = [search_for(packed, request.policy) for _, packed in signed]
+    searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
     matching = yield from find(searches, everywhere=False)
     found = (yield from find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
@@ -116,8 +123,12 @@ def behind(window: Window, beyond: Beyond, overrides: Iterable[Override]) -> Win
     """Group what was found behind the window; nothing above changes its group."""
     if not beyond.hits:
         return window
-    ranked = window.hits[: window.ranked]
-    return Window.of([*ranked, *beyond.hits], window.policy, overrides, ranked=window.ranked)
+    hits = [*window.hits[: window.ranked], *beyond.hits]
+    row = {name_of(hit): window.ranked + at for at, hit in enumerate(beyond.hits)}
+    suspected = ((lead, row[name]) for lead, names in beyond.carried.items() for name in names if name in row)
+    return Window.of(
+        hits, window.policy, overrides, ranked=window.ranked, longs=window.related.longs, suspected=suspected
+    )
 
 
 def check_scope(query: Query, request: DedupeRequest) -> None:

@@ -11,19 +11,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.decision import LEVELS, Level, Policy, Terms, least_shared
+from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, corrected
 from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
-from ibidem_ingest.signatures.packed import FULL, NO_DATE, WEAK
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
-from ibidem_ingest.signatures.signature import BANDS, FULL_SET
+from ibidem_ingest.signatures.signature import BANDS, FULL_SET, SLOTS
 
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 
-SIGNATURES = ("", "content", "minhash", "termvector", "fingerprint", "profile", "override")
+SIGNATURES = (
+    "",
+    "content",
+    "minhash",
+    "termvector",
+    "fingerprint",
+    "profile",
+    "override",
+    "shingles",
+    "pages",
+    "chunks",
+    "words",
+)
 """What a code of evidence stands for; 0 is none."""
 
 CODE: Mapping[str, int] = {name: code for code, name in enumerate(SIGNATURES)}
+
+UNDECIDED = len(SIGNATURES)
+"""The code of a pair of long texts that only their long signatures can decide on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +197,40 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
     return equal
 
 
+def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.contained_shingles` for many pairs."""
+    columns, rule = pairs.columns, policy.contained
+    passed = np.zeros(len(pairs.a), bool)
+    if rule is None:
+        return passed
+    may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
+    which = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~both_long(pairs))
+    a, b = pairs.a[which], pairs.b[which]
+    equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
+    passed[which] = contained(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    return passed
+
+
+def contained(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
+    """`minhash.containment` for many pairs.
+
+    Args:
+        equal: (m,) how many of 100 slots are equal.
+        a: (m,) distinct shingles of the one text.
+        b: (m,) those of the other.
+    """
+    alike = np.array([corrected(share / SLOTS) for share in range(SLOTS + 1)])[equal]
+    share = alike * (a + b) / ((1 + alike) * np.maximum(1, np.minimum(a, b)))
+    return np.where(equal < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
+
+
+def both_long(pairs: Pairs) -> Bools:
+    """`decision.both_long` for many pairs."""
+    long: Bools = (pairs.columns.flags & LONG) > 0
+    both: Bools = long[pairs.a] & long[pairs.b]
+    return both
+
+
 Rule = Callable[[Pairs, Policy], Bools]
 
 RULES: Mapping[Level, Mapping[str, Rule]] = {
@@ -191,7 +241,7 @@ RULES: Mapping[Level, Mapping[str, Rule]] = {
         "fingerprint": same_fingerprint,
         "profile": same_profile,
     },
-    "partial": {},
+    "partial": {"shingles": contained_shingles},
 }
 """As `decision.RULES`: for each level the evidence, the strongest first."""
 
@@ -210,7 +260,8 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
         policy: The level asked for, and all figures.
 
     Returns:
-        (m,) codes of the strongest evidence, as indexes into `SIGNATURES`; 0 where the two are no duplicates.
+        (m,) codes of the strongest evidence, as indexes into `SIGNATURES`; 0 where the two are no duplicates,
+        `UNDECIDED` where long signatures have to tell.
     """
     codes = np.zeros(len(a), np.uint8)
     for start in range(0, len(a), SLICE):
@@ -231,4 +282,6 @@ def strongest(pairs: Pairs, policy: Policy) -> Codes:
                 passed = rule(pairs.take(undecided), policy)
                 codes[undecided[passed]] = CODE[signature]
                 undecided = undecided[~passed]
+    if policy.level == "partial" and policy.related is not None:
+        codes[undecided[both_long(pairs.take(undecided))]] = UNDECIDED
     return codes

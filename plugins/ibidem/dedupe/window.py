@@ -7,10 +7,15 @@ import numpy as np
 import xxhash
 
 from ibidem.dedupe.grouping import Grouping, group
+from ibidem.dedupe.longs import Longs, none_read
 from ibidem.dedupe.overrides import Name, Override, Spoken, heard
+from ibidem.dedupe.pairs import coded, pair_keys
+from ibidem.dedupe.related import Related
+from ibidem.dedupe.said import Pair
 from ibidem_engines.engine import Hit
-from ibidem_ingest.decision import Evidence, Policy, decide
-from ibidem_ingest.signatures.packed import Packed
+from ibidem_ingest.decision import Evidence, Policy
+from ibidem_ingest.signatures.longsignatures import LongSignatures
+from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 
@@ -25,6 +30,7 @@ class Window:
         columns: Their packed values, maybe with those of rows that were cut off.
         spoken: Readers' words about pairs of them.
         grouping: Who joins whom.
+        related: Who decides on pairs.
     """
 
     hits: Sequence[Hit]
@@ -33,9 +39,19 @@ class Window:
     columns: PackedColumns
     spoken: Spoken
     grouping: Grouping
+    related: Related
 
     @classmethod
-    def of(cls, hits: Sequence[Hit], policy: Policy, overrides: Iterable[Override] = (), ranked: int = -1) -> "Window":
+    def of(  # noqa: PLR0913 - what stands behind a ranking, by name
+        cls,
+        hits: Sequence[Hit],
+        policy: Policy,
+        overrides: Iterable[Override] = (),
+        *,
+        ranked: int = -1,
+        longs: Longs | None = None,
+        suspected: Iterable[Pair] = (),
+    ) -> "Window":
         """Group hits.
 
         Args:
@@ -43,11 +59,16 @@ class Window:
             policy: The decision for a pair.
             overrides: Readers' words.
             ranked: How many hits are the ranking's; all when negative.
+            longs: Long signatures, for `partial`; without them long texts are at most `near`.
+            suspected: Pairs of rows that a look-up brought together.
         """
         columns = PackedColumns.of([hit.packed for hit in hits])
-        spoken = heard(overrides, [(hit.index, hit.id) for hit in hits], columns)
-        grouping = group(columns, policy, spoken.said)
-        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, spoken, grouping)
+        names = [(hit.index, hit.id) for hit in hits]
+        spoken = heard(overrides, names, columns)
+        related = Related(names, columns.packed, policy, Longs(none_read) if longs is None else longs)
+        looked_up = pair_keys(coded(frozenset(suspected), len(hits)), len(hits))
+        grouping = group(columns, policy, spoken.said, related, looked_up)
+        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, spoken, grouping, related)
 
     def first(self, rows: int) -> "Window":
         """Return the first rows of the window; their groups are the same without what follows."""
@@ -69,13 +90,22 @@ class Window:
         """Return a row's packed value; None when it is not signed."""
         return self.columns.packed(row)
 
+    def read_long(self, rows: Iterable[int]) -> None:
+        """Read the long signatures of rows, where they matter, all in one go."""
+        if self.policy.level == "partial" and self.policy.related is not None:
+            self.related.want(row for row in rows if self.columns.flags[row] & LONG)
+
+    def long(self, row: int) -> LongSignatures | None:
+        """Return a row's long signatures, where they matter."""
+        wanted = self.policy.level == "partial" and self.policy.related is not None
+        return self.related.longs.of(self.name(row)) if wanted and self.columns.flags[row] & LONG else None
+
     def evidence(self, row: int, other: int) -> Evidence | None:
         """Return what makes two rows duplicates: the signatures' evidence, or a reader's word where there is none."""
         word = self.spoken.valid.get((min(row, other), max(row, other)))
         if word is not None and word.verdict == "not":
             return None
-        a, b = self.packed(row), self.packed(other)
-        evidence = decide(a, b, self.policy) if a is not None and b is not None else None
+        evidence = self.related.evidence(row, other)
         return evidence or (word.evidence(self.policy.level) if word else None)
 
     @property
