@@ -1,10 +1,13 @@
-"""How quickly documents go through the file queue into SQLite: newswire, and 200,000 pages and stories.
+"""How quickly documents go through the file queue into SQLite: newswire, books, pages, 200,000 pages and stories.
 
-    python benchmarks/ingest.py [--collections FOLDER] [--large] [--workers N]
+    python benchmarks/ingest.py [--collections FOLDER] [--books] [--pages] [--large] [--workers N]
 
 Newswire: 21,577 stories. The clock runs from the moment when the first worker says that it takes messages to the moment
 when the account of the last batch is read; reading, validating, cutting and sending all lie within it. The workers'
 start (imports, idf table) is printed beside it.
+
+Books: 98 with 19,557 pages, so that long signatures are made. Pages: 92,428, a document each. Beside each stands
+the peak memory of the largest process, which is a worker.
 
 Large: pages and newswire, again under new ids until there are 200,000; beside it a bare load of the same texts into an
 FTS5 table of title and text, one process, transactions of 500, reading included in both.
@@ -33,6 +36,7 @@ from ibidem_workers.submit import Submission
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
 PAGES = Path("philtrans_pages_scale/docs.jsonl.xz")
+BOOKS = Path("ecco_tcp_pages/docs.jsonl.xz")
 LARGE = 200_000
 ROWS = 500
 
@@ -48,6 +52,7 @@ class Taken:
         run: Seconds from then until the run was done.
         sent: Seconds from then until all was sent.
         processor: Seconds of processor time of all processes, the workers' start included.
+        peak: Megabytes of memory that the largest worker took at most, of all runs so far.
         summary: The run's account.
     """
 
@@ -55,12 +60,23 @@ class Taken:
     run: float
     sent: float
     processor: float
+    peak: float
     summary: dict[str, object]
 
 
 def newswire(collections: Path) -> Iterator[Document | Refusal]:
     """Read the stories."""
     yield from read([collections / NEWSWIRE])
+
+
+def books(collections: Path) -> Iterator[Document | Refusal]:
+    """Read the books."""
+    yield from read([collections / BOOKS])
+
+
+def pages(collections: Path) -> Iterator[Document | Refusal]:
+    """Read the pages."""
+    yield from read([collections / PAGES])
 
 
 def large(collections: Path) -> Iterator[Document | Refusal]:
@@ -95,13 +111,18 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Taken:
         ended = time.monotonic()
         account = summary(engine, record.run)
     ready = pool.ready_at
-    return Taken(ready - began, ended - ready, sent - ready, processor_time() - spent, account)
+    return Taken(ready - began, ended - ready, sent - ready, processor_time() - spent, peak_memory(), account)
 
 
 def processor_time() -> float:
     """Return the processor time of this process and of those that it started and that have ended, in seconds."""
     usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in usage)
+
+
+def peak_memory() -> float:
+    """Return the most memory that a process had which this one started and which has ended, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 
 
 def bare_load(source: Source, folder: Path) -> float:
@@ -125,6 +146,7 @@ def report(name: str, taken: Taken, bare: float) -> None:
     print(f"  workers' start           {taken.start:7.2f} s")
     print(f"  queue, workers, SQLite   {taken.run:7.2f} s   (sent after {taken.sent:.2f} s)")
     print(f"  processor time           {taken.processor:7.2f} s   (all processes, the workers' start included)")
+    print(f"  peak memory of a worker  {taken.peak:7.0f} MB")
     print(f"  bare FTS5 load           {bare:7.2f} s")
     print(f"  ratio                    {taken.run / bare:7.2f}")
     print(f"  account                  { {key: taken.summary[key] for key in ('indexed', 'refused', 'duplicates')} }")
@@ -134,10 +156,13 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
+    parser.add_argument("--books", action="store_true", help="also books, with signatures of pages")
+    parser.add_argument("--pages", action="store_true", help="also 92,428 pages")
     parser.add_argument("--large", action="store_true", help="also 200,000 documents (some minutes)")
     parser.add_argument("--workers", type=int, default=0, help="worker processes; 0: one for each core")
     options = parser.parse_args()
-    measured = [("newswire", newswire)] + ([("large", large)] if options.large else [])
+    wanted = {"books": (options.books, books), "pages": (options.pages, pages), "large": (options.large, large)}
+    measured = [("newswire", newswire)] + [(name, source) for name, (asked, source) in wanted.items() if asked]
     for name, source in measured:
         with tempfile.TemporaryDirectory() as folder:
             bare = bare_load(lambda source=source: source(options.collections), Path(folder))

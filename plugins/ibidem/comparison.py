@@ -10,6 +10,7 @@ from ibidem.wordplaces import Words, words
 from ibidem_ingest.decision import Evidence, Guards, Long, Policy, decide, same_table
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.relations import relate
 from ibidem_ingest.signatures import minhash
 from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
@@ -79,7 +80,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         a,
         b,
         decide(packed_a, packed_b, policy, long),
-        signals(packed_a, packed_b) | overlap(words_a, words_b, shared),
+        signals(packed_a, packed_b) | of_parts(packed_a, packed_b, long) | overlap(words_a, words_b, shared),
         words_a,
         words_b,
         tuple(passages(found)),
@@ -143,6 +144,15 @@ def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
             "weak": bool((a.flags | b.flags) & WEAK),
         }
     return found
+
+
+def of_parts(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
+    """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
+    found = relate(*long, whole=minhash.corrected(minhash.compare(a.slots, b.slots))) if long is not None else None
+    if long is None or found is None:
+        return {}
+    told = {"relation": found.told, "confidence": found.confidence, "a": list(found.a), "b": list(found.b)}
+    return {long[0].parts: {**told, **found.signals}}
 
 
 def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:

@@ -147,7 +147,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
     related, suspected = collection.related(policy)
-    found = found_pairs(collection, policy)
+    found = found_pairs(collection, policy, related, suspected)
     groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
     sets = components(collection.ids, true)
     return Evaluation(
@@ -157,14 +157,25 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
         unknown=sorted(named(labels.path) - set(collection.ids) - collection.left_out),
-        mistakes=Signed(collection.ids, collection.columns, policy).worst(true - unjudged, found - unjudged),
+        mistakes=Signed(collection.ids, collection.columns, policy, related).worst(true - unjudged, found - unjudged),
         took_s=round(perf_counter() - began, 2),
     )
 
 
-def found_pairs(collection: Collection, policy: Policy) -> set[Pair]:
-    """Return all pairs that the decision joins, by their ids."""
-    found = duplicates(collection.columns, policy, *collection.related(policy))
+def found_pairs(
+    collection: Collection, policy: Policy, related: Related | None = None, suspected: Holders | None = None
+) -> set[Pair]:
+    """Return all pairs that the decision joins, by their ids.
+
+    Args:
+        collection: Signed documents.
+        policy: The decision for a pair.
+        related: Who decides on pairs of long texts; found out when None.
+        suspected: Which of them share clues.
+    """
+    if related is None:
+        related, suspected = collection.related(policy)
+    found = duplicates(collection.columns, policy, related, suspected)
     names = collection.ids
     return {ordered(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
 

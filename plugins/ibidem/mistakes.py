@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ibidem.comparison import Signals, signals
+from ibidem.dedupe.related import Related
 from ibidem.labels import Pair
 from ibidem.reasons import Why, guards, reason
 from ibidem_ingest.decision import Policy, decide
@@ -56,11 +57,13 @@ class Signed:
         ids: Their ids, by row.
         columns: Their packed values.
         policy: The figures of the decision.
+        related: Who decides on pairs of long texts; None where these are no duplicates.
     """
 
     ids: Sequence[str]
     columns: PackedColumns
     policy: Policy
+    related: Related | None = None
 
     def worst(self, true: AbstractSet[Pair], found: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
         """Return the worst mistakes: missed pairs that are most alike, and wrong ones that are least alike.
@@ -89,12 +92,13 @@ class Signed:
 
     def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
         """Say what is known of a pair."""
-        a, b = (self.columns.packed(self.ids.index(name)) for name in pair)
+        rows = [self.ids.index(name) for name in pair]
+        a, b = (self.columns.packed(row) for row in rows)
         if a is None or b is None:
             return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
-        evidence = decide(a, b, self.policy)
+        evidence = self.related.evidence(*rows) if self.related is not None else decide(a, b, self.policy)
         told = signals(a, b)
-        said = reason(evidence.why) if evidence else too_little(told)
+        said = reason(evidence.why, pair[1]) if evidence else too_little(told)
         return Mistake(*pair, kind, alike, said, told)
 
 

@@ -35,9 +35,14 @@ SIGNATURES: Mapping[str, Callable[[Why], str]] = {
     "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
     "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
     "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter one's five-word runs",
-    **dict.fromkeys(("pages", "chunks", "words"), lambda _: ""),
 }
-"""For each signature what its evidence says; of long ones the relation says it all."""
+"""For each signature what its evidence says."""
+
+LONG = frozenset(("pages", "chunks", "words"))
+"""Signatures of long texts: of these the relation says all that matters."""
+
+LONGEST_TITLE = 80
+"""Characters of another text's title; those of old books fill a paragraph."""
 
 
 RELATIONS: Mapping[str, str] = {
@@ -64,6 +69,8 @@ def relation(why: Why, other: str) -> str:
         places = " with ".join(part for side in ("own", "other") if (part := place(why, side)))
         return f"{RELATIONS[name]}: {places}" if name == "overlapping_text" and places else RELATIONS[name]
     where = place(why, "other" if direction == "part of" else "own")
+    if len(other) > LONGEST_TITLE:
+        other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
     return ", ".join(part for part in (f"{direction}: {other}" if other else f"{direction} it", where) if part)
 
 
@@ -116,6 +123,7 @@ def reason(why: Why, other: str = "") -> str:
     """
     name = str(why.get("signature", ""))
     strongest = SIGNATURES[name](why) if name in SIGNATURES else name
+    if name in LONG:
+        return relation(why, other)
     told = relation(why, other) if "relation" in why else ""
-    said = [part for part in [told, strongest, *guards(why)] if part]
-    return ", ".join(said)
+    return ", ".join(part for part in [told, strongest, *guards(why)] if part)

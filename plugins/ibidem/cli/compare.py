@@ -110,6 +110,14 @@ def yes(value: object) -> str:
     return "equal" if value else "different"
 
 
+def parts(one: Mapping[str, Any], name: str) -> str:
+    """Write what the pages or chunks of two long texts say."""
+    return (
+        f"{str(one['relation']).replace('_', ' ')}, confidence {one['confidence']:.2f}: {percent(one['matched_a'])} of "
+        f"A's {name} match, {percent(one['matched_b'])} of B's; unique words {one['aligned']:.2f}"
+    )
+
+
 SIGNALS = {
     "length": lambda one: (
         f"{counted(one['a'], 'word')} and {one['b']:,}" + (f", {percent(one['ratio'])}" if "ratio" in one else "")
@@ -129,6 +137,8 @@ SIGNALS = {
     "profile": lambda one: yes(one["equal"]),
     "numbers": lambda one: f"{one['a']} and {one['b']}, which {'agree' if one['agree'] else 'do not agree'}",
     "date": lambda one: counted(one["days_apart"], "day") + " apart",
+    "pages": lambda one: parts(one, "pages"),
+    "chunks": lambda one: parts(one, "chunks"),
     "overlap": lambda one: f"{percent(one['a'])} of A stands in B, {percent(one['b'])} of B in A",
 }
 """How each signal is written."""

@@ -79,6 +79,9 @@ KINDS = {
     "fingerprint": "the same six rarest terms at the same places",
     "profile": "the same frequent words equally often",
     "override": "declared the same by a reader",
+    "shingles": "most five-word runs of one stand in the other",
+    "pages": "pages that match: parts, other editions, overlapping books",
+    "chunks": "chunks that match, of texts without pages",
 }
 """What each kind of evidence is in words."""
 

@@ -75,7 +75,7 @@ def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
     yield Below(one_line(Text(harmless(title_of(hit)))), 6, "    └")
     yield Below(Text(about(hit), "about"), 6)
     yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), harmless(because(mark, called(lead)))), 6)
-    if line := differs(hit, lead):
+    if mark["level"] != "partial" and (line := differs(hit, lead)):
         yield Below(one_line(line), 6)
 
 
