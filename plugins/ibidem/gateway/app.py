@@ -14,6 +14,7 @@ from ibidem.gateway.documentation import documented
 from ibidem.gateway.engines import Engines
 from ibidem.gateway.given import Given
 from ibidem.gateway.metrics import Metrics
+from ibidem.gateway.page import routes
 from ibidem.gateway.refusals import Answered
 from ibidem.gateway.refusing import refuse
 from ibidem.gateway.upstream import Upstream
@@ -24,7 +25,15 @@ from ibidem_workers.settings import Settings
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 """Headers that an engine's own clients insist on, with every answer."""
 
-ROUTERS = (health.router, exposition.router, documents.router, overrides.router, root.router, searching.router)
+ROUTERS = (
+    health.router,
+    exposition.router,
+    routes.router,
+    documents.router,
+    overrides.router,
+    root.router,
+    searching.router,
+)
 """What answers, in the order in which paths are compared."""
 
 

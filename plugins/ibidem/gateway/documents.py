@@ -35,7 +35,8 @@ _whole_index = Lock()
 def search(engine: CallersEngine, given: WithGiven, asked: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(asked.q, asked.filter)
-    return answer(watched_search(engine, query, asked.request("indent"), asked.page, asked.size, given.metrics))
+    found = watched_search(engine, query, asked.request("indent"), asked.page, asked.size, given.metrics)
+    return answer(found.response)
 
 
 @router.get("/inspect/{id:path}")

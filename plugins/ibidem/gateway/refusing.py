@@ -5,7 +5,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from ibidem.gateway.given import given
+from ibidem.gateway.page.errors import as_page
 from ibidem.gateway.refusals import Answered, answered, as_response
+from ibidem.gateway.wishes import wants_page
 from ibidem_ingest.errors import IbidemError
 
 ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
@@ -16,7 +18,7 @@ def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
     wrong = named(request, error)
     given(request).metrics.errors.labels(wrong.kind).inc()
-    return as_response(request, wrong)
+    return as_page(wrong) if wants_page(request) else as_response(request, wrong)
 
 
 def named(request: Request, error: Exception) -> Answered:

@@ -1,13 +1,12 @@
 """A grouped search, counted and timed by its stages."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from time import perf_counter
 from typing import cast
 
-from ibidem.dedupe.present import Json
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.gateway.metrics import Metrics
-from ibidem.grouped_search import search
+from ibidem.grouped_search import Examined, Order, examined
 from ibidem_engines.engine import Engine, Ranking, Stored
 from ibidem_engines.query import Query
 
@@ -45,8 +44,15 @@ class Watched:
 
 
 def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to count
-    engine: Engine, query: Query, request: DedupeRequest, page: int, size: int, metrics: Metrics
-) -> Json:
+    engine: Engine,
+    query: Query,
+    request: DedupeRequest,
+    page: int,
+    size: int,
+    metrics: Metrics,
+    tables: Collection[str] = (),
+    order: Order = "relevance",
+) -> Examined:
     """Search as `ibidem.search` does, and count it.
 
     Args:
@@ -56,13 +62,15 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
         page: Which page, from 1.
         size: Groups on a page.
         metrics: Where to count.
+        tables: Names of the current idf tables.
+        order: How the hits of the window are ordered.
     """
     watched = Watched(engine)
     began = perf_counter()
-    found = search(cast("Engine", watched), query, request, page, size)
+    found = examined(cast("Engine", watched), query, request, page, size, tables=tables, order=order)
     took = perf_counter() - began
     metrics.took("window", watched.window_s)
     metrics.took("fetch", watched.fetch_s)
     metrics.took("grouping", took - watched.window_s - watched.fetch_s)
-    metrics.grouped(found["dedupe"])
+    metrics.grouped(found.response["dedupe"])
     return found

@@ -1,0 +1,167 @@
+"""The result list as a template shows it: leads, their duplicates below, each with its reason and what differs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from ibidem.gateway.page.passages import Stretch, differing, marked
+from ibidem.linkedtext import readable
+from ibidem.reasons import counted
+from ibidem.response_words import Hit, Response, because, groups
+
+PASSAGE = 300
+WEB = ("http", "https")
+"""Schemes of addresses that are made links; any other stands as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A document in the list.
+
+    Args:
+        id: Its id.
+        title: Its title, or its id, with the query's words marked.
+        about: Date and source.
+        url: Where it was published; empty when that is no address of the web.
+        passage: A passage with the query's words marked.
+        level: The level at which it is a duplicate; empty for a lead.
+        reason: Why it is one.
+        differs: What differs from its lead.
+        lead: The id of the lead that it stands under; empty for a lead.
+    """
+
+    id: str
+    title: Sequence[Stretch]
+    about: str
+    url: str
+    passage: Sequence[Stretch] = ()
+    level: str = ""
+    reason: str = ""
+    differs: Sequence[Stretch] = ()
+    lead: str = ""
+
+    @property
+    def named(self) -> str:
+        """Its id as a part of an address."""
+        return urlencode({"id": self.id})
+
+    @property
+    def pair(self) -> str:
+        """It and its lead as a part of an address."""
+        return urlencode({"a": self.lead, "b": self.id})
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A lead and its duplicates.
+
+    Args:
+        number: Its place in the list.
+        id: The group's id.
+        lead: The document that leads.
+        duplicates: Those that are shown below it.
+        hidden: How many are not shown.
+        opened: Whether they are seen at once.
+    """
+
+    number: int
+    id: str
+    lead: Entry
+    duplicates: Sequence[Entry]
+    hidden: int
+    opened: bool
+
+    @property
+    def told(self) -> str:
+        """How many duplicates there are, in words."""
+        return counted(len(self.duplicates) + self.hidden, "duplicate")
+
+
+def listed(response: Response, first: int) -> list[Group]:
+    """Make the groups of a page.
+
+    Args:
+        response: As `presentation.md` lays it down, with `explain`.
+        first: The number of the page's first group.
+    """
+    opened = response["dedupe"]["mode"] != "collapse"
+    return [
+        group_of(number, lead, inside(lead) or duplicates, opened=opened)
+        for number, (lead, duplicates) in enumerate(groups(response["hits"]["hits"]), first)
+    ]
+
+
+def inside(lead: Hit) -> Sequence[Hit]:
+    """Return the duplicates that a collapsed lead carries."""
+    found: Sequence[Hit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+    return found
+
+
+def group_of(number: int, lead: Hit, duplicates: Sequence[Hit], *, opened: bool) -> Group:
+    """Make a group of its hits."""
+    mark = lead.get("_dedupe", {})
+    return Group(
+        number=number,
+        id=str(mark.get("group", "")),
+        lead=leading(lead),
+        duplicates=[duplicate(hit, lead) for hit in duplicates],
+        hidden=int(mark.get("size", 1)) - 1 - len(duplicates),
+        opened=opened,
+    )
+
+
+def leading(hit: Hit) -> Entry:
+    """Describe a lead."""
+    passages = hit.get("highlight", {}).get("text") or [text_of(hit)[:PASSAGE]]
+    return Entry(hit["_id"], title(hit), about(hit), url(hit), marked(str(passages[0])))
+
+
+def duplicate(hit: Hit, lead: Hit) -> Entry:
+    """Describe a duplicate."""
+    mark: Mapping[str, Any] = hit["_dedupe"]
+    return Entry(
+        id=hit["_id"],
+        title=title(hit),
+        about=about(hit),
+        url=url(hit),
+        level=str(mark["level"] or "joined"),
+        reason=readable(because(mark).lstrip(":; ")),
+        differs=differing(text_of(lead), text_of(hit)),
+        lead=lead["_id"],
+    )
+
+
+def title(hit: Hit) -> list[Stretch]:
+    """Return a hit's title with the query's words marked, or its id when it has none."""
+    found = hit.get("highlight", {}).get("title") or [hit.get("_source", {}).get("title")]
+    return marked(str(found[0] or hit["_id"]))
+
+
+def about(hit: Hit) -> str:
+    """Return date and source of a hit, as far as it has them."""
+    source = hit.get("_source", {})
+    return readable(" · ".join(str(part) for part in (source.get("date"), source.get("source")) if part))
+
+
+def url(hit: Hit) -> str:
+    """Return where a document was published, when that is an address of the web.
+
+    >>> url({"_source": {"url": "javascript:alert(1)"}}), url({"_source": {"url": "https://example.org/a"}})
+    ('', 'https://example.org/a')
+    """
+    return web_address(str(hit.get("_source", {}).get("url") or ""))
+
+
+def web_address(typed: str) -> str:
+    """Return an address when a browser may be sent there, else nothing."""
+    try:
+        parts = urlsplit(typed.strip())
+    except ValueError:
+        return ""
+    return typed.strip() if parts.scheme in WEB and parts.netloc else ""
+
+
+def text_of(hit: Hit) -> str:
+    """Return a hit's text."""
+    return str(hit.get("_source", {}).get("text", ""))

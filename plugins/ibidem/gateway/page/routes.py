@@ -1,0 +1,191 @@
+"""The pages: the list at `/`, one document, its duplicates, two side by side, and a reader's word on them."""
+
+from typing import Annotated, Any
+from urllib.parse import parse_qs, urlencode
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import RedirectResponse
+from pydantic import Field
+
+from ibidem.comparison import compare
+from ibidem.declaring import declare, read_verdict, readable, take_back
+from ibidem.dedupe.request import parse_request
+from ibidem.gateway.given import CallersEngine, Given, WithCaller, WithGiven
+from ibidem.gateway.overrides import check_allowed
+from ibidem.gateway.page.choices import Choices, choices
+from ibidem.gateway.page.documents import copies_of
+from ibidem.gateway.page.entries import listed, web_address
+from ibidem.gateway.page.rendering import STATIC, html, static
+from ibidem.gateway.page.state import LABELS, PageState, Shown
+from ibidem.gateway.page.timeline import timeline
+from ibidem.gateway.parameters import Id, Known, NoParameters, PairParameters
+from ibidem.gateway.refusals import Answered
+from ibidem.gateway.watched import watched_search
+from ibidem.inspection import inspect as find_copies
+from ibidem.linkedtext import PagedText
+from ibidem.recorded import recorded
+from ibidem.response_words import account_line
+from ibidem.shared_page import shared_page
+from ibidem.stored import stored_document
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import NoIndex
+from ibidem_ingest.decision import LEVELS, Policy
+from ibidem_ingest.idf.tables import Tables
+
+router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+HELD = "public, max-age=31536000, immutable"
+
+
+class One(Known):
+    """A document, and the level at which its duplicates are shown."""
+
+    id: Id
+
+    level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
+
+    def policy(self) -> Policy:
+        """Return the decision for a pair."""
+        return parse_request({"dedupe_level": self.level or None}).policy
+
+
+OneParameters = Annotated[One, Query()]
+
+
+def home(engine: Engine, given: Given, asked: Shown) -> Response:
+    """Show the list.
+
+    Args:
+        engine: The index, with the caller's rights.
+        given: What every request may use.
+        asked: The address.
+    """
+    state = asked.state()
+    if not state.q.strip():
+        return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
+    query, request = state.query(), state.request()
+    found = watched_search(
+        engine, query, request, state.page, state.size, given.metrics, tables_of(given), order=state.sort
+    )
+    return html(
+        "page_list.html",
+        state=state,
+        labels=LABELS,
+        groups=listed(found.response, 1 + (state.page - 1) * state.size),
+        account=account_line(found.response, 1 + (state.page - 1) * state.size),
+        late=found.response["dedupe"].get("late") or [],
+        choices=choices(engine, found.window, state) if found.window else Choices(),
+        more=more(found.response, state),
+        overrides=given.settings.gateway_overrides,
+    )
+
+
+def tables_of(given: Given) -> tuple[str, ...]:
+    """Return the names of the current idf tables."""
+    return tuple(Tables(given.settings.tables).current().values())
+
+
+def documents_in(engine: Engine) -> int | None:
+    """Return how many documents there are; None where there is no index yet."""
+    try:
+        info = engine.info()
+    except NoIndex:
+        return None
+    return info.documents if info.exists else None
+
+
+def more(response: Any, state: PageState) -> bool:
+    """Tell whether a further page has anything to show."""
+    told = response["dedupe"]
+    if told["mode"] == "off":
+        return bool(state.page * state.size < told["documents"]["matched"])
+    seen = state.page * state.size < told["groups"]["in_window"]
+    return bool(seen or (told["documents"]["beyond_window"] and state.sort == "relevance" and not told.get("limited")))
+
+
+@router.get("/document")
+def document(engine: CallersEngine, asked: OneParameters) -> Response:
+    """Show a document whole."""
+    found = stored_document(engine, asked.id)
+    return html(
+        "page_document.html",
+        document=found,
+        url=web_address(found.url),
+        stretches=list(PagedText.of(found.text).stretches(0, len(found.text))),
+        named=urlencode({"id": found.id}),
+    )
+
+
+@router.get("/inspect")
+def inspect(engine: CallersEngine, given: WithGiven, asked: OneParameters) -> Response:
+    """Show a document's duplicates in the whole index, and when and where they appeared."""
+    found = find_copies(engine, asked.id, asked.policy())
+    own = stored_document(engine, asked.id)
+    copies = copies_of(engine, found)
+    return html(
+        "page_inspect.html",
+        document=own,
+        found=found,
+        copies=copies,
+        timeline=timeline(own, [each.document for each in copies]),
+        labels=LABELS,
+        level=asked.level or "near",
+        overrides=given.settings.gateway_overrides,
+        named=urlencode({"id": own.id}),
+    )
+
+
+@router.get("/compare")
+def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters) -> Response:
+    """Show two documents side by side."""
+    left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
+    found = compare(left, right, Tables(given.settings.tables))
+    words = [word for word in readable(engine, recorded(engine)) if {word.a[1], word.b[1]} == {asked.a, asked.b}]
+    return html(
+        "page_compare.html",
+        page=shared_page(found),
+        a=left,
+        b=right,
+        words=words,
+        overrides=given.settings.gateway_overrides,
+    )
+
+
+@router.get("/overrides")
+def overrides(engine: CallersEngine, given: WithGiven, _: NoParameters) -> Response:
+    """List readers' words."""
+    words = readable(engine, recorded(engine))
+    return html("page_overrides.html", words=words, overrides=given.settings.gateway_overrides)
+
+
+@router.post("/overrides", dependencies=[Depends(check_allowed)])
+async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
+    """Take a reader's word from a form; where it was sent from was checked before."""
+    form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
+    a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
+    if verdict == "none":
+        take_back(engine, a, b, readable)
+    else:
+        author = caller.name or form.get("author", "")[:200]
+        declare(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    return RedirectResponse(f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
+
+
+def field(form: dict[str, str], name: str) -> str:
+    """Return a field of a form.
+
+    Raises:
+        Answered: It is missing.
+    """
+    if not form.get(name):
+        raise Answered(400, "illegal_argument_exception", f"the form has no {name!r}", "send a, b and verdict")
+    return form[name]
+
+
+@router.get("/static/{version}/{name}")
+async def file(version: str, name: str) -> Response:
+    """Give a file that stands beside the pages."""
+    del version  # it only makes the address new when the file is
+    if name not in STATIC:
+        raise Answered(404, "resource_not_found_exception", f"no file {name!r}", "the pages name those that there are")
+    return Response(static(name), media_type=STATIC[name], headers={"cache-control": HELD})

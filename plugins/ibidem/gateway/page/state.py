@@ -1,0 +1,159 @@
+"""What a page shows: all of it stands in its address, so that it can be sent to a colleague."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, get_args
+from urllib.parse import urlencode
+
+from fastapi import Query
+from pydantic import Field
+
+from ibidem.dedupe.parameters import DEEPEST, MODES, SCOPES
+from ibidem.dedupe.presets import PRESETS
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.gateway.parameters import LONGEST_QUERY, Known
+from ibidem.grouped_search import Order
+from ibidem_engines.query import Query as Asked
+from ibidem_engines.query import parse_query
+from ibidem_ingest.decision import LEVELS
+from ibidem_ingest.errors import UsageError
+
+HOME = "/"
+KEEPS = ("rank", "earliest", "latest", "longest")
+ORDERS: tuple[Order, ...] = get_args(Order)
+SIZES = (10, 25, 50)
+MOST_SOURCES = 20
+
+Choice = tuple[str, str]
+"""A value, and how people call it."""
+
+LABELS: Mapping[str, Sequence[Choice]] = {
+    "dedupe": (("indent", "indented below"), ("collapse", "collapsed"), ("off", "in the list")),
+    "level": (("identical", "identical"), ("near", "near"), ("partial", "in part")),
+    "keep": (
+        ("rank", "the best match"),
+        ("earliest", "the earliest"),
+        ("latest", "the latest"),
+        ("longest", "the longest"),
+    ),
+    "scope": (("window", "among the best hits"), ("matches", "in all that match"), ("index", "in the whole index")),
+    "sort": (("relevance", "relevance"), ("newest", "newest first"), ("oldest", "oldest first")),
+    "preset": (("", "none"), *((name, name) for name in PRESETS)),
+    "size": tuple((str(size), str(size)) for size in SIZES),
+}
+"""What can be chosen, by the names in the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageState:
+    """What is looked for, and how it is shown.
+
+    Args:
+        q: The words, as typed.
+        dedupe: Where duplicates stand.
+        level: How much alike two documents have to be.
+        keep: Which copy leads; `source:A,B` too.
+        days: Most days between two duplicates; empty: any.
+        scope: Where duplicates are looked for.
+        preset: A named set of figures; empty: the default ones.
+        source: Only documents of these sources.
+        date: Only documents of this date, as a filter has it.
+        sort: How the examined hits are ordered.
+        page: Which page, from 1.
+        size: Groups on a page.
+    """
+
+    q: str = ""
+    dedupe: str = "indent"
+    level: str = ""
+    keep: str = "rank"
+    days: str = ""
+    scope: str = "window"
+    preset: str = ""
+    source: tuple[str, ...] = ()
+    date: str = ""
+    sort: Order = "relevance"
+    page: int = 1
+    size: int = SIZES[0]
+
+    def request(self) -> DedupeRequest:
+        """Return what is asked of the dedupe layer."""
+        given = {
+            "dedupe": self.dedupe,
+            "dedupe_level": self.level,
+            "dedupe_keep": self.keep,
+            "dedupe_window_days": self.days,
+            "dedupe_scope": self.scope,
+            "dedupe_preset": self.preset,
+            "dedupe_explain": "true",
+        }
+        return parse_request({name: value for name, value in given.items() if value}, mode="indent")
+
+    def query(self) -> Asked:
+        """Return what is searched for."""
+        dates = [f"date={self.date}"] if self.date else []
+        return parse_query(self.q, [f"source={name}" for name in self.source] + dates)
+
+    def address(self, **changes: Any) -> str:
+        """Return the address of this state with some of it changed; what is as by default is left out.
+
+        >>> PageState(q="grain").address(level="identical", page=2)
+        '/?q=grain&level=identical&page=2'
+        """
+        return HOME + self.suffix(**changes)
+
+    def suffix(self, **changes: Any) -> str:
+        """Return the address's query string with its question mark; empty for a page without words."""
+        changed = replace(self, **({"page": 1} | changes))
+        pairs = [(name, value) for name, value in changed.pairs() if value not in ("", (), DEFAULTS[name])]
+        return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
+
+    def pairs(self) -> list[tuple[str, Any]]:
+        """Return names and values in the order of the address."""
+        return [(name, getattr(self, name)) for name in NAMES]
+
+    def with_source(self, name: str) -> "tuple[str, ...]":
+        """Return the sources with one added, or taken away when it was there."""
+        return tuple(each for each in self.source if each != name) if name in self.source else (*self.source, name)
+
+    def chosen(self, name: str, value: str) -> bool:
+        """Tell whether a choice is the one that is made."""
+        return str(getattr(self, name) or CHOSEN.get(name, "")) == value
+
+
+NAMES = ("q", "dedupe", "level", "keep", "days", "scope", "preset", "source", "date", "sort", "page", "size")
+DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
+CHOSEN = {"level": "near"}
+"""What an empty value stands for."""
+
+
+class Shown(Known):
+    """The address of a list."""
+
+    q: str = Field(default="", max_length=LONGEST_QUERY, description="Words that must occur.")
+    dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
+    level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
+    keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
+    days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
+    scope: str = Field(default="", description=f"{', '.join(SCOPES)}.")
+    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
+    date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
+    sort: Literal["", "relevance", "newest", "oldest"] = Field(default="", description=f"{', '.join(ORDERS)}.")
+    page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
+    size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
+
+    def state(self) -> PageState:
+        """Return the state that the address stands for; an empty value is the default one.
+
+        Raises:
+            UsageError: A mode that does not exist.
+        """
+        given = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
+        if "dedupe" in given and given["dedupe"] not in MODES:
+            raise UsageError(f"dedupe={given['dedupe']!r} is not understood", f"right are: {', '.join(MODES)}")
+        return PageState(**(given | {"source": tuple(dict.fromkeys(filter(None, self.source)))}))
+
+
+ShownParameters = Annotated[Shown, Query()]
+"""A parameter of a route: the address of a list."""

@@ -1,0 +1,43 @@
+"""The result list as a template shows it."""
+
+import pytest
+
+from ibidem.gateway.page.entries import listed, web_address
+
+
+def hit(id_: str, text: str, **mark: object) -> dict[str, object]:
+    return {"_id": id_, "_source": {"text": text, "date": "1987", "source": "AP"}, "_dedupe": {"group": "g", **mark}}
+
+
+def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
+    why = {"signature": "minhash", "shared": 73, "of": 100}
+    hits = [hit("a", "rent rose", size=3, indent=0), hit("b", "rent fell", size=3, indent=1, level="near", why=why)]
+    (group,) = listed({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
+    assert (group.number, group.hidden, group.opened, group.told) == (11, 1, True, "2 duplicates")
+    (below,) = group.duplicates
+    assert (below.level, below.reason) == ("near", "73 of 100 samples of five-word runs equal")
+    assert (below.lead, below.pair) == ("a", "a=a&b=b")
+    assert [each.text for each in below.differs if each.kind != "same"] == ["rose", "fell"]
+
+
+def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
+    inner = [hit("b", "rent", size=2, indent=1, level="identical", why=None)]
+    lead = hit("a", "rent", size=2, indent=0) | {"inner_hits": {"duplicates": {"hits": {"hits": inner}}}}
+    (group,) = listed({"hits": {"hits": [lead]}, "dedupe": {"mode": "collapse"}}, 1)
+    assert (group.opened, [each.id for each in group.duplicates], group.hidden) == (False, ["b"], 0)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("https://example.org/a?b=c", "https://example.org/a?b=c"),
+        ("javascript:alert(1)", ""),
+        (" JavaScript:alert(1)", ""),
+        ("data:text/html,<b>", ""),
+        ("//example.org", ""),
+        ("http://[", ""),
+        ("", ""),
+    ],
+)
+def test_only_addresses_of_the_web_become_links(typed: str, shown: str) -> None:
+    assert web_address(typed) == shown

@@ -1,0 +1,185 @@
+"""The pages, as they are asked for."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from urllib.parse import quote
+
+import pytest
+from starlette.testclient import TestClient
+
+from gateway.conftest import HERE, Serve
+from ibidem.gateway.page.rendering import STATIC
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.records import records
+from ibidem_workers.settings import Settings
+
+PAGE = {"accept": "text/html,application/xhtml+xml"}
+Read = Callable[[str], str]
+
+
+@pytest.fixture
+def read(client: TestClient) -> Read:
+    def read(address: str, status: int = 200) -> str:
+        answer = client.get(address, headers=PAGE)
+        assert answer.status_code == status, answer.text
+        assert answer.headers["content-type"] == "text/html; charset=utf-8"
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
+        return answer.text
+
+    return read
+
+
+def places(page: str) -> list[str]:
+    return re.findall(r'<bdi class="id">([^<]+)</bdi>', page)
+
+
+def test_a_browser_gets_the_page_and_a_client_what_the_engine_says(client: TestClient, read: Read) -> None:
+    assert "5 documents" in read("/")
+    assert client.get("/", headers={"accept": "*/*"}).json()["name"] == "ibidem"
+
+
+def test_duplicates_stand_below_their_lead_with_level_reason_and_what_differs(read: Read) -> None:
+    page = read("/?q=drains")
+    assert set(places(page)) == {"lease", "copy", "draft"}
+    assert "2 duplicates" in page
+    assert '<span class="level identical">identical</span> the same words in the same order' in page
+    assert "London</del>" in page
+    assert "York</ins>" in page
+    assert "3 documents match; 3 examined; 1 group; showing 1" in page
+
+
+def test_collapsed_groups_are_closed_and_still_hold_their_duplicates(read: Read) -> None:
+    assert '<details class="copies" open>' in read("/?q=drains")
+    page = read("/?q=drains&dedupe=collapse")
+    assert '<details class="copies">' in page
+    assert len(places(page)) == 3
+    assert "<details" not in read("/?q=drains&dedupe=off")
+
+
+def test_sources_and_years_are_counted_in_documents_and_groups_and_narrow_the_list(read: Read) -> None:
+    page = read("/?q=rent")
+    assert re.search(r"<bdi>Chambers</bdi></a> <span class=\"count\">2 in 1</span>", page)
+    assert re.search(r"<bdi>2001</bdi></a> <span class=\"count\">2 in 1</span>", page)
+    narrowed = re.search(r'href="([^"]+)"><bdi>Registry</bdi>', page)
+    assert narrowed is not None
+    assert places(read(unescape(narrowed[1]))) == ["copy"]
+    assert places(read("/?q=rent&date=2001-05-02")) == ["copy"]
+
+
+def test_pages_lead_to_each_other(read: Read) -> None:
+    page = read("/?q=rent&size=1")
+    following = re.search(r'rel="next" href="([^"]+)"', page)
+    assert following is not None
+    second = read(unescape(following[1]))
+    assert not set(places(page)) & set(places(second))
+    assert 'rel="prev"' in second
+
+
+def test_the_copies_of_a_document_are_shown_by_date_and_each_can_be_compared(read: Read) -> None:
+    page = read("/ibidem/page/inspect?id=lease")
+    assert places(page) == ["copy", "draft"]
+    assert page.count("<circle") == 2
+    assert "/ibidem/page/compare?a=lease&amp;b=draft" in page
+    assert places(read("/ibidem/page/inspect?id=lease&level=identical")) == ["copy"]
+
+
+def test_two_documents_stand_side_by_side_with_what_they_share(read: Read) -> None:
+    page = read("/ibidem/page/compare?a=lease&b=draft")
+    assert "shared.css" in page
+    assert "York" in page
+    assert "form" not in page.partition("words")[2]
+
+
+def test_a_readers_word_is_taken_from_the_page_shown_and_taken_back(serve: Serve) -> None:
+    client = serve(gateway_overrides=True)
+    word = {"a": "lease", "b": "draft", "verdict": "not", "reason": "York", "author": "Ada"}
+    answer = client.post("/ibidem/page/overrides", data=word, headers=PAGE)
+    assert (answer.status_code, answer.history[0].status_code) == (200, 303)
+    assert "Declared no duplicates by <bdi>Ada</bdi>" in answer.text
+    assert "York" in client.get("/ibidem/page/overrides", headers=PAGE).text
+    assert "draft" not in places(client.get("/ibidem/page/inspect?id=lease", headers=PAGE).text)
+    client.post("/ibidem/page/overrides", data={**word, "verdict": "none"}, headers=PAGE)
+    assert "Nobody has said anything" in client.get("/ibidem/page/overrides", headers=PAGE).text
+
+
+def test_a_word_sent_from_another_site_or_without_leave_is_refused(serve: Serve, client: TestClient) -> None:
+    word = {"a": "lease", "b": "draft", "verdict": "not"}
+    foreign = serve(gateway_overrides=True).post(
+        "/ibidem/page/overrides",
+        data=word,
+        headers=PAGE | {"origin": "http://evil.example", "sec-fetch-site": "cross-site"},
+    )
+    assert foreign.status_code == 403
+    assert client.post("/ibidem/page/overrides", data=word, headers=PAGE).status_code == 403
+    assert serve(gateway_overrides=True).post("/ibidem/page/overrides", data={"a": "lease"}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "said"),
+    [
+        ("/?q=rent&dedupe=maybe", 400, "off, collapse, indent"),
+        ("/?q=rent&level=nearly", 400, "identical, near"),
+        ("/?q=rent&colour=red", 400, "colour"),
+        ("/?q=-rent", 400, "must occur"),
+        ("/?q=rent&page=0", 400, "page"),
+        ("/ibidem/page/document?id=nosuch", 404, "nosuch"),
+        ("/ibidem/page/inspect?id=nosuch", 404, "nosuch"),
+        ("/ibidem/page/nothing", 404, "nothing"),
+        ("/ibidem/page/static/x/secrets", 404, "secrets"),
+    ],
+)
+def test_what_goes_wrong_is_a_page_that_says_what_would_be_right(
+    client: TestClient, address: str, status: int, said: str
+) -> None:
+    answer = client.get(address, headers=PAGE)
+    assert answer.status_code == status
+    assert 'role="alert"' in answer.text
+    assert said in unescape(answer.text)
+
+
+def test_an_index_that_is_not_there_yet_says_how_to_make_one(serve: Serve) -> None:
+    client = serve(index="another")
+    assert "ibidem ingest PATH" in client.get("/", headers=PAGE).text
+    answer = client.get("/?q=rent", headers=PAGE)
+    assert (answer.status_code, "ibidem ingest" in answer.text) == (404, True)
+
+
+def test_hostile_documents_stay_inert(serve: Serve, settings: Settings, tables: Tables) -> None:
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
+    document = Document(
+        f"id{evil}", f"drains {evil} " * 30, title=evil, source=evil, url="javascript:alert(1)", version=1
+    )
+    engine = open_engine(settings.engine, settings.index)
+    engine.write(list(records([document], tables)))
+    engine.close()
+    client = serve()
+    named = quote(document.id, safe="")
+    for address in (
+        "/?q=drains",
+        f"/?q={named}",
+        f"/?q=drains&source={named}",
+        f"/ibidem/page/document?id={named}",
+        f"/ibidem/page/inspect?id={named}",
+        f"/ibidem/page/compare?a=lease&b={named}",
+        f"/ibidem/page/document?id={named}x",
+    ):
+        page = client.get(address, headers=PAGE).text
+        assert "<script>" not in page
+        assert "<img" not in page
+        assert "javascript:" not in page
+
+
+def test_files_are_kept_for_long_and_every_page_is_light(client: TestClient, read: Read) -> None:
+    page = read("/?q=zzz")
+    weight = len(page)
+    for name in re.findall(r'(?:href|src)="(/ibidem/page/static/[^"]+)"', page):
+        answer = client.get(name)
+        assert "immutable" in answer.headers["cache-control"]
+        weight += len(answer.content)
+    assert weight < 60_000
+    assert set(STATIC) >= {"page.css", "page.js"}
+    assert not re.search(r'(?:src|href)="https?:', page)
+    assert HERE not in page
