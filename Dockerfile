@@ -1,4 +1,4 @@
-# The worker and the command line in one image: `docker run ibidem COMMAND`.
+# The worker, the gateway and the command line in one image: `docker run ibidem COMMAND`.
 FROM python:3.13-slim
 WORKDIR /ibidem
 COPY pyproject.toml README.md LICENSE ./
@@ -6,7 +6,7 @@ COPY ingest ingest
 COPY mappings mappings
 COPY plugins plugins
 COPY workers workers
-RUN pip install --no-cache-dir ".[readers,redis]" \
+RUN pip install --no-cache-dir ".[readers,redis,gateway]" \
     && useradd --create-home ibidem \
     && install -d -o ibidem /data /data/tables
 USER ibidem

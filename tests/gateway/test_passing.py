@@ -88,6 +88,30 @@ def named(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
+@pytest.mark.parametrize(
+    "path", ["/ibidem%2f_search", "/ibidem%2F_count", "/a%2fibidem/_search", "/ibidem/%2e%2e/_search"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_path_that_the_engine_would_part_otherwise_never_reaches_it(method: str, path: str) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"), gateway_indexes="*")) as url,
+    ):
+        assert ask(url, method, path)[0] in (400, 404)
+        assert not engine.asked
+
+
+def test_no_header_of_a_request_is_made_of_what_stands_in_its_address() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        ask(url, "GET", "/ibidem/_search?q=a%0d%0ax-proxy-user:%20admin&dedupe=indent")
+        ask(url, "GET", "/ibidem/_search?q=a%0d%0ax-proxy-user:%20admin")
+    assert engine.asked
+    assert not any("x-proxy-user" in map(str.lower, each.headers) for each in engine.asked)
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
 def test_an_error_of_the_engine_comes_back_with_its_status_and_words(status: int) -> None:
     told = json.dumps({"error": {"type": "some_exception", "reason": "because"}, "status": status}).encode()

@@ -3,7 +3,9 @@
 import shutil
 import sys
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.text import Text
 
 from ibidem.cli.console import messages, print_json, results
@@ -11,12 +13,17 @@ from ibidem.cli.ingest import shown
 from ibidem.cli.options import Json
 from ibidem.cli.progress import bar
 from ibidem.cli.result_list import show
+from ibidem.cli.serve import LOOPBACK, PORT, Port, answer
 from ibidem.cli.summary import show_summary
 from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
 from ibidem_workers.settings import load
 
 
-def run(as_json: Json = False) -> None:
+def run(
+    as_json: Json = False,
+    serve: Annotated[bool, typer.Option("--serve", help="Open the index over HTTP, as ibidem serve does.")] = False,
+    port: Port = PORT,
+) -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Taking the licence texts installed on this machine …")
     with bar("Indexing") as advance:
@@ -25,6 +32,8 @@ def run(as_json: Json = False) -> None:
         print_json(found.response)
     else:
         present(found)
+    if serve:
+        answer(found.settings.changed(gateway_overrides=True), LOOPBACK, port)
 
 
 def present(found: Demonstration) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Annotated
 
 import orjson
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ibidem.gateway.given import WithCaller, WithCluster, WithGiven
 from ibidem.gateway.gone import unless_gone
@@ -13,10 +13,27 @@ from ibidem.gateway.grouped import EngineRefused, Grouped, Json
 from ibidem.gateway.native_lines import read_lines
 from ibidem.gateway.native_request import NativeRequest, read_request
 from ibidem.gateway.passing import as_response, pass_on
+from ibidem.gateway.refusals import Answered
 from ibidem.gateway.several import all_of
 from ibidem.native.surroundings import Surroundings
 
-router = APIRouter(tags=["search"])
+
+def check_path(request: Request) -> None:
+    """Refuse a path that the engine would part otherwise than it was parted here.
+
+    Raises:
+        Answered: A stroke that is written `%2F`.
+    """
+    if b"%2f" in request.scope["raw_path"].lower():
+        raise Answered(
+            400, "invalid_index_name_exception", "no index has a stroke in its name", "write lower-case names"
+        )
+
+
+router = APIRouter(tags=["search"], dependencies=[Depends(check_path)])
+
+OF_ENGINE = "engine"
+"""What errors of the engine's own are counted as."""
 
 Indexes = Annotated[str, Path(description="Names and patterns of indexes, by commas.")]
 
@@ -88,6 +105,7 @@ async def answer(work: Grouped, result: Awaitable[Json], pretty: str | None) -> 
     try:
         found = await result
     except EngineRefused as refused:
+        work.metrics.errors.labels(OF_ENGINE).inc()
         return as_response(refused.reply)
     option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0
     made = Response(orjson.dumps(found, option=option), headers={"content-type": work.kind})

@@ -1,29 +1,62 @@
 """The gateway as a server."""
 
+import contextlib
+import os
+import socket
+from collections.abc import Callable
+
 import uvicorn
 
 from ibidem.gateway.app import make_gateway
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
 SECONDS_TO_END = 10
+BACKLOG = 2_048
 
 
-def serve(settings: Settings, host: str, port: int) -> None:
+def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None) -> None:
     """Answer until the process is told to end; requests that are being answered are finished first.
+
+    What people search for stands in no log; `/metrics` counts.
 
     Args:
         settings: The settings in force.
         host: Address to listen on.
         port: Port to listen on.
+        ready: Called with the address of the page once callers are let in.
+
+    Raises:
+        UsageError: The address cannot be listened on.
     """
-    own = () if host in EVERYWHERE else (f"[{host}]" if ":" in host else host,)
-    uvicorn.run(
+    listening = listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    own = () if host in EVERYWHERE else (name,)
+    config = uvicorn.Config(
         make_gateway(settings, own),
-        host=host,
-        port=port,
+        log_level="warning",
+        access_log=False,
         server_header=False,
         proxy_headers=False,
-        log_level="info",
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
+    ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
+    with contextlib.suppress(KeyboardInterrupt), listening:
+        uvicorn.Server(config).run([listening])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen at an address.
+
+    Raises:
+        UsageError: It is another's, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UsageError(
+            f"{host}:{port} cannot be listened on ({os.strerror(error.errno) if error.errno else error})",
+            "choose others: --host, --port",
+        ) from error
