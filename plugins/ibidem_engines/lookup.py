@@ -102,20 +102,32 @@ class LookUp:
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.least]
+        chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
         told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
-        for at in range(0, len(searches), TOGETHER):
-            some = range(at, at + TOGETHER)
-            yield from self._together([each for each in told if each.at in some])
-        yield from self._apart([each for each in questions if each.least > 1])
+        some = [asking for chunk in chunks if (asking := [each for each in told if each.at in chunk])]
+        apart = self._alike([each for each in questions if each.least > 1])
+        first = list(apart)[:APART]
+        answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
+        for asking, (hits, total) in zip(some, answers, strict=False):
+            yield from self._sorted_out(asking, hits, total)
+        yield from self._given(apart, first, answers[len(some) :])
+        yield from self._asked_apart(apart, list(apart)[APART:])
         yield from self._in_parts([each for each in questions if each.least <= 1 and each.name in LONG_CLUES])
         return [Found(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
     def _together(self, questions: Sequence[_Question]) -> Exchange[None]:
         """Ask for all values at once, and in parts where that brings too many hits."""
-        if not questions:
-            return
+        if questions:
+            ((hits, total),) = yield from self._send([self._for_all(questions)])
+            yield from self._sorted_out(questions, hits, total)
+
+    def _for_all(self, questions: Sequence[_Question]) -> Clause:
+        """Write one search for the values of all."""
         clauses = [self._carries(name, values, 1) for name, values in _by_class(questions).items()]
-        ((hits, total),) = yield from self._send([self._body(clauses, MOST_TOGETHER)])
+        return self._body(clauses, MOST_TOGETHER)
+
+    def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> Exchange[None]:
+        """Give the hits to those who asked; what brought too many is asked for alone."""
         told = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
             for question, some in told.items():
@@ -142,18 +154,34 @@ class LookUp:
         return told
 
     def _apart(self, questions: Sequence[_Question]) -> Exchange[None]:
-        """Ask for each class of each search alone; what is the same for several is asked for once."""
+        """Ask for each class of each search alone."""
+        alike = self._alike(questions)
+        yield from self._asked_apart(alike, list(alike))
+
+    def _alike(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
+        """Write a search for each class of each search; what is the same for several is asked for once."""
         alike: defaultdict[bytes, list[_Question]] = defaultdict(list)
         for question in questions:
             clause = self._carries(question.name, question.values, question.least)
             alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
-        requests = list(alike)
+        return alike
+
+    def _asked_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> Exchange[None]:
         for at in range(0, len(requests), APART):
             some = requests[at : at + APART]
             answers = yield from self._send(list(map(orjson.loads, some)))
-            for request, (hits, total) in zip(some, answers, strict=True):
-                for question in alike[request]:
-                    yield from self._add_others(question, hits, total)
+            yield from self._given(alike, some, answers)
+
+    def _given(
+        self,
+        alike: Mapping[bytes, list[_Question]],
+        requests: Sequence[bytes],
+        answers: Sequence[tuple[list[Hit], int]],
+    ) -> Exchange[None]:
+        """Give the hits of searches to those who asked for them."""
+        for request, (hits, total) in zip(requests, answers, strict=True):
+            for question in alike[request]:
+                yield from self._add_others(question, hits, total)
 
     def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> Exchange[None]:
         """Add the hits of one class but for the searching document itself."""

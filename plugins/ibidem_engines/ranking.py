@@ -18,12 +18,10 @@ class Ranked:
     Args:
         answer: As the server gave it.
         hits: Its hits in rank order.
-        scores: What the server said of the score of each, by index and id; None where it was not asked to tell.
     """
 
     answer: Mapping[str, Any]
     hits: list[Hit]
-    scores: Mapping[tuple[str, str], float | None]
 
 
 def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> Exchange[Ranked]:
@@ -59,5 +57,4 @@ def window(target: Target, body: Mapping[str, Any]) -> Exchange[Ranked]:
     if not all_named(hits):
         answer = yield target.search(dsl.with_ids(body))
         hits = read_hits(answer)
-    told = zip(hits, answer["hits"]["hits"], strict=True)
-    return Ranked(answer, hits, {(hit.index, hit.id): each.get("_score") for hit, each in told})
+    return Ranked(answer, hits)

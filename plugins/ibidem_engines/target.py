@@ -30,9 +30,9 @@ class Target:
     params: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
 
-    def search(self, body: Mapping[str, Any]) -> Ask:
+    def search(self, body: Mapping[str, Any], **params: str) -> Ask:
         """Ask for one search."""
-        return Ask("POST", self._path("_search"), {**WHOLE, **self.params}, self._whole(body))
+        return Ask("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._whole(body))
 
     def searches(self, bodies: Sequence[Mapping[str, Any]]) -> Ask:
         """Ask for several at once."""

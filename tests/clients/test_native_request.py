@@ -22,7 +22,7 @@ def test_each_part_is_asked_for_where_it_belongs() -> None:
     }
     made = read_search("news", body, {"routing": "a"}, INDENT)
     assert made.ranking == {"query": MATCH, "sort": ["date"]}
-    assert made.beside == {"aggs": {"a": {}}}
+    assert made.aggregations == {"a": {}}
     assert made.shown == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
     assert made.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
     assert made.target.params["routing"] == "a"

@@ -197,5 +197,11 @@ def test_a_page_takes_two_requests_and_one_more_for_a_scope() -> None:
     window = made(5, 40)
     for scope, asked in (("window", {}), ("matches", {"find": 1}), ("index", {"find": 2})):
         engine = Listed(window, made(6, 40))
-        page(engine, 1, 10, scope=scope)
+        page(engine, 1, 3, scope=scope, window=20)
         assert engine.asked == {"window": 1, "fetch": 1, **asked}
+
+
+def test_matches_are_not_looked_up_where_the_window_holds_them_all() -> None:
+    engine = Listed(made(5, 40))
+    page(engine, 1, 10, scope="matches", window=40)
+    assert engine.asked == {"window": 1, "fetch": 1}

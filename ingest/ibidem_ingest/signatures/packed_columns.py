@@ -7,7 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.signatures.numbers import SKETCH
-from ibidem_ingest.signatures.packed import TERM_BYTES, Cut, Packed, cut, unpack
+from ibidem_ingest.signatures.packed import (
+    FULL,
+    KNOWN_FLAGS,
+    NO_MINHASH,
+    NO_SET,
+    NO_WORDS,
+    SCHEME,
+    TERM_BYTES,
+    Packed,
+    unpack,
+)
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS
 
 NO_TERM = 1 << 24
@@ -16,7 +26,7 @@ NO_TERM = 1 << 24
 NO_NUMBER = 1 << 16
 """Filling behind the last hash of a number sketch: greater than every hash."""
 
-_ROW = np.dtype(
+_HEAD = np.dtype(
     [
         ("scheme", "u1"),
         ("flags", "u1"),
@@ -33,13 +43,12 @@ _ROW = np.dtype(
         ("guard", "<u4"),
         ("numbers", "u1"),
         ("number_sketch", "<u2", (SKETCH,)),
-        ("term_count", "u1"),
-        ("slot_count", "u1"),
-        ("terms", "u1", (FULL_SET, TERM_BYTES)),
-        ("slots", "<u2", (SLOTS,)),
     ]
 )
-_EMPTY = bytes(_ROW.itemsize)
+"""The part of a packed value that stands at the same place in each."""
+
+_WIDEST = _HEAD.itemsize + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2
+"""Bytes up to the id in a value with all terms and slots."""
 
 Whole = NDArray[np.int64]
 Whole32 = NDArray[np.int32]
@@ -104,14 +113,15 @@ class PackedColumns:
         >>> PackedColumns.of([None, b"damaged"]).signed.tolist()
         [False, False]
         """
-        parts = [None if value is None else cut(value) for value in values]
-        rows = np.frombuffer(b"".join([_EMPTY if each is None else _row(each) for each in parts]), _ROW)
-        terms = _terms(rows)
-        signed = np.array([each is not None for each in parts], bool) & ~_disordered(terms)
-        rows = np.where(signed, rows, np.zeros(1, _ROW))
+        laid = Laid.of(values)
+        terms = _terms(laid.terms, laid.term_count)
+        signed = laid.whole & ~_disordered(terms)
+        ids = laid.ids(signed)
+        signed &= np.array([name is not None for name in ids], bool)
+        rows = np.where(signed, laid.heads, np.zeros(1, _HEAD))
         return cls(
             values=values,
-            ids=[each.name.decode() if good and each else "" for each, good in zip(parts, signed, strict=True)],
+            ids=[name or "" for name in ids],
             signed=signed,
             flags=rows["flags"].copy(),
             length=rows["length"].astype(np.int64),
@@ -127,10 +137,10 @@ class PackedColumns:
             guard=rows["guard"].astype(np.uint32),
             numbers=rows["numbers"].copy(),
             number_sketch=_sketches(rows),
-            term_count=rows["term_count"].copy(),
+            term_count=np.where(signed, laid.term_count, 0).astype(np.uint8),
             terms=np.where(signed[:, None], terms, np.int32(NO_TERM)),
-            slot_count=rows["slot_count"].copy(),
-            slots=rows["slots"].astype(np.uint16),
+            slot_count=np.where(signed, laid.slot_count, 0).astype(np.uint8),
+            slots=np.where(signed[:, None], laid.slots, np.uint16(0)),
         )
 
     def __len__(self) -> int:
@@ -143,17 +153,94 @@ class PackedColumns:
         return None if value is None else unpack(value)
 
 
-def _row(parts: Cut) -> bytes:
-    """Fill a value's parts up to the width of all rows."""
-    counts = bytes((len(parts.terms) // TERM_BYTES, len(parts.slots) // 2))
-    return parts.head + counts + parts.terms.ljust(FULL_SET * TERM_BYTES, b"\0") + parts.slots.ljust(SLOTS * 2, b"\0")
+@dataclass(frozen=True, eq=False, slots=True)
+class Laid:
+    """Packed values side by side in one piece of memory, so that all are cut at once, as `packed.cut` cuts one.
+
+    Args:
+        text: All values, one behind the other.
+        whole: (n,) bool: whether the parts of a value fit together.
+        heads: (n,) the parts at the same place in each.
+        term_count: (n,) int64.
+        terms: (n, 180) uint8, three bytes a term; beyond the count whatever follows.
+        slot_count: (n,) int64, 0 or 100 where whole.
+        slots: (n, 100) uint16; 0 where there are none.
+        names: (n, 2) int64: where an id begins and ends.
+    """
+
+    text: bytes
+    whole: NDArray[np.bool_]
+    heads: Rows
+    term_count: Whole
+    terms: NDArray[np.uint8]
+    slot_count: Whole
+    slots: NDArray[np.uint16]
+    names: Whole
+
+    @classmethod
+    def of(cls, values: Sequence[bytes | None]) -> "Laid":
+        """Lay values side by side; a missing one is empty."""
+        text = b"".join([value or b"" for value in values])
+        length = np.array([len(value or b"") for value in values], np.int64)
+        begin = np.cumsum(length) - length
+        octets = np.frombuffer(text + bytes(_WIDEST + 2), np.uint8)
+        term_count = octets[begin + _HEAD.itemsize].astype(np.int64)
+        slots_at = _HEAD.itemsize + 1 + term_count * TERM_BYTES
+        slot_count = octets[begin + np.minimum(slots_at, length)].astype(np.int64)
+        name_at = slots_at + 1 + slot_count * 2 + 2
+        inside = name_at < length
+        mark = begin + np.where(inside, name_at, 2) - 2
+        named = octets[mark] | octets[mark + 1].astype(np.int64) << 8
+        heads = _cut(octets, begin, _HEAD.itemsize).view(_HEAD)[:, 0]
+        slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
+        return cls(
+            text=text,
+            whole=inside & (named == length - name_at) & _fitting(heads, term_count, slot_count),
+            heads=heads,
+            term_count=term_count,
+            terms=_cut(octets, begin + _HEAD.itemsize + 1, FULL_SET * TERM_BYTES),
+            slot_count=slot_count,
+            slots=np.where(slot_count[:, None] > 0, slots, np.uint16(0)),
+            names=np.stack((begin + name_at, begin + length), axis=1),
+        )
+
+    def ids(self, wanted: NDArray[np.bool_]) -> list[str | None]:
+        """Read the ids of some rows; None for the others, and for one that is no text."""
+        names = zip(self.names.tolist(), wanted.tolist(), strict=True)
+        return [_text(self.text[begin:end]) if good else None for (begin, end), good in names]
 
 
-def _terms(rows: Rows) -> Whole32:
-    octets = rows["terms"].astype(np.int32)
-    codes = octets[..., 0] | octets[..., 1] << 8 | octets[..., 2] << 16
-    filling = np.arange(FULL_SET) >= rows["term_count"][:, None]
-    return np.where(filling, np.int32(NO_TERM), codes)
+def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
+    """Copy so many bytes from each place."""
+    return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
+
+
+def _fitting(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
+    """Tell for each value whether scheme, flags and length agree with what is there."""
+    flags = heads["flags"]
+    fitting: NDArray[np.bool_] = (
+        (heads["scheme"] == SCHEME)
+        & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
+        & (term_count <= FULL_SET)
+        & ((slot_count == 0) | (slot_count == SLOTS))
+        & (((flags & NO_SET) != 0) == (term_count == 0))
+        & (((flags & NO_MINHASH) != 0) == (slot_count == 0))
+        & (((flags & NO_WORDS) != 0) == (heads["length"] == 0))
+        & (((flags & FULL) == 0) | (term_count == FULL_SET))
+    )
+    return fitting
+
+
+def _text(name: bytes) -> str | None:
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
+    codes = octets[:, 0::3] | octets[:, 1::3].astype(np.int32) << 8 | octets[:, 2::3].astype(np.int32) << 16
+    return np.where(np.arange(FULL_SET) >= count[:, None], np.int32(NO_TERM), codes)
 
 
 def _disordered(terms: Whole32) -> NDArray[np.bool_]:

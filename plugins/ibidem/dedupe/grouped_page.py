@@ -99,9 +99,12 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
     leads = pages.leads(asked.page)
     told_late = late(window, pages, asked.page)
     late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(asked.page)]
-    if request.scope != "window":
+    wanted = [*leads, *sorted(set(late_leads))]
+    if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
+        wanted = []
+    if request.scope != "window" and wanted:
         yield from read_long(source, window, leads)
-    beyond = yield from look_up(source.find, window, [*leads, *sorted(set(late_leads))], request)
+    beyond = yield from look_up(source.find, window, wanted, request)
     above = window
     window = yield from related(source, above.related.longs, lambda: behind(above, beyond, source.overrides()))
     groups = arrange(window, leads, request)

@@ -87,8 +87,10 @@ def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeReq
         leads: Their rows.
         request: The scope and the decision.
     """
+    if request.scope == "window":
+        return Beyond()
     signed = [(row, packed) for row in leads if (packed := window.packed(row)) is not None and packed.length]
-    if request.scope == "window" or not signed:
+    if not signed:
         return Beyond()
     searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
     matching = yield from find(searches, everywhere=False)

@@ -31,14 +31,15 @@ SHOWN = frozenset(
 )
 """Parts that say what is shown of a hit: asked of the page's documents alone."""
 
-BESIDE = frozenset(("aggregations", "aggs", "suggest", "profile"))
+BESIDE = frozenset(("suggest", "profile"))
 """Parts that are answered beside the hits: asked once, of all that matches."""
 
 EVERYWHERE = frozenset(("runtime_mappings", "derived", "stats", "ext"))
 """Parts that every request brings, since queries and fields may stand on them."""
 
-APART = frozenset(("from", "size", "pit", "track_total_hits"))
-"""Parts that the layer answers itself."""
+AGGREGATIONS = ("aggregations", "aggs")
+APART = frozenset(("from", "size", "pit", "track_total_hits", *AGGREGATIONS))
+"""Parts that are read here and written anew."""
 
 QUERY_STRING = ("df", "analyzer", "analyze_wildcard", "default_operator", "lenient")
 FOLDED = ("from", "size", "timeout", "track_scores", "track_total_hits", "explain", "version", "seq_no_primary_term")
@@ -54,6 +55,7 @@ class NativeSearch:
         target: Where.
         ranking: Parts of the body that decide on what is found, and on its order.
         beside: Parts that are answered beside the hits.
+        aggregations: By name; they are answered beside the hits too.
         shown: Parts that say what is shown of a hit.
         request: How to group and show.
         page: Which page, from 1.
@@ -64,6 +66,7 @@ class NativeSearch:
     target: Target
     ranking: Mapping[str, Any]
     beside: Mapping[str, Any]
+    aggregations: Mapping[str, Any]
     shown: Mapping[str, Any]
     request: DedupeRequest
     page: int
@@ -115,7 +118,10 @@ def read_search(
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, whole.get("pit"), sent, _some(whole, EVERYWHERE))
     shown = _some(whole, SHOWN | {"query", "post_filter"})
-    made = NativeSearch(target, ranking, _some(whole, BESIDE), shown, request, page, size, bare_total)
+    aggregations: Json = {}
+    for name in AGGREGATIONS:
+        aggregations |= whole.get(name) or {}
+    made = NativeSearch(target, ranking, _some(whole, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
 

@@ -12,10 +12,11 @@ from ibidem.dedupe.grouped_page import Asked, GroupedPage, grouped_page
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.present import Json
+from ibidem.native.bucket_groups import BucketGroups, countable, leaves_the_query, named
 from ibidem.native.request import NativeSearch
 from ibidem.native.surroundings import NOWHERE, Surroundings, names_of
 from ibidem_engines import cursor as engine_cursors
-from ibidem_engines.dsl import ONLY_PACKED, by_id
+from ibidem_engines.dsl import ALL, ONLY_PACKED, by_id
 from ibidem_engines.engine import Found, Ranking, Search
 from ibidem_engines.exchange import Ask, Exchange
 from ibidem_engines.faults import failure_of
@@ -27,6 +28,9 @@ from ibidem_ingest.errors import UsageError
 AT_ONCE = 1_000
 OWN = "ibidem"
 """Name of the layer's own aggregation, which is taken out of the answer."""
+
+AGGREGATED = frozenset(("query", "knn", "min_score", "timeout"))
+"""Parts of a search that decide on what is aggregated."""
 
 REMEDY = "sign them with: ibidem backfill"
 
@@ -52,7 +56,8 @@ def native_search(asked: NativeSearch, around: Surroundings) -> Exchange[Json]:
     if source.renamed:
         source = source.by_engine_ids()
         page = yield from grouped_page(source, source.page)
-    return response(asked, source, page, began)
+    counted = yield from source.bucket_groups(page)
+    return response(asked, source, page, counted, began)
 
 
 class NativeSource:
@@ -115,7 +120,9 @@ class NativeSource:
             self.asked.target, self._body(depth), self.layout.most_hits, ids=self._ids or bool(self.layout.bare)
         )
         check_whole(found.answer)
-        self.scores |= found.scores
+        if "sort" in self.asked.ranking:
+            told = zip(found.hits, found.answer["hits"]["hits"], strict=True)
+            self.scores = {(hit.index, hit.id): each["_score"] for hit, each in told}
         if not self.first:
             yield from self._learn(found.answer)
         return Ranking(found.hits, found.answer["hits"]["total"]["value"])
@@ -144,17 +151,39 @@ class NativeSource:
         self.renamed = not self._ids and not all(name in found for name in names)
         return found
 
+    def bucket_groups(self, page: GroupedPage) -> Exchange[Json | None]:
+        """Ask for aggregations once the groups are known that lie in their buckets; None where none are counted."""
+        if not self._counts_groups():
+            return None
+        asked, aggs = self.asked, self.asked.aggregations
+        all_read = page.window.ranked == page.ranking.total and not asked.ranking.keys() & {"post_filter", "min_score"}
+        whole = all_read and not leaves_the_query(aggs) and not self.first.get("timed_out")
+        counted = BucketGroups(page.window, whole, "lean" not in self.layout.kinds)
+        body = self._up_to_now({name: part for name, part in asked.ranking.items() if name in AGGREGATED})
+        body |= {"size": 0, "track_total_hits": False, "aggs": counted.asked(aggs)}
+        answer = yield asked.target.search(body, request_cache="false")
+        check_whole(answer)
+        return counted.told(answer["aggregations"])
+
+    def _counts_groups(self) -> bool:
+        """Tell whether the groups in buckets are counted: aggregations then wait until the groups are known."""
+        return countable(self.asked.aggregations)
+
+    def _up_to_now(self, body: Json) -> Json:
+        """Leave out what was written after the ranking was first seen."""
+        if self._pinned.newest is None:
+            return body
+        return body | {"query": engine_cursors.up_to(body.get("query") or ALL, self._pinned.newest)}
+
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; what is answered beside the hits, the first time."""
         body: Json = {**self.asked.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
-        if self._pinned.newest is not None:
-            body["query"] = engine_cursors.up_to(body.get("query") or {"match_all": {}}, self._pinned.newest)
+        body = self._up_to_now(body)
         if self.first:
             return body
-        beside = dict(self.asked.beside)
-        if self._may_pin():
-            beside["aggs"] = {**beside.pop("aggregations", {}), **beside.get("aggs", {}), **engine_cursors.NEWEST}
-        return body | beside
+        aggs = {} if self._counts_groups() else dict(self.asked.aggregations)
+        aggs |= engine_cursors.NEWEST if self._may_pin() else {}
+        return {**body, **self.asked.beside, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
         """Tell whether the numbers of writes order them, so that a ranking can be seen again."""
@@ -192,23 +221,32 @@ class NativeSource:
         return self.asked.target.search(body)
 
 
-def response(asked: NativeSearch, source: NativeSource, page: GroupedPage, began: float) -> Json:
-    """Put a response together."""
+def response(asked: NativeSearch, source: NativeSource, page: GroupedPage, counted: Json | None, began: float) -> Json:
+    """Put a response together.
+
+    Args:
+        asked: What was asked.
+        source: What was found, and what stands beside it.
+        page: The groups.
+        counted: The aggregations where groups are counted in them.
+        began: When it began, by the clock of `perf_counter`.
+    """
     answer = dict(source.first)
     took = round((perf_counter() - began) * 1000)
     told = page.account | {"cursor": source.cursor, "took_ms": took}
-    if any(hit.packed is None for hit in page.window.hits[: page.window.ranked]):
+    if told["unsigned"] and any(hit.packed is None for hit in page.window.hits[: page.window.ranked]):
         told["remedy"] = REMEDY
     if answer.get("timed_out"):
         told["groups"] = told["groups"] | {"exact": False}
-    for hit in every(page.hits):
-        hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
+    if source.scores:
+        for hit in every(page.hits):
+            hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     total = max(page.ranking.total, len(page.ranking.hits))
     shown_total = total if asked.bare_total else {"value": total, "relation": "eq"}
     hits = {"total": shown_total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
     answer |= {"took": took, "hits": hits, "dedupe": told}
     leave_out_own(answer)
-    return answer
+    return answer if counted is None else answer | {"aggregations": counted}
 
 
 def every(hits: Sequence[Json]) -> Iterator[Json]:
@@ -224,15 +262,6 @@ def leave_out_own(answer: Json) -> None:
     answer.pop("aggregations", None)
     if told:
         answer["aggregations"] = told
-
-
-def named(name: str) -> str:
-    """Return an aggregation's name without the type that `typed_keys` puts before it.
-
-    >>> named("max#ibidem"), named("ibidem")
-    ('ibidem', 'ibidem')
-    """
-    return name.rpartition("#")[2]
 
 
 def newest_of(answer: Mapping[str, Any]) -> int:
