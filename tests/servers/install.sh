@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What the servers of the tests need on a bare Debian machine: two brokers, Maven, and a JDK of 21 or later.
+# What the tests need on a bare Debian machine: two brokers, a browser, Maven, and a JDK of 21 or later.
 # Their jars are fetched by Maven at the first test run and kept in ~/.cache/ibidem-servers.
 set -euo pipefail
 packages=()
 [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || packages+=(rabbitmq-server)
 command -v redis-server > /dev/null || packages+=(redis-server)
 command -v mvn > /dev/null || packages+=(maven)
+command -v chromium > /dev/null || packages+=(chromium)
 if [ ${#packages[@]} -gt 0 ]; then
     as_root=(); [ "$(id -u)" -eq 0 ] || as_root=(sudo)
     "${as_root[@]}" apt-get update -qq

@@ -1,0 +1,108 @@
+"""A real browser before a gateway over a real index: Debian's Chromium, driven by Playwright."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from gateway.conftest import LEASE
+from gateway.running import running
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.records import records
+from ibidem_workers.settings import Settings
+from servers.indices import remove_indices
+from servers.plugin import SERVERS
+
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+CITIES = ["York", "Leeds", "Bath", "Ely", "Wells", "Ripon", "Truro", "Derby", "Exeter", "Durham", "Oxford", "Lincoln"]
+EVIL = '<script>document.title="caught"</script><img src=x onerror="document.title=\'caught\'">"\'&'
+DOCUMENTS = [
+    Document("lease", LEASE, title="Lease: rent, roof, drains", date="2001-05-01", source="Chambers", version=1),
+    Document("copy", LEASE.upper(), title="Lease (copy)", date="2001-06-02", source="Registry", version=1),
+    Document(
+        "draft", LEASE.replace("London", "York"), title="Lease (draft)", date="2001-04", source="Chambers", version=1
+    ),
+    Document(
+        "evil", f"drains {EVIL} " * 9, title=EVIL, source=EVIL, url="javascript:document.title='caught'", version=1
+    ),
+    *(
+        Document(f"letter-{city}", f"Dear Sir, the rent of the house in {city} has not arrived.", title=f"From {city}")
+        for city in CITIES
+    ),
+]
+
+
+def chromium(request: pytest.FixtureRequest) -> str:
+    """Return where the browser is; without one the tests are not run, and fail where CI promises it."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found:
+        return found
+    why = "no chromium on the path: install it (tests/servers/install.sh)"
+    request.config.stash[SERVERS].missing["chromium"] = why
+    if os.environ.get("CI") == "true":
+        pytest.fail(why, pytrace=False)
+    pytest.skip(why)
+
+
+@pytest.fixture(scope="session")
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """The browser; each test has a window of its own."""
+    path = chromium(request)
+    with sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="session")
+def site(opensearch: str, tables: Tables) -> Iterator[str]:
+    """The address of a gateway over leases and letters in OpenSearch, whose readers may say what is a duplicate."""
+    settings = Settings(
+        engine=opensearch, index=f"browsed-{secrets.token_hex(4)}", tables=tables.folder, gateway_overrides=True
+    )
+    engine = open_engine(settings.engine, settings.index)
+    engine.create()
+    engine.write(list(records(DOCUMENTS, tables)))
+    engine.refresh()
+    engine.close()
+    with running(settings) as url:
+        yield url
+    remove_indices(opensearch, settings.index)
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(browser: Browser, site: str) -> Iterator[Open]:
+    """Opens a page in a window of its own; when the test ends, the console has to be empty."""
+    contexts: list[BrowserContext] = []
+    said: list[str] = []
+
+    def visit(path: str, **options: object) -> Page:
+        context = browser.new_context(base_url=site, **options)  # type: ignore[arg-type]
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda sent: said.append(sent.url) if not sent.url.startswith((site, "data:")) else None)
+        page.goto(path)
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+    assert not said

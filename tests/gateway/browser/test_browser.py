@@ -1,0 +1,157 @@
+"""The page in a real browser, as a researcher uses it."""
+
+import re
+from importlib.resources import files
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from .conftest import Open
+
+pytestmark = pytest.mark.server("opensearch")
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+DARK, PHONE = {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 740}}
+
+
+def serious(page: Page) -> list[str]:
+    """Return the findings of axe-core that matter, each with the elements at fault."""
+    page.evaluate(AXE)
+    found = page.evaluate("async () => (await axe.run()).violations")
+    return [
+        f"{each['id']}: {[node['target'] for node in each['nodes']]}"
+        for each in found
+        if each["impact"] in ("serious", "critical")
+    ]
+
+
+def test_a_search_shows_duplicates_below_their_lead_with_the_reason(visit: Open) -> None:
+    page = visit("/")
+    page.get_by_label("Search").fill("drains")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("status")).to_contain_text("4 documents match")
+    group = page.locator(".group").filter(has_text="Lease: rent")
+    expect(group.locator(".duplicate")).to_have_count(2)
+    expect(group).to_contain_text("the same words in the same order")
+    lead, below = group.locator(".lead").bounding_box(), group.locator(".duplicate").first.bounding_box()
+    assert lead is not None
+    assert below is not None
+    assert below["x"] > lead["x"]
+
+
+def test_modes_are_switched_and_a_collapsed_group_opens_in_place(visit: Open) -> None:
+    page = visit("/?q=drains")
+    page.get_by_label("Duplicates").select_option("collapse")
+    page.get_by_role("button", name="Search").click()
+    assert "dedupe=collapse" in page.url
+    copies = page.locator(".duplicate")
+    expect(copies.first).to_be_hidden()
+    page.get_by_text("2 duplicates").click()
+    expect(copies.first).to_be_visible()
+    page.get_by_label("Duplicates").select_option("off")
+    page.get_by_role("button", name="Search").click()
+    expect(page.locator(".group")).to_have_count(4)
+
+
+def test_two_documents_are_compared_and_the_way_back_leads_to_the_list(visit: Open) -> None:
+    page = visit("/?q=drains")
+    page.locator(".duplicate").filter(has_text="draft").get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("near")
+    expect(page.locator("mark").filter(has_text="York").first).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("status")).to_contain_text("4 documents match")
+
+
+def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
+    page = visit("/?q=rent")
+    first = page.locator(".lead .id").all_inner_texts()
+    page.get_by_role("link", name="Next page").click()
+    second = page.locator(".lead .id").all_inner_texts()
+    assert second
+    assert not set(first) & set(second)
+    expect(page.locator(".number").first).to_have_text("11")
+
+
+def test_an_address_that_was_sent_shows_the_same_choices(visit: Open) -> None:
+    page = visit("/?q=drains&dedupe=collapse&level=identical&keep=latest&date=2001")
+    expect(page.get_by_label("Level")).to_have_value("identical")
+    expect(page.get_by_label("Shown first")).to_have_value("latest")
+    expect(page.get_by_label("Date")).to_have_value("2001")
+    expect(page.locator(".lead .id").first).to_have_text("copy")
+
+
+def test_all_of_it_works_without_scripts(visit: Open) -> None:
+    page = visit("/?q=drains&dedupe=collapse", java_script_enabled=False)
+    page.get_by_text("2 duplicates").click()
+    expect(page.locator(".duplicate").first).to_be_visible()
+    page.get_by_label("Search").fill("rent")
+    page.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("status")).to_contain_text("15 documents match")
+
+
+def test_the_list_is_walked_with_the_keyboard_alone(visit: Open) -> None:
+    page = visit("/?q=drains&dedupe=collapse")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    expect(page.locator("#g1")).to_be_focused()
+    opened = page.locator(".group").filter(has_text="2 duplicates")
+    while not opened.evaluate("place => place === document.activeElement"):
+        page.keyboard.press("j")
+    page.keyboard.press("o")
+    expect(page.locator(".duplicate").first).to_be_visible()
+    page.keyboard.press("o")
+    expect(page.locator(".duplicate").first).to_be_hidden()
+    page.keyboard.press("/")
+    expect(page.get_by_label("Search")).to_be_focused()
+    page.keyboard.type("rent")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("q=rent"))
+
+
+def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open) -> None:
+    page = visit("/ibidem/page/compare?a=lease&b=draft")
+    page.get_by_label("Why").fill("other courts")
+    page.get_by_role("button", name="Not a duplicate").click()
+    expect(page.get_by_text("Declared no duplicates")).to_contain_text("other courts")
+    page.goto("/?q=drains")
+    expect(page.locator(".duplicate")).to_have_count(1)
+    page.goto("/ibidem/page/compare?a=lease&b=draft")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.get_by_text("Nobody has said anything")).to_be_visible()
+
+
+def test_the_copies_of_a_document_stand_on_a_line_of_time(visit: Open) -> None:
+    page = visit("/ibidem/page/inspect?id=lease")
+    expect(page.locator("circle")).to_have_count(3)
+    page.locator("circle:not(.own)").last.click()
+    assert "/ibidem/page/document" in page.url
+
+
+def test_hostile_documents_stay_inert(visit: Open) -> None:
+    for path in ("/?q=drains", "/ibidem/page/document?id=evil", "/ibidem/page/compare?a=lease&b=evil"):
+        page = visit(path)
+        assert page.title() != "caught"
+        assert page.locator("img, main script").count() == 0
+        assert page.locator("a[href^=javascript]").count() == 0
+
+
+@pytest.mark.parametrize("options", [{}, DARK, PHONE], ids=["light", "dark", "phone"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/?q=drains",
+        "/?q=drains&dedupe=collapse",
+        "/?q=zzz",
+        "/ibidem/page/document?id=lease",
+        "/ibidem/page/inspect?id=lease",
+        "/ibidem/page/compare?a=lease&b=draft",
+        "/ibidem/page/overrides",
+    ],
+)
+def test_no_page_shuts_anybody_out_or_is_wider_than_its_window(
+    visit: Open, path: str, options: dict[str, object]
+) -> None:
+    page = visit(path, **options)
+    assert not serious(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
