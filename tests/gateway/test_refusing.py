@@ -35,6 +35,13 @@ def test_over_a_file_the_root_says_what_the_gateway_is(client: TestClient) -> No
     assert client.get("/").json()["version"]["distribution"] == "ibidem"
 
 
+def test_what_a_client_adds_to_its_first_question_is_no_parameter_of_the_page(client: TestClient) -> None:
+    assert client.get("/?pretty&human=true").status_code == 200
+    page = client.get("/?pretty", headers={"accept": "text/html"})
+    assert page.status_code == 400
+    assert "pretty" in page.text
+
+
 def test_the_documentation_lists_every_route(client: TestClient) -> None:
     paths = client.get("/openapi.json").json()["paths"]
     assert {"/ibidem/search", "/ibidem/inspect/{id}", "/ibidem/compare", "/ibidem/groups"} <= set(paths)

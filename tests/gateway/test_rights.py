@@ -24,6 +24,11 @@ READS = [
     "/ibidem/compare?a=lease&b=draft",
     "/ibidem/groups",
     "/ibidem/overrides",
+    "/?q=rent&scope=index",
+    "/ibidem/page/document?id=lease",
+    "/ibidem/page/inspect?id=lease",
+    "/ibidem/page/compare?a=lease&b=draft",
+    "/ibidem/page/overrides",
     "/ibidem/doctor",
 ]
 
@@ -49,8 +54,12 @@ def accounts_of(guarded: Between) -> set[str | None]:
     return {headers.get("authorization") for headers in sent}
 
 
+def is_page(path: str) -> bool:
+    return path.startswith(("/?", "/ibidem/page/"))
+
+
 def get(url: str, path: str, who: str, method: str = "GET", body: object = None) -> httpx2.Response:
-    headers = {"authorization": who} if who else {}
+    headers = ({"authorization": who} if who else {}) | ({"accept": "text/html"} if is_page(path) else {})
     return httpx2.request(method, f"{url}{path}", headers=headers, json=body, timeout=60)
 
 
@@ -69,7 +78,10 @@ def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, url: str, path:
     for who in ("", "Basic bm9ib2R5OnB3", "Bearer x"):
         answer = get(url, path.format(index=leases.index), who)
         assert answer.status_code == 401
-        assert answer.json()["error"]["type"] == "security_exception"
+        if is_page(path):
+            assert answer.headers["www-authenticate"].startswith("Basic ")
+        else:
+            assert answer.json()["error"]["type"] == "security_exception"
 
 
 @pytest.mark.parametrize("path", READS[:-1])
@@ -77,6 +89,7 @@ def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: L
     get(url, path.format(index=leases.index), CLERK)  # what the clerk may know is remembered for him alone
     answer = get(url, path.format(index=leases.index), GUEST)
     assert f'"{HIDDEN}"' not in answer.text
+    assert f"id={HIDDEN}" not in answer.text
     assert "LANDLORD" not in answer.text
 
 

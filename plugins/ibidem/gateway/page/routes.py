@@ -1,15 +1,18 @@
 """The pages: the list at `/`, one document, its duplicates, two side by side, and a reader's word on them."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
 from ibidem.comparison import compare
 from ibidem.declaring import declare, read_verdict, readable, take_back
 from ibidem.dedupe.request import parse_request
+from ibidem.gateway.callers import Caller
 from ibidem.gateway.given import CallersEngine, Given, WithCaller, WithGiven
 from ibidem.gateway.overrides import check_allowed
 from ibidem.gateway.page.choices import Choices, choices
@@ -162,16 +165,28 @@ def overrides(engine: CallersEngine, given: WithGiven, _: NoParameters) -> Respo
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Take a reader's word from a form; where it was sent from was checked before."""
     form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
-    a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
-    if verdict == "none":
-        take_back(engine, a, b, readable)
-    else:
-        author = caller.name or form.get("author", "")[:200]
-        declare(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    a, b = (field(form, name) for name in ("a", "b"))
+    await run_in_threadpool(kept, form, engine, caller)
     return RedirectResponse(f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
 
 
-def field(form: dict[str, str], name: str) -> str:
+def kept(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
+    """Keep what a form says of two documents, or take back what was said.
+
+    Args:
+        form: Its fields.
+        engine: The index, with the caller's rights.
+        caller: Who says so.
+    """
+    a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
+    if verdict == "none":
+        take_back(engine, a, b, readable)
+        return
+    author = caller.name or form.get("author", "")[:200]
+    declare(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+
+
+def field(form: Mapping[str, str], name: str) -> str:
     """Return a field of a form.
 
     Raises:

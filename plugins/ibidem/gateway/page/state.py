@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
-from fastapi import Query
-from pydantic import Field
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field, ValidationError
+from starlette.datastructures import QueryParams
 
 from ibidem.dedupe.parameters import DEEPEST, MODES, SCOPES
 from ibidem.dedupe.presets import PRESETS
@@ -155,5 +156,18 @@ class Shown(Known):
         return PageState(**(given | {"source": tuple(dict.fromkeys(filter(None, self.source)))}))
 
 
-ShownParameters = Annotated[Shown, Query()]
-"""A parameter of a route: the address of a list."""
+def shown(parameters: QueryParams) -> Shown:
+    """Read the address of a list.
+
+    Args:
+        parameters: Of the query string.
+
+    Raises:
+        RequestValidationError: A parameter that is not known, or not right.
+    """
+    several = {name for name, field in Shown.model_fields.items() if field.default == []}
+    given = {name: parameters.getlist(name) if name in several else parameters[name] for name in parameters}
+    try:
+        return Shown.model_validate(given)
+    except ValidationError as error:
+        raise RequestValidationError([each | {"loc": ("query", *each["loc"])} for each in error.errors()]) from error
