@@ -1,0 +1,238 @@
+"""How many fingerprints change when the idf table is counted anew; written to docs/figures/stability.md.
+
+    python benchmarks/stability.py [--collections FOLDER]
+
+The experiment of Conrad, Guo and Schriber (2003, section 6.2, Figures 1 to 4) on newswire by month and on contracts by
+year. A table is counted from all documents up to the end of each slice. Fingerprints of 1 to 30 terms are made of 1,000
+documents of the first slice (all, where there are fewer), drawn by lot, with one table and with the next: the share of
+them that differ. The default table of ibidem is the same before and after, whatever the collection does, so that its
+share would be 0; how much the collection's own table differs from it stands beside.
+
+What it does to duplicates: precision, recall and F1 of all pairs of the collection at `near`, as
+`benchmarks/quality.py` counts them, with the default table, with the collection's own one of the first slice and of the
+last, and with half of the documents (by a hash of their ids) still signed with the table before the last. The same by
+rare words alone, min-hash aside. *Full sets* is the share of documents with 60 rare terms in the table.
+"""
+
+import argparse
+import random
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from ibidem.curve import draw
+from ibidem.evaluation import Collection, found_pairs, passing, without
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.stability import changed, correlation
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_ingest.signatures.packed import FULL, pack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import signed
+from ibidem_ingest.tokens import tokens
+from ibidem_ingest.tokenshapes import is_term
+from measured import FIGURES, write
+from quality import COLLECTIONS, Labelled, Truth
+
+SAMPLED = 1_000
+SHOWN = (1, 6, 12, 30)
+"""Lengths of fingerprints that stand in the tables; the picture has all of them."""
+
+PAPER = (
+    "| *in the paper, 7 to 10 % a month* | | *769,535 and more* | *0.9808 to 0.9903* |"
+    " *17 %* | *17 %* | | *33 to 42 %* |"
+)
+"""Its Table 4 (terms without digits) and what it says of its Figure 1."""
+
+Ends = Mapping[str, str]
+"""For each slice, by its name, the date before which its documents were published."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A collection that grows.
+
+    Args:
+        labelled: The collection and its labels.
+        title: What it is.
+        ends: Its slices; a document without a date is in none.
+    """
+
+    labelled: Labelled
+    title: str
+    ends: Ends
+
+
+SERIES = (
+    Series(
+        next(each for each in COLLECTIONS if each.name == "reuters21578"),
+        "Newswire by month",
+        {"March": "1987-04", "April": "1987-05", "June": "1987-07", "October": "1987-11"},
+    ),
+    Series(
+        next(each for each in COLLECTIONS if each.name == "ota_terms_en"),
+        "Contracts by year",
+        {str(year): str(year + 1) for year in range(2021, 2027)},
+    ),
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grown:
+    """A collection and its tables.
+
+    Args:
+        documents: Its documents.
+        tables: A table for each slice, by its name, counted from all documents up to its end.
+        sample: Texts of the first slice, drawn by lot.
+    """
+
+    documents: Sequence[Document]
+    tables: Mapping[str, Table]
+    sample: Sequence[str]
+
+    @classmethod
+    def of(cls, documents: Sequence[Document], ends: Ends) -> "Grown":
+        """Count the tables of a collection, slice by slice."""
+        dated = sorted((each for each in documents if each.date), key=lambda each: each.date)
+        tables, counts, done = {}, Counter[str](), 0
+        for name, end in ends.items():
+            new = [each.text for each in dated[done:] if each.date < end]
+            for text in new:
+                counts.update({token for token in tokens(text) if is_term(token)})
+            done += len(new)
+            tables[name] = Table.of("en", done, dict(counts), f"up to {name}")
+        first = [each.text for each in dated if each.date < next(iter(ends.values()))]
+        lot = random.Random(1)  # noqa: S311 - a sample, nothing secret
+        return cls(documents, tables, lot.sample(first, min(SAMPLED, len(first))))
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What changes from one table to another.
+
+    Args:
+        name: Of the two tables.
+        growth: Documents more, as a share of those before; None where the one was not made of the other.
+        common: Terms that both hold.
+        spearman: The rank correlation of these.
+        shares: The share of fingerprints that differ, by their length.
+    """
+
+    name: str
+    growth: float | None
+    common: int
+    spearman: float
+    shares: Mapping[int, float]
+
+    @classmethod
+    def of(cls, name: str, before: Table, after: Table, texts: Iterable[str], *, grown: bool = True) -> "Step":
+        """Compare two tables."""
+        told = correlation(before, after)
+        growth = after.documents / before.documents - 1 if grown else None
+        return cls(name, growth, told.common, told.spearman or 0.0, changed(texts, before, after))
+
+    def __str__(self) -> str:
+        growth = "" if self.growth is None else f"{100 * self.growth:.1f} %"
+        shares = " | ".join(f"{100 * self.shares[length]:.1f} %" for length in SHOWN)
+        return f"| {self.name} | {growth} | {self.common:,} | {self.spearman:.4f} | {shares} |"
+
+
+def steps(grown: Grown, default: Table) -> Iterator[Step]:
+    """Compare each table with the next, the first with the last, and the default one with the last."""
+    names = list(grown.tables)
+    for before, after in [*pairwise(names), (names[0], names[-1])]:
+        yield Step.of(f"{before} to {after}", grown.tables[before], grown.tables[after], grown.sample)
+    last = grown.tables[names[-1]]
+    yield Step.of(f"default to {names[-1]}", default, last, grown.sample, grown=False)
+
+
+def packed(documents: Iterable[Document], tables: Tables) -> dict[str, bytes]:
+    """Sign documents and pack their signatures, by id."""
+    return {document.id: pack(document, signatures) for document, signatures in signed(documents, tables)}
+
+
+def with_table(folder: str, table: Table) -> Tables:
+    """Make a folder in which a table is the current one."""
+    tables = Tables(Path(folder) / table.name)
+    tables.use(table)
+    return tables
+
+
+def signings(grown: Grown, folder: str) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Sign a collection with one table or another, or with two."""
+    first, *_, before, last = grown.tables
+    older, newer = (packed(grown.documents, with_table(folder, grown.tables[name])) for name in (before, last))
+    yield "default", packed(grown.documents, Tables(folder))
+    yield f"own, up to {first}", packed(grown.documents, with_table(folder, grown.tables[first]))
+    yield f"own, up to {last}", newer
+    yield (
+        f"own, half up to {before}, half up to {last}",
+        {name: older[name] if zlib.crc32(name.encode()) & 1 else value for name, value in newer.items()},
+    )
+
+
+def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[str]:
+    """Measure what tables do to duplicates."""
+    rare = replace(policy, slots=None)
+    for name, values in signings(grown, folder):
+        collection = Collection(list(values), PackedColumns.of(list(values.values())), {}, set(), 0)
+        full = np.count_nonzero(collection.columns.flags & FULL) / len(values)
+        figures = [truth.figures(found_pairs(collection, each)) for each in (policy, rare)]
+        told = " | ".join(f"{each.precision:.3f} | {each.recall:.3f} | {each.f1:.3f}" for each in figures)
+        yield f"| {name} | {100 * full:.1f} % | {told} |"
+
+
+def section(series: Series, folder: Path) -> Iterator[str]:
+    """Measure a collection and write it down."""
+    labelled = series.labelled
+    everything = list(without([], read([folder / "docs.jsonl.xz"])))
+    grown = Grown.of(everything, series.ends)
+    with TemporaryDirectory() as tables:
+        default = Tables(tables).of("en")
+        if default is None:
+            raise SystemExit("no default table of English")
+        compared = list(steps(grown, default))
+        judged = replace(grown, documents=list(passing(everything, labelled.filters, set())))
+        truth = Truth.of(folder, labelled, [each.id for each in judged.documents])
+        duplicates_found = list(rows(judged, truth, labelled.policy, tables))
+    picture = FIGURES / f"stability-{labelled.name}.svg"
+    draw({each.name: each.shares for each in compared}, series.title, picture)
+    yield f"## {series.title}\n"
+    sizes = ", ".join(f"{table.documents:,} up to {name}" for name, table in grown.tables.items())
+    yield f"`{labelled.name}`: {sizes} documents; fingerprints of {len(grown.sample):,}.\n"
+    head = " | ".join(f"{length} terms" if length > 1 else "1 term" for length in SHOWN)
+    yield f"| tables | growth | terms in common | Spearman | {head} |\n|---|---|---|---|---|---|---|---|"
+    yield from map(str, compared)
+    yield PAPER
+    yield f"\n![Share of fingerprints that change, by their length]({picture.name})\n"
+    yield f"Duplicates at `near`{f', preset `{labelled.preset}`' if labelled.preset else ''}:\n"
+    yield "| table | full sets | precision | recall | F1 | by rare words alone: precision | recall | F1 |"
+    yield "|---|---|---|---|---|---|---|---|"
+    yield from duplicates_found
+    yield ""
+
+
+def main() -> None:
+    """Print the figures and write them down."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    asked = options.parse_args()
+    lines = ["".join((__doc__ or "").partition("\n\nThe experiment ")[1:]).strip(), ""]
+    for series in SERIES:
+        for line in section(series, asked.collections / series.labelled.name):
+            print(line, flush=True)
+            lines.append(line)
+    write("stability", "How stable signatures are when a collection grows", lines)
+
+
+if __name__ == "__main__":
+    main()
