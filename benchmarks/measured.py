@@ -44,6 +44,12 @@ def shown(arguments: Iterable[str]) -> list[str]:
 
 
 def commit() -> str:
-    """Return the commit that is measured, marked when files were changed since."""
-    told = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=10", "--dirty=, changed since,", "--exclude=*"]
-    return subprocess.run(told, capture_output=True, text=True, check=True).stdout.strip()
+    """Return the commit that is measured, marked when files other than figures were changed since."""
+    changed = told_by_git("status", "--porcelain", "--", str(ROOT), f":(exclude){FIGURES}")
+    return told_by_git("rev-parse", "--short=10", "HEAD") + (", changed since," if changed else "")
+
+
+def told_by_git(*asked: str) -> str:
+    """Ask git about the project."""
+    command = ["git", "-C", str(ROOT), *asked]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
