@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.errors import EngineError, Permanent, Unavailable
+from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.faults import BLOCKS, KINDS, STATUSES, Failure, failure_of, fault, judged
 
 
@@ -12,7 +12,7 @@ from ibidem_engines.faults import BLOCKS, KINDS, STATUSES, Failure, failure_of, 
         (0, "unreachable", Unavailable),
         (0, "certificate", Permanent),
         (401, "security_exception", Permanent),
-        (404, "index_not_found_exception", Permanent),
+        (404, "index_not_found_exception", NoIndex),
         (429, "cluster_block_exception", Unavailable),
         (403, "cluster_block_exception", Permanent),
         (429, "", Unavailable),

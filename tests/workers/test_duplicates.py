@@ -70,4 +70,21 @@ def test_a_document_is_looked_up_under_the_values_it_is_stored_under(settings: S
         assert packed is not None
         stored = clues(packed)
         asked = same(record.signatures) | alike(record.signatures)
-        assert asked == {clue: some for clue, some in stored.items() if clue not in {"fingerprint_binned", "rare"}}
+        assert asked == {
+            clue: some for clue, some in stored.items() if clue not in {"fingerprint_binned", "profile", "rare"}
+        }
+
+
+def test_how_many_are_near_depends_on_which_of_them_came_first(engine: Engine, settings: Settings) -> None:
+    """The middle is near to both ends, and the ends are not near to each other."""
+    words = [f"word{number}" for number in range(200)]
+    ends = [("one", " ".join(words[:140])), ("other", " ".join(words[60:]))]
+    middle = [("middle", " ".join(words[30:170]))]
+    written = write(engine, settings, ends + middle)
+    assert [each.id for each in duplicates(engine, written, Policy())] == ["middle"]
+    engine.delete([each.id for each in written], 2)
+    again = [(f"{name} again", text) for name, text in middle + ends]
+    assert [each.id for each in duplicates(engine, write(engine, settings, again), Policy())] == [
+        "one again",
+        "other again",
+    ]

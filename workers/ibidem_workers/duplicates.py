@@ -14,7 +14,7 @@ MOST_HITS = 50
 """Of one field; a form that so many share needs no more of them to be known as one."""
 
 HASH = len("fp1:") + 16
-"""Characters of a fingerprint or profile that are looked up."""
+"""Characters of a fingerprint that are looked up."""
 
 
 class Written(NamedTuple):
@@ -37,8 +37,11 @@ def duplicates(engine: Engine, written: Sequence[Written], policy: Policy, *, gu
     """Look up documents that were just written and name an earlier duplicate of each, the most alike level first.
 
     Of two duplicates that were written at the same time by two workers, each sees the other, and the one with the
-    larger `order` counts. A text that stands twice in the batch is looked up once, and one that is identical to another
-    is looked up under its content alone: the look-ups are what this costs.
+    larger `order` counts. How many are near therefore depends on the order of writing: where one text is near to two
+    that are not near to each other, both count when it came first, and it alone when it came last.
+
+    A text that stands twice in the batch is looked up once, and one that is identical to another is looked up under its
+    content alone: the look-ups are what this costs.
 
     Args:
         engine: Where they were written, refreshed.
@@ -104,12 +107,10 @@ def same(signatures: Signatures) -> dict[Clue, list[str]]:
 
 
 def alike(signatures: Signatures) -> dict[Clue, list[str]]:
-    """Return the clues under which near ones are found, without rare terms: too dear for every document of a load."""
+    """Return the clues under which near ones are found, but for rare terms, too dear for every document of a load."""
     found: dict[Clue, list[str]] = {"bands": bands(signatures.slots)}
     if signatures.fingerprint and not signatures.weak:
         found["fingerprint"] = [signatures.fingerprint[:HASH]]
-    if signatures.profile:
-        found["profile"] = [signatures.profile[:HASH]]
     return found
 
 

@@ -49,7 +49,7 @@ class Settings(BaseSettings):
     )
     index: str = Field(
         default="ibidem",
-        pattern=r"^[a-z0-9][a-z0-9_.-]{0,199}$",
+        pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$",
         description="The index's name: lower-case letters, digits, `-`, `_` and `.`.",
     )
     tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")

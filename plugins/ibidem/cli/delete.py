@@ -15,6 +15,7 @@ from ibidem.takedown import with_identical_copies
 from ibidem_engines.engine import Engine, Fate, Stored
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.deletion import delete
+from ibidem_workers.settings import load
 
 SHOWN = 100
 
@@ -26,11 +27,13 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Delete documents; an older version of them does not come back for as long as IBIDEM_TOMBSTONE_DAYS says."""
-    with opened_engine() as engine:
+    settings = load()
+    with opened_engine(settings) as engine:
         wanted = with_identical_copies(engine, ids) if identical else list(dict.fromkeys(ids))
         if not yes:
             confirm(engine, wanted)
-        deleted = [outcome.id for outcome in delete(engine, wanted) if outcome.fate is Fate.DELETED]
+        outcomes = delete(engine, wanted, tombstone_days=settings.tombstone_days)
+        deleted = [outcome.id for outcome in outcomes if outcome.fate is Fate.DELETED]
     if as_json:
         print_json({"deleted": len(deleted), "ids": deleted})
     else:
