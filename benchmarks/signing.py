@@ -62,8 +62,8 @@ def our_minhash(several: Sequence[Document]) -> None:
 
 
 def gaoya_minhash(texts: Sequence[str]) -> None:
-    """Sign with gaoya: words, lower case and five-word shingles in Rust, 100 hashes of 32 bits."""
-    index = gaoya.minhash.MinHashStringIndex(32, 0.5, 20, 5, None, "word", True, (5, 5), "vec")  # noqa: FBT003
+    """Sign with gaoya: words, lower case and five-word shingles in Rust, 100 hashes of 64 bits, as ours are."""
+    index = gaoya.minhash.MinHashStringIndex(64, 0.5, 20, 5, None, "word", True, (5, 5), "vec")  # noqa: FBT003
     for number, text in enumerate(texts):
         index.insert_document(number, text)
 
