@@ -49,6 +49,9 @@ LEAST_MATCHED = 0.2
 LEAST_CONFIDENCE = 0.5
 """Below it what overlaps is `overlapping_text`."""
 
+FAR = 20
+"""Parts that lie between two stretches of matching ones, at least, before one of them may be set aside."""
+
 NEARLY_ALL = 0.9
 """Share of both texts' parts from which a low *covered* comes from noise."""
 
@@ -103,7 +106,7 @@ class Relation:
         confidence: 0 to 1.
         score: Share of the smaller text that the other has, 0 to 1.
         contains: Which of the two holds the other; None where neither does.
-        a: The first and last matching part of the one, from 1.
+        a: The first and last matching part of the one, from 1, a few stray ones set aside.
         b: Those of the other.
         signals: What the confidence was made of.
     """
@@ -264,7 +267,22 @@ def decided(seen: Seen, signals: Mapping[str, float], matches: Matches) -> Relat
         round(sure, 3),
         round(max(seen.matched_a, seen.matched_b), 3),
         holder,
-        (int(matches.a.min()) + 1, int(matches.a.max()) + 1),
-        (int(matches.b.min()) + 1, int(matches.b.max()) + 1),
+        common_part(matches.a),
+        common_part(matches.b),
         signals,
     )
+
+
+def common_part(parts: Places) -> tuple[int, int]:
+    """Return the first and last of matching parts, from 1, without a few that stand far from all others.
+
+    A half-title or a page of notes matches by chance; it is far off when more parts lie between than match at all.
+
+    >>> common_part(np.array([1, 167, 168, 168, 169, 170]))
+    (168, 171)
+    """
+    found = np.unique(parts)
+    stretches = np.split(found, np.flatnonzero(np.diff(found) > max(FAR, len(found))) + 1)
+    least = max(map(len, stretches)) / 4
+    kept = [stretch for stretch in stretches if len(stretch) > least]
+    return int(kept[0][0]) + 1, int(kept[-1][-1]) + 1

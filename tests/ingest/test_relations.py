@@ -137,3 +137,11 @@ def test_every_filter_stays_between_0_and_1() -> None:
     for filters in FILTERS.values():
         for passed in filters.values():
             assert all(0 <= passed(value) <= 1 for value in np.linspace(-0.5, 1.5, 41))
+
+
+def test_a_stray_page_does_not_widen_the_part_that_is_told() -> None:
+    whole, part = prose(3, 60_000), BOOK[:6_000]
+    stray = [*whole[:300], *part[:40], *whole[340:45_000], *part, *whole[45_000:]]
+    found = related(paged(part, 300), paged(stray, 300))
+    assert found.contains == "b"
+    assert 149 <= found.b[0] <= 151
