@@ -67,6 +67,15 @@ def test_a_collapsed_search_carries_its_duplicates_as_native_collapse_does(clien
     assert "_source" not in lead
 
 
+def test_a_long_window_is_grouped_as_a_short_one_is(client: Any, leases: Leases) -> None:
+    short, long = (
+        client.search(index=leases.index, body={**RENT, "dedupe": "indent", "dedupe_window": window})
+        for window in (500, 5_000)
+    )
+    assert short["hits"] == long["hits"]
+    assert short["dedupe"]["groups"] == long["dedupe"]["groups"]
+
+
 def test_pages_are_cut_from_groups(client: Any, leases: Leases) -> None:
     pages = [
         client.search(index=leases.index, body={**RENT, "dedupe": "indent", "from": start, "size": 1})

@@ -34,8 +34,11 @@ CALLERS = 1_000
 INDEXES = 1_000
 """Callers, and indexes of each, of which is remembered how they are made."""
 
-GROUPING = ThreadPoolExecutor(2, thread_name_prefix="grouping")
-"""Where windows are grouped, so that a long one holds up no other request."""
+AT_HAND = 1_000
+"""Hits of a window that is grouped in some ten milliseconds, which is done at once."""
+
+GROUPING = ThreadPoolExecutor(1, thread_name_prefix="grouping")
+"""Where longer windows are grouped, so that none holds up other requests."""
 
 _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 _SHAPED_HERE = frozenset(("accept", "accept-encoding", "content-encoding", "content-type"))
@@ -102,7 +105,8 @@ class Grouped:
         if asked.dedupe is None or asked.dedupe.mode == "off":
             return await self.send(Ask("POST", f"/{asked.indexes}/_search", asked.parameters, asked.body))
         search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
-        found = await self._held(native_search(search, around))
+        depth = max(asked.dedupe.window, search.page * search.size)
+        found = await self._held(native_search(search, around), aside=depth > AT_HAND)
         self.metrics.grouped(found["dedupe"])
         return found
 
@@ -122,11 +126,19 @@ class Grouped:
         """
         return self._read(await self._replied("POST", path, params, LINES, lines))
 
-    async def _held(self, exchange: Exchange[Json]) -> Json:
-        """Send every request of an exchange, and time its stages."""
+    async def _held(self, exchange: Exchange[Json], *, aside: bool) -> Json:
+        """Send every request of an exchange, and time its stages.
+
+        Args:
+            exchange: What is to be asked.
+            aside: Whether its own work is so long that other requests go on meanwhile, which costs some time.
+        """
         loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
         while True:
-            ask, result, took = await loop.run_in_executor(GROUPING, step, exchange, answer)
+            if aside:
+                ask, result, took = await loop.run_in_executor(GROUPING, step, exchange, answer)
+            else:
+                ask, result, took = step(exchange, answer)
             grouping += took
             if ask is None:
                 self.metrics.took("grouping", grouping)
