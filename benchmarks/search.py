@@ -108,16 +108,16 @@ def figures(client: Any, size: int, rounds: int) -> Iterator[str]:
         yield f"| {size} | {name} | {statistics.median(medians):.1f} | {ratio:.2f} | {added} |"
 
 
-def load(url: str, stories: Sequence[Record]) -> None:
+def load(url: str, stories: Sequence[Record], index: str = INDEX) -> None:
     """Make the index anew, in one segment as it is after a while."""
-    remove_indices(url, INDEX)
-    engine = open_engine(url, INDEX)
+    remove_indices(url, index)
+    engine = open_engine(url, index)
     engine.create()
     for at in range(0, len(stories), BATCH):
         engine.write(stories[at : at + BATCH])
     engine.refresh()
     engine.close()
-    ask(url, "POST", f"/{INDEX}/_forcemerge?max_num_segments=1")
+    ask(url, "POST", f"/{index}/_forcemerge?max_num_segments=1")
 
 
 def signed(source: Path, count: int | None) -> list[Record]:

@@ -1,0 +1,280 @@
+"""What the gateway costs: what it adds to a grouped search, and how many searches it answers for fifty clients at once.
+
+    python benchmarks/gateway.py [--collections FOLDER] [--stories N] [--seconds S] [--kind opensearch] [--write]
+
+The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway is
+`ibidem serve`, a process of its own. All three, and the clients, share the machine's processors.
+
+The page: the list of each query as a browser gets it, with the files that stand beside it, in turn.
+One at a time: each query is asked through the official client, wrapped and sent straight to the engine, and through the
+same client pointed at the gateway; they take turns, and the figure is the median of the differences of their medians.
+At once: fifty connections ask the gateway for grouped searches, the engine for the very requests that these cost it
+(window and fetch), both for plain searches of ten; they take turns, each for so many seconds in all.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+import orjson
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+import ibidem
+from ibidem.dedupe.request import parse_request
+from ibidem.native.request import read_search
+from ibidem.native.search import native_search
+from ibidem.native.surroundings import Surroundings
+from ibidem_engines.exchange import Ask, hold
+from measured import write
+from search import CLIENTS, QUERIES, body, load, signed
+from servers.indices import remove_indices
+from servers.session import Servers
+
+INDEX = "measured-gateway"
+CLIENTS_AT_ONCE = 50
+ROUNDS = 15
+TURNS = 6
+ASKED = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What fifty clients got.
+
+    Args:
+        seconds: For how long they asked.
+        errors: Answers that were none.
+        took: Milliseconds of each answer.
+    """
+
+    seconds: float
+    errors: int
+    took: Sequence[float]
+
+    @property
+    def per_second(self) -> float:
+        """Answers a second."""
+        return len(self.took) / self.seconds
+
+    def row(self, name: str) -> str:
+        """Write it as a row of a table."""
+        ordered = sorted(self.took)
+        slow = ordered[int(len(ordered) * 0.95)]
+        return f"| {name} | {self.per_second:.0f} | {statistics.median(ordered):.0f} | {slow:.0f} | {self.errors} |"
+
+
+def together(rates: Sequence[Rate]) -> Rate:
+    """Put the turns of one kind together."""
+    took = [each for rate in rates for each in rate.took]
+    return Rate(sum(rate.seconds for rate in rates), sum(rate.errors for rate in rates), took)
+
+
+@contextlib.contextmanager
+def serving(engine: str, folder: Path) -> Iterator[str]:
+    """Run `ibidem serve` before an engine; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": INDEX, "IBIDEM_TABLES": str(folder)}
+    command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            wait_for(port)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+
+
+def wait_for(port: int) -> None:
+    """Wait until somebody listens."""
+    for _ in range(300):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nobody listens at {port}")
+
+
+def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]:
+    """Measure a grouped search one at a time: straight, through the gateway, and what lies between, in milliseconds."""
+    with CLIENTS[kind](engine) as straight, CLIENTS[kind](gateway) as through:
+        wrapped = ibidem.wrap(straight)
+        pairs = [
+            (
+                median_ms(lambda typed=typed: wrapped.search(index=INDEX, body=body(typed, 10), **ASKED)),
+                median_ms(lambda typed=typed: through.search(index=INDEX, body=body(typed, 10) | ASKED)),
+            )
+            for typed in QUERIES
+            for _ in range(3)
+        ]
+    straight_ms, through_ms = (statistics.median(each) for each in zip(*pairs, strict=True))
+    return straight_ms, through_ms, statistics.median(through - straight for straight, through in pairs)
+
+
+def median_ms(work: Callable[[], object]) -> float:
+    """Measure elapsed milliseconds, the median of some rounds."""
+    took = []
+    for _ in range(ROUNDS):
+        begin = time.perf_counter()
+        work()
+        took.append((time.perf_counter() - begin) * 1e3)
+    return statistics.median(took)
+
+
+def costs(engine: str) -> list[tuple[str, bytes]]:
+    """Return path and body of every request that the grouped searches cost the engine: windows and fetches."""
+    asked: list[tuple[str, bytes]] = []
+    around = Surroundings()
+
+    def send(ask: Ask) -> Any:
+        query = "&".join(f"{name}={value}" for name, value in ask.params.items())
+        content = (
+            orjson.dumps(ask.body) if ask.lines is None else b"".join(orjson.dumps(line) + b"\n" for line in ask.lines)
+        )
+        if ask.path.endswith("/_search"):
+            asked.append((f"{ask.path}?{query}", content))
+        return asyncio.run(once(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content))
+
+    for typed in QUERIES:
+        hold(native_search(read_search(INDEX, body(typed, 10), {}, parse_request(ASKED)), around), send)
+    return asked
+
+
+async def once(method: str, url: str, content: bytes | None) -> Any:
+    """Send one request and return its JSON."""
+    async with aiohttp.ClientSession() as session, session.request(method, url, data=content, headers=JSON) as answer:
+        return await answer.json()
+
+
+JSON = {"content-type": "application/json"}
+
+
+async def at_once(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
+    """Ask from fifty connections, each as soon as it has its answer, for some seconds."""
+    took: list[float] = []
+    errors = 0
+    ends = time.monotonic() + seconds
+
+    async def client(number: int, session: aiohttp.ClientSession) -> None:
+        nonlocal errors
+        turn = number
+        while time.monotonic() < ends:
+            path, content = requests[turn % len(requests)]
+            turn += 1
+            began = time.perf_counter()
+            async with session.post(f"{base}{path}", data=content, headers=JSON) as answer:
+                await answer.read()
+                errors += answer.status != 200
+            took.append((time.perf_counter() - began) * 1e3)
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        await asyncio.gather(*[client(number, session) for number in range(CLIENTS_AT_ONCE)])
+    return Rate(seconds, errors, took)
+
+
+def page(gateway: str) -> str:
+    """Measure the page of a list: how long it takes with all that it needs, and how much of it is no result."""
+    where = urlsplit(gateway)
+    connection = HTTPConnection(where.hostname or "", where.port)
+
+    def got(path: str) -> bytes:
+        connection.request("GET", path, headers={"accept": "text/html"})
+        answer = connection.getresponse()
+        read = answer.read()
+        if answer.status != 200:
+            raise RuntimeError(f"{path}: {read[:300]!r}")
+        return read
+
+    shown = got("/").decode()
+    files = [path for path in re.findall(r'(?:href|src)="(/[^"]*)"', shown) if "/static/" in path]
+    weight = len(shown) + sum(len(got(path)) for path in files)
+
+    def whole(path: str) -> None:
+        for each in (path, *files):
+            got(each)
+
+    took = [median_ms(lambda path=path: whole(path)) for path in (f"/?{urlencode({'q': typed})}" for typed in QUERIES)]
+    return (
+        f"The page: {statistics.median(took):.0f} ms complete (slowest query {max(took):.0f} ms); "
+        f"{weight / 1e3:.0f} kB without results, in {1 + len(files)} files."
+    )
+
+
+def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str]:
+    """Yield what was measured."""
+    yield page(gateway)
+    yield ""
+    straight, through, added = added_ms(kind, engine, gateway)
+    yield f"One at a time: {straight:.1f} ms wrapped, {through:.1f} ms through the gateway: it adds {added:+.1f} ms."
+    yield ""
+    grouped = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10) | ASKED)) for typed in QUERIES]
+    plain = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10))) for typed in QUERIES]
+    parts = costs(engine)
+    kinds = {
+        "gateway, grouped": (gateway, grouped),
+        "engine, the windows and fetches alone": (engine, parts),
+        "gateway, passed on": (gateway, plain),
+        "engine, plain searches of ten": (engine, plain),
+    }
+    turns = [
+        {name: asyncio.run(at_once(where, asked, seconds / TURNS)) for name, (where, asked) in kinds.items()}
+        for _ in range(TURNS)
+    ]
+    rates = {name: together([turn[name] for turn in turns]) for name in kinds}
+    yield f"{CLIENTS_AT_ONCE} clients at once, {seconds:.0f} s each:"
+    yield ""
+    yield "| asked | answers a second | median ms | 95 % within ms | errors |"
+    yield "|---|---|---|---|---|"
+    yield from (rate.row(name) for name, rate in rates.items())
+    yield ""
+    each = len(parts) / len(QUERIES)
+    alone = "engine, the windows and fetches alone"
+    share = statistics.median(turn["gateway, grouped"].per_second * each / turn[alone].per_second for turn in turns)
+    possible = rates[alone].per_second / each
+    yield f"The engine alone could answer {possible:.0f} grouped searches a second."
+    yield f"The gateway reaches {share:.2f} of that (median of the turns)."
+
+
+def main() -> None:
+    """Print all figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--stories", type=int, default=None)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
+    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
+    options = parser.parse_args()
+    stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
+    servers = Servers([options.kind])
+    try:
+        url = servers.url(options.kind)
+        load(url, stories, INDEX)
+        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder)) as gateway:
+            found = list(report(options.kind, url.partition("+")[2], gateway, options.seconds))
+        remove_indices(url, INDEX)
+    finally:
+        servers.stop()
+    lines = [f"{len(stories):,} newswire stories in {options.kind}, window 500, `near`, ten groups a page.", "", *found]
+    sys.stdout.write("\n".join(lines) + "\n")
+    if options.write:
+        write("gateway", "What the gateway costs", lines)
+
+
+if __name__ == "__main__":
+    main()
