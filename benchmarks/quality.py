@@ -183,7 +183,7 @@ def told(rows: Mapping[float, Row], named: Sequence[float]) -> Iterator[Row]:
 
 def sets_found(truth: Truth, collection: Collection, policy: Policy) -> str:
     """Say how many duplicate sets agree, as Conrad's Table 8 counts them."""
-    groups = group(collection.columns, policy).lead.tolist()
+    groups = group(collection.columns, policy, None, *collection.related(policy)).lead.tolist()
     sets = SetFigures.of(components(truth.ids, truth.pairs), groups)
     return f"{sets.agree:,} agree, {sets.missed:,} missed, {sets.over:,} over"
 

@@ -58,15 +58,19 @@ class TermGroups:
     vocabulary: Vocabulary
 
     @classmethod
-    def of(cls, batch: TokenBatch) -> "TermGroups":
+    def of(cls, batch: TokenBatch, place: Places | None = None) -> "TermGroups":
         """Group the tokens of a batch.
+
+        Args:
+            batch: The tokens.
+            place: What `sorted_places` gives for them, where that is known: it does not depend on the documents.
 
         >>> groups = TermGroups.of(TokenBatch.of(["no means no", "no"]))
         >>> words = [groups.vocabulary.word(number).decode() for number in groups.word]
         >>> sorted(zip(words, groups.document.tolist(), groups.first.tolist(), groups.count.tolist()))
         [('means', 0, 1, 1), ('no', 0, 0, 2), ('no', 1, 3, 1)]
         """
-        place = _sorted_places(batch.hashes)
+        place = sorted_places(batch.hashes) if place is None else place
         ordered, owner = batch.hashes.take(place), batch.documents.take(place)
         new_word = np.ones(place.size, bool)
         np.not_equal(ordered[1:], ordered[:-1], out=new_word[1:])
@@ -103,7 +107,7 @@ def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _sorted_places(hashes: Hashes) -> Places:
+def sorted_places(hashes: Hashes) -> Places:
     """Order tokens by hash, then by place.
 
     One sort of 64-bit keys does it: the top bits of the hash, then the place. Where two hashes share these top bits and

@@ -36,9 +36,9 @@ def test_groups_are_the_distinct_tokens_of_each_document(several: Sequence[str])
 
 def test_hashes_that_agree_in_their_top_bits_are_told_apart() -> None:
     near = np.array([8, 9, 8, 9, 1 << 60, 8], np.uint64)
-    assert termgroups._sorted_places(near).tolist() == [0, 2, 5, 1, 3, 4]
+    assert termgroups.sorted_places(near).tolist() == [0, 2, 5, 1, 3, 4]
 
 
 def test_tokens_are_put_in_the_order_of_hash_and_place() -> None:
     hashes = np.array([5 << 40, 3 << 40, 5 << 40, 3 << 40], np.uint64)
-    assert termgroups._sorted_places(hashes).tolist() == [1, 3, 0, 2]
+    assert termgroups.sorted_places(hashes).tolist() == [1, 3, 0, 2]

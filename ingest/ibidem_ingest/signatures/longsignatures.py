@@ -8,6 +8,7 @@ parts: 34 slots u16 each, profile u64, tokens u32, unique words u32 · the uniqu
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -16,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.brokenwords import join_broken_words
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.shingles import Shingles
 from ibidem_ingest.signatures import chunks, pages, uniquewords
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.uniquewords import UniqueWords
-from ibidem_ingest.termgroups import TermGroups
+from ibidem_ingest.termgroups import TermGroups, sorted_places
 from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.wordhash import Places
 
 SCHEME = b"lg1:"
 LEAST_TOKENS = 1_000
@@ -122,6 +124,44 @@ class LongSignatures:
         return {clue: values for clue, values in found.items() if values}
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Paged:
+    """The tokens of several texts, divided into texts, and the places of the page breaks.
+
+    Args:
+        batch: The tokens, a document of the batch for each text.
+        pages: (p + 1,) token offset of each page of all texts, and the end.
+        first: (t + 1,) number of each text's first page, and the number of all pages.
+    """
+
+    batch: TokenBatch
+    pages: Places
+    first: Places
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "Paged":
+        r"""Cut texts into tokens, at page breaks too.
+
+        >>> paged = Paged.of(["one two\fthree", "four"])
+        >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()
+        ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
+        """
+        cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
+        batch = TokenBatch.of([page for pages_ in cut for page in pages_])
+        first = np.cumsum([0, *map(len, cut)])
+        return cls(divided(batch, batch.offsets[first]), batch.offsets, first)
+
+    def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
+        """Return the parts of a text: their kind, and their token offsets with the end; one part of a text not long."""
+        found = self.pages[self.first[text] : self.first[text + 1] + 1]
+        if np.count_nonzero(np.diff(found)) >= LEAST_PAGES:
+            return "pages", found
+        start, end = self.batch.offsets[text : text + 2].tolist()
+        if end - start < LEAST_TOKENS:
+            return "chunks", np.array([start, end])
+        return "chunks", start + chunks.cuts(sequences.hashes[start:end])
+
+
 def sign_long(document: Document) -> LongSignatures | None:
     r"""Sign a text part by part; None when it is not long.
 
@@ -132,29 +172,40 @@ def sign_long(document: Document) -> LongSignatures | None:
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
-    text = document.text
-    paged = "\f" in text
-    if not paged and len(text) < 2 * LEAST_TOKENS - 1:
-        return None
-    batch = TokenBatch.of(join_broken_words(text).split("\f") if paged else [text])
-    paged = int(np.count_nonzero(batch.lengths)) >= LEAST_PAGES
-    if not paged and batch.hashes.size < LEAST_TOKENS:
-        return None
-    whole = replaced(batch, np.array([0, batch.hashes.size]))
-    parts = batch if paged else replaced(batch, chunks.cuts(Shingles.of(whole.hashes, whole.offsets).hashes))
-    sketches, profiles = pages.sign_batch(parts)
-    (words,), (places,) = uniquewords.sign_batch(whole, TermGroups.of(whole))
-    once = np.diff(np.searchsorted(places, parts.offsets))
-    return LongSignatures(
-        "pages" if paged else "chunks",
-        sketches,
-        profiles,
-        parts.lengths.astype(np.uint32),
-        once.astype(np.uint32),
-        words,
-    )
+    paged = Paged.of([document.text])
+    place = sorted_places(paged.batch.hashes)
+    sequences = Shingles.of(paged.batch.hashes, paged.batch.offsets)
+    return sign_batch(paged, TermGroups.of(paged.batch, place), sequences, place)[0]
 
 
-def replaced(batch: TokenBatch, offsets: NDArray[np.int64]) -> TokenBatch:
+def sign_batch(paged: Paged, groups: TermGroups, sequences: Shingles, place: Places) -> list[LongSignatures | None]:
+    """Sign several texts part by part, as `sign_long` does each.
+
+    Args:
+        paged: The texts.
+        groups: Their distinct words.
+        sequences: Their shingles.
+        place: What `termgroups.sorted_places` gives for their tokens.
+    """
+    texts = [paged.parts(text, sequences) for text in range(len(paged.batch))]
+    long = [kind == "pages" or paged.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)]
+    if not any(long):
+        return [None] * len(texts)
+    ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
+    sketches, profiles = pages.sign_batch(divided(paged.batch, ends), place)
+    unique, places = uniquewords.sign_batch(paged.batch, groups)
+    signed: list[LongSignatures | None] = []
+    at = 0
+    for text, (kind, offsets) in enumerate(texts):
+        here = slice(at, at + offsets.size - 1)
+        at = here.stop
+        once = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
+        lengths = np.diff(offsets).astype(np.uint32)
+        whole = LongSignatures(kind, sketches[here], profiles[here], lengths, once, unique[text])
+        signed.append(whole if long[text] else None)
+    return signed
+
+
+def divided(batch: TokenBatch, offsets: Places) -> TokenBatch:
     """Return the same tokens, divided at other places."""
     return TokenBatch(batch.buffer, batch.starts, batch.ends, batch.hashes, batch.leading, offsets)

@@ -14,6 +14,7 @@ from ibidem_ingest.shingles import Shingles
 from ibidem_ingest.signatures import minhash, textprofile
 from ibidem_ingest.termgroups import TermGroups
 from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.wordhash import Places
 
 SLOTS = 34
 BAND_ROWS = 3
@@ -26,11 +27,12 @@ Sketches = NDArray[np.uint16]
 Profiles = NDArray[np.uint64]
 
 
-def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
+def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
     """Sign pages.
 
     Args:
         batch: The tokens of the pages, a document of the batch for each.
+        place: What `termgroups.sorted_places` gives for them, where that is known.
 
     Returns:
         (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
@@ -42,7 +44,7 @@ def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     """
     kept = batch.lengths >= LEAST_TOKENS
     sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * kept[:, None]
-    told = textprofile.sign_batch(batch, TermGroups.of(batch))
+    told = textprofile.sign_batch(batch, TermGroups.of(batch, place))
     return sketches.astype(np.uint16), np.array([short(each) for each in told], np.uint64) * kept
 
 

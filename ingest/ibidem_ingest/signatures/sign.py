@@ -13,12 +13,12 @@ from ibidem_ingest.idf.rarest import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.shingles import Shingles, shingles
-from ibidem_ingest.signatures import content, fingerprint, minhash, numbers, termvector, textprofile
+from ibidem_ingest.signatures import content, fingerprint, longsignatures, minhash, numbers, termvector, textprofile
 from ibidem_ingest.signatures.fingerprint import Fingerprint
-from ibidem_ingest.signatures.longsignatures import LEAST_TOKENS, sign_long
+from ibidem_ingest.signatures.longsignatures import LEAST_TOKENS, Paged
 from ibidem_ingest.signatures.signature import Signatures
 from ibidem_ingest.signatures.termvector import FeatureSet
-from ibidem_ingest.termgroups import TermGroups
+from ibidem_ingest.termgroups import TermGroups, sorted_places
 from ibidem_ingest.tokens import TokenBatch, tokens
 from ibidem_ingest.wordhash import Places, wh1
 
@@ -103,11 +103,12 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
     """Sign the documents of one idf table, or those for which there is none."""
-    batch = TokenBatch.of([document.text for document in documents])
-    groups = TermGroups.of(batch)
+    paged = Paged.of([document.text for document in documents])
+    batch = paged.batch
+    place = sorted_places(batch.hashes)
+    groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
     columns = zip(
-        documents,
         batch.lengths.tolist(),
         sequences.distinct().tolist(),
         content.sign_batch(batch, [document.id for document in documents]),
@@ -115,6 +116,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
         numbers.sign_batch(batch, groups),
         _rows(minhash.sign_batch(sequences), batch.lengths),
         *_by_idf(batch, groups, table),
+        longsignatures.sign_batch(paged, groups, sequences, place),
         strict=True,
     )
     return [
@@ -132,9 +134,9 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
             full=features.full,
             slots=slots,
             idf=table.name if table else "",
-            long=encoded(document, length),
+            long=long.encode() if long else b"",
         )
-        for document, length, distinct, hashed, profile, figures, slots, printed, features in columns
+        for length, distinct, hashed, profile, figures, slots, printed, features, long in columns
     ]
 
 
@@ -147,7 +149,7 @@ def encoded(document: Document, length: int) -> bytes:
     """
     if length < LEAST_TOKENS and PAGE_BREAK not in document.text:
         return b""
-    long = sign_long(document)
+    long = longsignatures.sign_long(document)
     return long.encode() if long else b""
 
 

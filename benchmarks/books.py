@@ -1,0 +1,263 @@
+"""What books are to each other, found and not handed over, and what it costs; written to docs/figures/books.md.
+
+    python benchmarks/books.py [--collections FOLDER] [--rounds N]
+
+Relations: every pair of `ecco_tcp_pages` that the level `partial` joins, found through shared clues over the whole
+collection, beside its labels (text relation and pagination, computed from exact overlap) and beside the figures that
+Spasojevic and Poncin published for their own books. A label of a direction that its own coverage contradicts (the text
+said to be held is covered less than the other) is told apart. `its` and `cs`: which of the two scores of unique words
+finds parts of books, on excerpts of 2,000 words from the middle of each of `gitenberg_editions`, by other editions.
+
+Cost: seconds of processor time on one core, the median of the rounds. A book of 100,000 words with all signatures; the
+alignment of the unique words of two editions; and collections of 100, 300 and 1,000 books (real ones, and runs of their
+pages beginning at random places): finding candidates and deciding on them, signing aside, with the exponent of growth.
+"""
+
+import argparse
+import csv
+import random
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from math import log
+from pathlib import Path
+
+from ibidem.dedupe.pairs import duplicates
+from ibidem.evaluation import Collection, collect
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_ingest.signatures.longsignatures import LongSignatures, sign_long
+from ibidem_ingest.signatures.sign import sign
+from ibidem_ingest.signatures.uniquewords import CS, ITS, LEAST_ALIGNED, common, compare, its, longest
+from measured import write
+
+ECCO, EDITIONS = "ecco_tcp_pages", "gitenberg_editions"
+PARTIAL = Policy(level="partial")
+PUBLISHED = (
+    ("same pagination", "98.2 / 88.4"),
+    ("different pagination", "92.3 / 73.5"),
+    ("contiguous subset", "95.2 / 86.9"),
+    ("overlapping text", "78.6 / 96.3"),
+)
+EITHER = ("same_pagination", "different_pagination")
+HOLDING = ("contiguous_subset", "contains", "part_of")
+SIZES = (100, 300, 1_000)
+EXCERPT = 2_000
+WORDS = 100_000
+
+
+def books(collections: Path, name: str) -> list[Document]:
+    """Read the documents of a collection."""
+    return [item for item in read([collections / name / "docs.jsonl.xz"]) if isinstance(item, Document)]
+
+
+def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, object]]:
+    """Find all pairs at `partial`: what the first is to the second."""
+    related, suspected = collection.related(PARTIAL)
+    if related is None:
+        raise RuntimeError("nothing decides on long texts at this level")
+    found = duplicates(collection.columns, PARTIAL, related, suspected)
+    told = {}
+    for row, other in zip(found.row.tolist(), found.earlier.tolist(), strict=True):
+        evidence = related.evidence(row, other)
+        told[collection.ids[row], collection.ids[other]] = dict(evidence.why) if evidence else {}
+    return told
+
+
+def seen_from(told: dict[tuple[str, str], dict[str, object]], a: str, b: str) -> tuple[str, str]:
+    """Return relation and direction as seen from the first of two; nothing where they were not found."""
+    turn = {"part_of": "contains", "contains": "part_of"}
+    if (a, b) in told:
+        why = told[a, b]
+        return str(why.get("relation", "")), str(why.get("direction", ""))
+    why = told.get((b, a), {})
+    relation, direction = str(why.get("relation", "")), str(why.get("direction", ""))
+    return turn.get(relation, relation), turn.get(direction, direction)
+
+
+def right(label: dict[str, str], relation: str, direction: str) -> bool:
+    """Tell whether a relation is what its label says."""
+    text, pages = label["text_relation"], label["pagination"]
+    if text == "same_text":
+        return relation in (EITHER if pages == "mixed" else (pages,))
+    if text == "partial_overlap":
+        return relation == "overlapping_text"
+    return relation in HOLDING and direction == ("part_of" if text == "a_contained_in_b" else "contains")
+
+
+def contradicted(label: dict[str, str]) -> bool:
+    """Tell whether the text that a label says is held is covered less than the other."""
+    less = {"a_contained_in_b": ("cov_a", "cov_b"), "b_contained_in_a": ("cov_b", "cov_a")}.get(label["text_relation"])
+    return less is not None and float(label[less[0]]) < float(label[less[1]])
+
+
+def kind(label: dict[str, str]) -> str:
+    """Name a label's kind."""
+    if label["text_relation"] == "same_text":
+        return f"same text, {label['pagination'].replace('_', ' ')}"
+    return "contained" if "contained" in label["text_relation"] else "overlap in part"
+
+
+def relations(collections: Path, tables: Tables) -> Iterator[str]:
+    """Tell the relations of the books with labels."""
+    collection = collect(books(collections, ECCO), tables)
+    told = related_pairs(collection)
+    with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
+        labels = list(csv.DictReader(table, delimiter="\t"))
+    every, hit, odd = Counter(map(kind, labels)), Counter(), Counter()
+    missed = []
+    for label in labels:
+        relation, direction = seen_from(told, label["a"], label["b"])
+        if right(label, relation, direction):
+            hit[kind(label)] += 1
+        elif contradicted(label):
+            odd[kind(label)] += 1
+        if not right(label, relation, direction):
+            why = "its own coverage contradicts it" if contradicted(label) else ""
+            said = relation or "nothing"
+            said += f", {direction}" if direction and direction != relation else ""
+            missed.append(
+                f"| {label['a']} | {label['b']} | {label['text_relation']}, {label['pagination']} | "
+                f"{label['cov_a']} / {label['cov_b']} | {said} | {why} |"
+            )
+    yield "| label | pairs | told so | label contradicted by its own coverage |\n|---|---|---|---|"
+    for name, count in sorted(every.items()):
+        yield f"| {name} | {count} | {hit[name]} | {odd[name]} |"
+    yield "\nWhere label and relation disagree:\n"
+    yield "| a | b | label | covered a / b | told | |\n|---|---|---|---|---|---|"
+    yield from missed
+    named = {frozenset((label["a"], label["b"])) for label in labels}
+    yield "\nFurther pairs that were found:\n\n| a | b | told | confidence |\n|---|---|---|---|"
+    for (a, b), why in told.items():
+        if frozenset((a, b)) not in named:
+            yield f"| {a} | {b} | {why.get('relation') or why.get('signature')} | {why.get('confidence', '')} |"
+    yield (
+        "\nPublished, for other books, precision / recall in %: " + "; ".join(f"{n} {f}" for n, f in PUBLISHED) + ".\n"
+    )
+
+
+def scores(collections: Path) -> Iterator[str]:
+    """Tell which score of unique words finds excerpts."""
+    works = {}
+    with (collections / EDITIONS / "clusters.tsv").open(encoding="utf-8") as table:
+        works = {row["id"]: row["cluster"] for row in csv.DictReader(table, delimiter="\t")}
+    whole = {each.id: sign_long(each) for each in books(collections, EDITIONS)}
+    excerpts = {each.id: excerpt(each) for each in books(collections, EDITIONS)}
+    found = {"its": [0, 0], "cs": [0, 0]}
+    pairs = 0
+    for (name, part), (other, book) in ((a, b) for a in excerpts.items() for b in whole.items()):
+        if name == other or part is None or book is None:
+            continue
+        same = works[name] == works[other]
+        pairs += same
+        if not (part.words.comparable and book.words.comparable):
+            continue
+        length = longest(*common(part.words, book.words))[0].size
+        sizes = part.words.words.size, book.words.words.size
+        reached = {
+            "its": length > 1 and its(length, *sizes) >= ITS,
+            "cs": length >= LEAST_ALIGNED and length / (sizes[0] * sizes[1]) ** 0.5 >= CS,
+        }
+        for score, enough in reached.items():
+            found[score][0 if same else 1] += enough
+    yield f"| score | of {pairs} excerpts by other editions of the work | by other works |\n|---|---|---|"
+    for score, (hits, wrong) in found.items():
+        yield f"| `{score}` ≥ {ITS if score == 'its' else CS} | {hits} | {wrong} |"
+
+
+def excerpt(book: Document) -> LongSignatures | None:
+    """Cut an excerpt from the middle of a book."""
+    words = book.text.split()
+    start = max(0, len(words) // 2 - EXCERPT // 2)
+    return sign_long(Document(book.id, " ".join(words[start : start + EXCERPT])))
+
+
+def seconds(rounds: int, run: Callable[[], object]) -> float:
+    """Return the median seconds of processor time of a call."""
+    taken = []
+    for turn in range(rounds + 1):
+        begin = time.process_time()
+        run()
+        if turn:
+            taken.append(time.process_time() - begin)
+    return statistics.median(taken)
+
+
+def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
+    """Tell what one book and one pair cost."""
+    paged = books(collections, ECCO)
+    pages = [page for book in paged for page in book.text.split("\f")]
+    long_book: list[str] = []
+    while sum(len(page.split()) for page in long_book) < WORDS:
+        long_book.append(pages[len(long_book)])
+    document = read_record({"id": "long", "pages": long_book}, "a benchmark")
+    words = sum(len(page.split()) for page in long_book)
+    per_book = seconds(rounds, lambda: sign([document], tables))
+    yield f"- a book of {words:,} words on {len(long_book)} pages, all signatures: {per_book * 1e3:.1f} ms"
+    editions = [long.words for each in books(collections, EDITIONS) if (long := sign_long(each)) is not None]
+    pairs = [(a, b) for a, b in combinations(editions, 2) if compare(a, b) is not None]
+    aligned = seconds(rounds, lambda: [compare(a, b) for a, b in pairs]) / len(pairs)
+    mean = sum(a.words.size for a, _ in pairs) / len(pairs)
+    yield f"- aligning two editions, {mean:,.0f} unique words: {aligned * 1e3:.2f} ms"
+
+
+def grown(sources: Sequence[Document], size: int) -> list[Document]:
+    """Make a collection of so many books: real ones, then runs of pages of real ones."""
+    lot = random.Random(7)  # noqa: S311 - made books, nothing secret
+    made = list(sources[:size])
+    while len(made) < size:
+        pages = lot.choice(sources).text.split("\f")
+        length = max(2, int(len(pages) * lot.uniform(0.3, 0.9)))
+        start = lot.randrange(0, max(1, len(pages) - length))
+        record = {"id": f"part-{len(made)}", "pages": pages[start : start + length]}
+        made.append(read_record(record, "a benchmark"))
+    return made
+
+
+def growth(collections: Path, tables: Tables) -> Iterator[str]:
+    """Tell what collections of books cost."""
+    sources = books(collections, ECCO)
+    yield "| books | pairs found | signing, s | finding and deciding, s |\n|---|---|---|---|"
+    taken = []
+    for size in SIZES:
+        made = grown(sources, size)
+        begin = time.process_time()
+        collection = collect(made, tables)
+        signed = time.process_time() - begin
+        begin = time.process_time()
+        found = related_pairs(collection)
+        taken.append(time.process_time() - begin)
+        yield f"| {size:,} | {len(found):,} | {signed:.1f} | {taken[-1]:.1f} |"
+    exponent = log(taken[-1] / taken[0]) / log(SIZES[-1] / SIZES[0])
+    yield f"\nFrom {SIZES[0]} to {SIZES[-1]:,} books the cost grows with the power {exponent:.2f} of their number."
+
+
+def main() -> None:
+    """Print the figures and write them down."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    options.add_argument("--rounds", type=int, default=5)
+    asked = options.parse_args()
+    lines = ["".join((__doc__ or "").partition("\n\nRelations: ")[1:]).strip(), ""]
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(folder)
+        parts = (
+            ("Relations", relations(asked.collections, tables)),
+            ("`its` and `cs` on excerpts", scores(asked.collections)),
+            ("Cost", costs(asked.collections, tables, asked.rounds)),
+            ("Growth", growth(asked.collections, tables)),
+        )
+        for title, part in parts:
+            for line in (f"## {title}\n", *part, ""):
+                print(line, flush=True)
+                lines.append(line)
+    write("books", "What books are to each other", lines)
+
+
+if __name__ == "__main__":
+    main()
