@@ -1,4 +1,4 @@
-"""What signatures cost on OpenSearch and Elasticsearch: a load, the disk, and a search.
+"""What signatures cost on OpenSearch and Elasticsearch: a load and the disk; a search is measured by `search.py`.
 
     python benchmarks/clusters.py [--collections FOLDER] [--stories N] [--settle SECONDS]
 
@@ -6,13 +6,10 @@ The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, o
 small heaps. Load: elapsed seconds of one process in requests of 500 documents, read and signed before, with the part
 that was this process's own; beside it the client's `helpers.bulk` of the same documents without signatures. Disk: after
 a refresh, a flush, a wait in which the server lets go of what it keeps for recovery, and a merge into one segment.
-Search: elapsed milliseconds, the median of six rounds over eight queries, window 500; native is the server's own
-`collapse` on the content hash with `inner_hits` of size 10, without passages.
 """
 
 import argparse
 import json
-import statistics
 import sys
 import tempfile
 import time
@@ -24,15 +21,10 @@ from typing import Any
 import elasticsearch.helpers
 import opensearchpy.helpers
 
-from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
-from ibidem_engines import dsl
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.fields import Fields
 from ibidem_engines.layout import template
 from ibidem_engines.opening import open_engine
 from ibidem_engines.opensearch import DIALECT
-from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
@@ -44,8 +36,6 @@ from servers.indices import ask, remove_indices
 from servers.session import Servers
 
 BATCH = 500
-ROUNDS = 6
-QUERIES = ("bank", "trade", "oil prices", "shares", "dlrs", "export", "said year", "market")
 BARE = "measured-bare"
 LAYOUTS = {"opensearch": ("full", "lean"), "elasticsearch": ("full",)}
 """The lean one is compressed by a library that Elasticsearch's jars in Maven's repository come without."""
@@ -66,17 +56,6 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     begin, own = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - begin, time.process_time() - own
-
-
-def median_ms(asked: Callable[[str], object]) -> float:
-    """Measure elapsed milliseconds over all queries; the first round is not counted."""
-    took = []
-    for number in range(ROUNDS + 1):
-        for query in QUERIES:
-            begin = time.perf_counter()
-            asked(query)
-            took += [(time.perf_counter() - begin) * 1e3] if number else []
-    return statistics.median(took)
 
 
 def load_bare(url: str, stories: Sequence[Record]) -> None:
@@ -140,45 +119,6 @@ def measure_disk(url: str, count: int, settle: float) -> None:
         print(f"  {what:22}{sizes[name] / 1e6:6.1f} MB{added}")
 
 
-def measure_searches(url: str) -> None:
-    """Print what a search takes."""
-    engine = open_engine(url, "measured-full")
-    line("plain, 10 shown", median_ms(lambda typed: plain(engine, typed)))
-    line("window of 500", median_ms(lambda typed: engine.window(parse_query(typed), 500)))
-    for size in (10, 25):
-        native = median_ms(lambda typed, size=size: collapsed(url, typed, size))
-        line(f"native, {size} groups", native)
-        for level in ("identical", "near"):
-            took = median_ms(lambda typed, level=level, size=size: grouped(engine, typed, level, "window", size))
-            line(f"{level}, {size} groups", took, f"{took / native:.2f} of native")
-    line("near, scope matches", median_ms(lambda typed: grouped(engine, typed, "near", "matches", 10)))
-    engine.close()
-
-
-def line(what: str, took: float, beside: str = "") -> None:
-    """Print one figure."""
-    print(f"  {what:22}{took:6.1f} ms  {beside}".rstrip())
-
-
-def plain(engine: Engine, typed: str) -> None:
-    """Search as without any of this."""
-    query = parse_query(typed)
-    engine.fetch([(hit.index, hit.id) for hit in engine.window(query, 10).hits], query)
-
-
-def grouped(engine: Engine, typed: str, level: str, scope: str, size: int) -> None:
-    """Search with the duplicates indented."""
-    request = parse_request({"dedupe": "indent", "dedupe_level": level, "dedupe_scope": scope})
-    search(engine, parse_query(typed), request, 1, size, overrides=())
-
-
-def collapsed(url: str, typed: str, size: int) -> None:
-    """Search with the server's own collapse."""
-    collapse = {"field": "ibidem.content", "inner_hits": {"name": "copies", "size": 10}}
-    body = {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "collapse": collapse}
-    ask(url, "POST", "/measured-full/_search", json.dumps(body | {"track_total_hits": True}))
-
-
 def main() -> None:
     """Print all figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -198,7 +138,6 @@ def main() -> None:
             print(f"{kind}, {len(stories)} stories")
             measure_loads(url, stories)
             measure_disk(url, len(stories), options.settle)
-            measure_searches(url)
             for name in (BARE, "measured-full", "measured-lean"):
                 remove_indices(url, name)
     finally:

@@ -1,0 +1,54 @@
+"""The examples of `docs/clients.md` run as they are printed, and the README shows the first of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ibidem.licences import of_python_packages
+from ibidem.native.combinations import REFUSED
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.records import records
+from servers.indices import remove_indices
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.server("opensearch", "elasticsearch")
+def test_the_page_runs_from_top_to_bottom(
+    opensearch: str, elasticsearch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = list(of_python_packages())[:60]
+    tables = Tables(tmp_path)
+    signed = list(records(texts, tables))
+    engines = [open_engine(url, "licences") for url in (opensearch, elasticsearch)]
+    try:
+        for engine, url in zip(engines, (opensearch, elasticsearch), strict=True):
+            remove_indices(url, "licences")
+            engine.create()
+            engine.write(signed)
+            engine.refresh()
+        names: dict[str, object] = {}
+        for block in BLOCKS:
+            here = block.replace("http://localhost:9200", elasticsearch.partition("+")[2])
+            here = here.replace("http://localhost:9201", opensearch.partition("+")[2])
+            exec(compile(here, "clients.md", "exec"), names)  # noqa: S102 - our own page
+    finally:
+        for engine, url in zip(engines, (opensearch, elasticsearch), strict=True):
+            engine.close()
+            remove_indices(url, "licences")
+    printed = capsys.readouterr().out
+    assert " in this group\n" in printed
+    assert re.search(r"5 groups of \d+\n", printed)
+    assert re.search(r"Python packages \d+ \{'groups': \d+, 'approximate': False\}", printed)
+
+
+def test_the_readme_shows_the_first_example() -> None:
+    assert BLOCKS[0] in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_part_that_is_refused_is_named() -> None:
+    assert not [name for name in REFUSED if f"`{name}`" not in PAGE and name not in ("scroll_id", "format")]
