@@ -4,8 +4,9 @@
 
 The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them, with
 small heaps. Both ways go through one official client: plain with `collapse` on the content hash and `inner_hits` of
-size 10, and wrapped with `dedupe="indent"`, window 500. They take turns, query by query; each figure is the median of
-elapsed milliseconds over all rounds and queries, each ratio the median over the rounds of a round's medians.
+size 10, and wrapped with `dedupe="indent"`, window 500. They take turns, query by query. Of each query counts the least
+of all rounds, which other work on the machine lengthens least; a figure is the median over the queries, a ratio the
+median of the queries' ratios. Own is the median of the processor's milliseconds in this process.
 """
 
 import argparse
@@ -80,32 +81,31 @@ def ways(client: Any, size: int) -> dict[str, Callable[[str], object]]:
     }
 
 
-def took_ms(compared: Mapping[str, Callable[[str], object]], rounds: int) -> dict[str, list[list[float]]]:
-    """Measure elapsed milliseconds in turns, a list for each round; the first round is not counted."""
-    took: dict[str, list[list[float]]] = {name: [] for name in compared}
+def least_ms(asked: Mapping[str, Callable[[str], object]], rounds: int) -> dict[str, list[tuple[float, float]]]:
+    """Measure the least elapsed and own milliseconds of each query, the ways taking turns; the first round warms up."""
+    took: dict[str, list[list[tuple[float, float]]]] = {name: [[] for _ in QUERIES] for name in asked}
     for number in range(rounds + 1):
-        for name in compared:
-            took[name] += [[]] if number else []
-        for typed in QUERIES:
-            for name, asked in compared.items():
-                begin = time.perf_counter()
-                asked(typed)
-                if number:
-                    took[name][-1].append((time.perf_counter() - begin) * 1e3)
-    return took
+        for at, typed in enumerate(QUERIES):
+            for name, way in asked.items():
+                begin, own = time.perf_counter(), time.process_time()
+                way(typed)
+                spent = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
+                took[name][at] += [spent] if number else []
+    return {
+        name: [(min(each[0] for each in one), min(each[1] for each in one)) for one in every]
+        for name, every in took.items()
+    }
 
 
 def figures(client: Any, size: int, rounds: int) -> Iterator[str]:
     """Yield a row of a table for each way."""
-    took = took_ms(ways(client, size), rounds)
-    native = [statistics.median(each) for each in took["native collapse"]]
-    near = [statistics.median(each) for each in took["near"]]
+    took = least_ms(ways(client, size), rounds)
     for name, each in took.items():
-        medians = [statistics.median(times) for times in each]
-        ratio = statistics.median(one / other for one, other in zip(medians, native, strict=True))
-        more = statistics.median(one - other for one, other in zip(medians, near, strict=True))
+        elapsed, own = (statistics.median(part) for part in zip(*each, strict=True))
+        ratio = statistics.median(one[0] / other[0] for one, other in zip(each, took["native collapse"], strict=True))
+        more = statistics.median(one[0] - other[0] for one, other in zip(each, took["near"], strict=True))
         added = f"{more:+.1f} ms beside near" if "scope" in name else ""
-        yield f"| {size} | {name} | {statistics.median(medians):.1f} | {ratio:.2f} | {added} |"
+        yield f"| {size} | {name} | {elapsed:.1f} | {own:.1f} | {ratio:.2f} | {added} |"
 
 
 def load(url: str, stories: Sequence[Record], index: str = INDEX) -> None:
@@ -133,7 +133,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
     parser.add_argument("--stories", type=int, default=None)
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
     options = parser.parse_args()
     stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
@@ -143,7 +143,12 @@ def main() -> None:
         for kind, make in CLIENTS.items():
             url = servers.url(kind)
             load(url, stories)
-            lines += [f"## {kind}", "", "| groups a page | way | ms | of native | |", "|---|---|---|---|---|"]
+            lines += [
+                f"## {kind}",
+                "",
+                "| groups a page | way | ms | own ms | of native | |",
+                "|---|---|---|---|---|---|",
+            ]
             with make(url.partition("+")[2]) as client:
                 lines += [row for size in SIZES for row in figures(client, size, options.rounds)]
             lines.append("")

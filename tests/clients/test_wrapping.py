@@ -3,6 +3,8 @@
 import asyncio
 from typing import Any
 
+import elasticsearch
+import opensearchpy
 import pytest
 
 import ibidem
@@ -71,6 +73,88 @@ def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped
     grouped = asyncio.run(found())
     assert type(grouped) is type(wrapped.search(index=INDEX, body=BODY))
     assert grouped["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="collapse")["hits"]
+
+
+def not_found(kind: str) -> type[Exception]:
+    return opensearchpy.NotFoundError if kind == "opensearch" else elasticsearch.NotFoundError
+
+
+def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
+    kind: str, plain: Any, wrapped: Any
+) -> None:
+    asked = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
+    with pytest.raises(not_found(kind), match="no such index"):
+        wrapped.search(**asked)
+    if kind == "opensearch":
+        answer = wrapped.search(**asked, ignore=404)
+    else:
+        answer = wrapped.options(ignore_status=404).search(**asked)
+    assert (answer["status"], answer["error"]["type"]) == (404, "index_not_found_exception")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"dedupe": "maybe"}, "dedupe='maybe' is not understood; right are: off, collapse, indent"),
+        ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not understood"),
+        ({"dedupe": "indent", "dedupe_lvl": "near"}, "did you mean dedupe_level"),
+        ({"dedupe_level": "near"}, "dedupe_level is given without dedupe; add dedupe='indent'"),
+        ({"dedupe": "indent", "dedupe_cursor": "junk"}, "dedupe_cursor is damaged"),
+        ({"dedupe": "indent", "body": "[1]"}, "the body of the search is no JSON object"),
+    ],
+)
+def test_mistakes_in_what_is_asked_of_dedupe_are_ours(wrapped: Any, asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(ibidem.UsageError, match=told):
+        wrapped.search(**{"index": INDEX, "body": BODY, **asked})
+
+
+def test_a_cursor_of_another_query_or_index_is_refused(wrapped: Any) -> None:
+    cursor = wrapped.search(index=INDEX, body=BODY, dedupe="indent")["dedupe"]["cursor"]
+    with pytest.raises(ibidem.UsageError, match="belongs to another query"):
+        wrapped.search(index=INDEX, dedupe="indent", dedupe_cursor=cursor)
+    with pytest.raises(ibidem.UsageError, match="belongs to another index"):
+        wrapped.search(index=f"{INDEX}*", body=BODY, dedupe="indent", dedupe_cursor=cursor)
+
+
+def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(plain: Any, wrapped: Any) -> None:
+    settings = {"settings": {"max_result_window": 100}}
+    plain.indices.create(index="clients-small", body=settings)
+    try:
+        with pytest.raises(ibidem.UsageError, match="dedupe_window=500 is more than the index allows; use 1 to 100"):
+            wrapped.search(index="clients-small", dedupe="indent")
+        assert wrapped.search(index="clients-small", dedupe="indent", dedupe_window=100)["hits"]["hits"] == []
+    finally:
+        plain.indices.delete(index="clients-small")
+
+
+def test_an_alias_over_two_schemas_is_refused_by_name(plain: Any, wrapped: Any, engine: Engine) -> None:
+    about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
+    plain.indices.create(index="clients-old", body={"mappings": about, "aliases": {"clients-two": {}}})
+    plain.indices.put_alias(index=INDEX, name="clients-two")
+    try:
+        with pytest.raises(ibidem.UsageError, match="another signature schema: index 'clients-old' with 0"):
+            wrapped.search(index="clients-two", body=BODY, dedupe="indent")
+    finally:
+        plain.indices.delete(index="clients-old")
+        plain.indices.delete_alias(index=INDEX, name="clients-two")
+
+
+def test_keyword_arguments_say_the_same_as_a_body(kind: str, wrapped: Any) -> None:
+    whole = wrapped.search(index=INDEX, body={**BODY, "from": 7, "_source": ["title"]}, dedupe="indent")
+    if kind == "opensearch":
+        parts = {"body": BODY, "from_": 7, "_source_includes": "title"}
+    else:
+        parts = {"query": BODY["query"], "aggs": BODY["aggs"], "size": 7, "from_": 7, "source_includes": "title"}
+    named = wrapped.search(index=[INDEX], **parts, dedupe="indent")
+    assert named["hits"] == whole["hits"]
+
+
+def test_other_options_keep_a_client_wrapped(kind: str, wrapped: Any) -> None:
+    if kind == "elasticsearch":
+        found = wrapped.options(request_timeout=30).search(index=INDEX, body=BODY, dedupe="indent")
+    else:
+        found = wrapped.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
+    assert found["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
 
 
 def test_what_is_no_client_is_refused_with_those_that_are() -> None:

@@ -14,6 +14,7 @@ from ibidem.native.combinations import page_of, refuse_parts, refuse_scope, refu
 from ibidem_engines.dsl import ALL, Clause
 from ibidem_engines.query import Query
 from ibidem_engines.target import Target
+from ibidem_ingest.errors import UsageError
 
 SHOWN = frozenset(
     (
@@ -118,12 +119,22 @@ def read_search(
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     target = Target(index, whole.get("pit"), sent, _some(whole, EVERYWHERE))
     shown = _some(whole, SHOWN | {"query", "post_filter"})
-    aggregations: Json = {}
-    for name in AGGREGATIONS:
-        aggregations |= whole.get(name) or {}
+    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(whole, part).items()}
     made = NativeSearch(target, ranking, _some(whole, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
+
+
+def objects_in(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a part that holds others by name.
+
+    Raises:
+        UsageError: It holds something else.
+    """
+    part = body.get(name) or {}
+    if not isinstance(part, Mapping):
+        raise UsageError(f"{name} is no JSON object", "write {'name': {'terms': {'field': …}}}")
+    return part
 
 
 def folded(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:

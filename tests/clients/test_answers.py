@@ -1,0 +1,69 @@
+"""What a server says of its own answer is believed: a part that failed is an error, and a time that ran out is told."""
+
+from typing import Any
+
+import pytest
+
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.native.request import read_search
+from ibidem.native.search import native_search
+from ibidem.native.surroundings import Surroundings
+from ibidem_engines.exchange import Ask, hold
+from ibidem_engines.faults import Failure
+
+LAYOUT = {
+    "news": {"settings": {"index": {"number_of_shards": "2"}}, "mappings": {"_meta": {"ibidem": {"schema": "1"}}}}
+}
+
+
+def answers(ask: Ask, **window: Any) -> Any:
+    """Answer as a server with one hit does."""
+    if ask.method == "GET":
+        return LAYOUT
+    if ask.path == "/_msearch":
+        return {"responses": [{"status": 404, "error": {"type": "index_not_found_exception"}}]}
+    hit = {"_index": "news", "_id": "a", "_score": 1.0}
+    total = {"value": 1, "relation": "eq"}
+    assert ask.body is not None
+    shown = {} if "stored_fields" in ask.body else {"_source": {"title": "A"}}
+    return {"timed_out": False, "hits": {"total": total, "max_score": 1.0, "hits": [hit | shown]}, **window}
+
+
+def found(**window: Any) -> Any:
+    asked = read_search("news", {"timeout": "1s"}, {}, DedupeRequest("indent"))
+    return hold(native_search(asked, Surroundings()), lambda ask: answers(ask, **window))
+
+
+def test_a_whole_answer_is_exact() -> None:
+    assert found()["dedupe"]["groups"]["exact"]
+    assert found()["hits"]["hits"][0]["_source"] == {"title": "A"}
+
+
+def test_a_time_that_ran_out_is_told_and_nothing_is_exact() -> None:
+    told = found(timed_out=True)
+    assert told["timed_out"]
+    assert not told["dedupe"]["groups"]["exact"]
+
+
+def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:
+    failed = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
+    with pytest.raises(Failure, match="the disk is gone") as raised:
+        found(_shards={"failed": 1, "failures": [failed]})
+    assert raised.value.status == 500
+
+
+def test_over_several_shards_no_cursor_is_promised() -> None:
+    assert found()["dedupe"]["cursor"] == ""
+
+
+def test_what_was_read_of_indexes_is_remembered() -> None:
+    asked = read_search("news", {}, {}, DedupeRequest("indent"))
+    around, sent = Surroundings(), list[str]()
+
+    def send(ask: Ask) -> Any:
+        sent.append(ask.path)
+        return answers(ask)
+
+    for _ in range(2):
+        hold(native_search(asked, around), send)
+    assert sent == ["/news", "/_msearch", *["/news/_search"] * 4]
