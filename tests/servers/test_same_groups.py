@@ -12,18 +12,36 @@ from dedupe.made import counts, documents
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search import search
 from ibidem.inspection import inspect
+from ibidem.whole_index import index_groups
 from ibidem_engines.engine import Engine, Found, Ranking, Record, Search, Stored
 from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Query, parse_query
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
+from ingest.shelf import book, misread, repaged
 from servers.indices import remove_indices
 
 pytestmark = pytest.mark.server("opensearch", "elasticsearch")
 
-STORIES = documents(11, 40, 5)
+BOOKS = [
+    Document(f"book-{number}", f"said {text}", f"Book {number}")
+    for number, text in enumerate(
+        [
+            book(*range(20)),
+            book(*range(5, 12)),
+            repaged(book(*range(20)), 300),
+            misread(book(*range(20)), 0.1),
+            book(*range(15, 40)),
+            book(*range(60, 70)),
+            book(*range(62, 69)).replace("\f", " "),
+        ]
+    )
+]
+STORIES = documents(11, 40, 5) + BOOKS
 WORDS = sorted({word for story in STORIES[:20] for word in story.text.split()})
 SCOPES = ("window", "matches", "index")
 
@@ -38,6 +56,9 @@ class SameOrder:
     def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
         ranking = self.engine.window(query, 1_000, cursor)
         return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        return self.engine.long_signatures(ids)
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
         return self.engine.fetch(ids, query)
@@ -78,9 +99,11 @@ def engines(
             remove_indices(addresses[name], engine.index)
 
 
-def answer(engine: Engine, query: Query, scope: str) -> dict[str, Any]:
+def answer(engine: Engine, query: Query, scope: str, level: str = "near") -> dict[str, Any]:
     """What a search answers, without what may differ: times, scores, the index's name, and passages."""
-    given_ = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"}
+    given_ = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"} | {
+        "dedupe_level": level
+    }
     told = search(SameOrder(engine), query, parse_request(given_), overrides=())  # type: ignore[arg-type]
     hits = [
         (hit["_id"], {**hit["_dedupe"], "group": "", "of": hit["_dedupe"].get("of")}) for hit in told["hits"]["hits"]
@@ -112,6 +135,27 @@ def test_the_word_of_all_stories_has_the_same_groups(engines: dict[str, Engine],
     told = {name: answer(engine, parse_query("said", ["source=AP"]), scope) for name, engine in engines.items()}
     assert told["sqlite"]["account"]["duplicates"] > 2
     same("said", told)
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_books_have_the_same_groups_at_partial(engines: dict[str, Engine], scope: str) -> None:
+    told = {name: answer(engine, parse_query("said the"), scope, "partial") for name, engine in engines.items()}
+    why = [mark["why"] for _, mark in told["sqlite"]["hits"] if mark["level"] == "partial"]
+    assert {each["relation"] for each in why} >= {"contiguous_subset", "overlapping_text"}
+    same("said", told)
+
+
+def test_what_a_book_is_to_others_is_the_same_in_the_whole_index(engines: dict[str, Engine]) -> None:
+    for each in BOOKS:
+        told = {name: inspect(engine, each.id, Policy("partial")).duplicates for name, engine in engines.items()}
+        same(each.id, {name: {"found": [replace(one, index="") for one in found]} for name, found in told.items()})
+        assert told["sqlite"]
+
+
+def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str, Engine]) -> None:
+    told = {name: index_groups(engine, Policy("partial"), overrides=()) for name, engine in engines.items()}
+    same("all", {name: {"members": [replace(each, index="") for each in one.members()]} for name, one in told.items()})
+    assert {"pages", "chunks"} & told["sqlite"].kinds.keys()
 
 
 def test_one_documents_duplicates_in_the_whole_index_are_the_same(engines: dict[str, Engine]) -> None:
