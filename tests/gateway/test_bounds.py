@@ -1,9 +1,11 @@
 """What every request passes first."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 
 import pytest
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response
 from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
@@ -67,6 +69,25 @@ def test_a_body_that_hides_its_length_is_counted_as_it_comes() -> None:
 
 def test_an_answer_that_takes_too_long_is_given_up() -> None:
     assert asyncio.run(ask(bounded(sleeps, gateway_timeout=1)))[0]["status"] == 504
+
+
+def test_work_that_cannot_be_stopped_keeps_nobody_waiting_and_its_place_until_it_ends() -> None:
+    async def all_three() -> tuple[int, int, int]:
+        leave = threading.Event()
+
+        async def stubborn(scope: Scope, receive: Receive, send: Send) -> None:
+            await run_in_threadpool(leave.wait, 30)
+            await PlainTextResponse("too late")(scope, receive, send)
+
+        app = bounded(stubborn, gateway_timeout=1, gateway_clients=1)
+        late = await ask(app)
+        refused = await ask(app)
+        leave.set()
+        while app._now:
+            await asyncio.sleep(0.01)
+        return late[0]["status"], len(late), refused[0]["status"]
+
+    assert asyncio.run(all_three()) == (504, 2, 429)
 
 
 def test_one_request_too_many_is_told_to_come_again_and_health_still_answers() -> None:

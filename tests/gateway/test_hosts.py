@@ -9,18 +9,23 @@ from ibidem.gateway.hosts import same_site
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1@evil.example", "a b"])
 def test_a_name_that_another_site_points_here_is_refused(client: TestClient, host: str) -> None:
-    answer = client.get("/healthz", headers={"host": host})
+    answer = client.get("/openapi.json", headers={"host": host})
     assert answer.status_code == 421
     assert "IBIDEM_GATEWAY_HOSTS" in answer.json()["error"]["reason"]
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8042", "LOCALHOST:80", "[::1]:8042"])
 def test_this_machine_is_known_by_each_of_its_names(client: TestClient, host: str) -> None:
-    assert client.get("/healthz", headers={"host": host}).status_code == 200
+    assert client.get("/openapi.json", headers={"host": host}).status_code == 200
+
+
+def test_a_probe_may_call_the_gateway_by_whatever_address_it_has(client: TestClient) -> None:
+    assert client.get("/healthz", headers={"host": "10.1.2.3:8042"}).status_code == 200
+    assert client.get("/metrics", headers={"host": "10.1.2.3:8042"}).status_code == 421
 
 
 def test_a_star_lets_every_name_in(serve: Serve) -> None:
-    assert serve(gateway_hosts="*").get("/healthz", headers={"host": "search.example"}).status_code == 200
+    assert serve(gateway_hosts="*").get("/openapi.json", headers={"host": "search.example"}).status_code == 200
 
 
 @pytest.mark.parametrize(

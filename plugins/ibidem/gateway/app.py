@@ -14,7 +14,7 @@ from ibidem.gateway.documentation import documented
 from ibidem.gateway.engines import Engines
 from ibidem.gateway.given import Given
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.page import routes
+from ibidem.gateway.page import docs, routes
 from ibidem.gateway.refusals import Answered
 from ibidem.gateway.refusing import refuse
 from ibidem.gateway.upstream import Upstream
@@ -29,6 +29,7 @@ ROUTERS = (
     health.router,
     exposition.router,
     routes.router,
+    docs.router,
     documents.router,
     overrides.router,
     root.router,

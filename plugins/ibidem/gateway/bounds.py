@@ -30,7 +30,10 @@ POLICY = {
 
 LOG = logging.getLogger(__name__)
 
-ALWAYS = ("/healthz", "/readyz", "/metrics")
+PROBES = ("/healthz", "/readyz")
+"""Paths that tell nothing of the index; they are asked by addresses that nobody knows before."""
+
+ALWAYS = (*PROBES, "/metrics")
 """Paths that answer however busy the gateway is."""
 
 
@@ -93,7 +96,8 @@ class Bounds:
 
     def _check(self, scope: Scope) -> None:
         asked = Headers(scope=scope)
-        check_host(asked.get("host", ""), self._hosts)
+        if scope["path"] not in PROBES:
+            check_host(asked.get("host", ""), self._hosts)
         check_site(scope["method"], asked)
         length = asked.get("content-length", "0")
         if length.isdecimal() and int(length) > self._settings.gateway_body:
@@ -108,19 +112,29 @@ class Bounds:
                 f"{self._now} requests are being answered",
                 "come again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
             )
+        waited_for = True
+
+        async def while_waited_for(message: Message) -> None:
+            if waited_for:
+                await answer(message)
+
         self._now += 1
+        work = asyncio.ensure_future(self._app(scope, receive, while_waited_for))
+        work.add_done_callback(self._ended)
         try:
-            async with asyncio.timeout(self._settings.gateway_timeout):
-                await self._app(scope, receive, answer)
-        except TimeoutError as late:
-            raise Answered(
-                504,
-                "timeout_exception",
-                f"no answer within {self._settings.gateway_timeout} seconds",
-                "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
-            ) from late
+            await asyncio.wait((work,), timeout=self._settings.gateway_timeout)
         finally:
-            self._now -= 1
+            waited_for = work.done()
+            work.cancel()
+        if not waited_for:
+            raise self._too_late()
+        work.result()
+
+    def _ended(self, work: asyncio.Future[None]) -> None:
+        """Count a request out: a thread that nobody waits for any more is still at work until it ends."""
+        self._now -= 1
+        if not work.cancelled():
+            work.exception()
 
     def _bounded(self, receive: Receive) -> Receive:
         """Count the bytes of a body that did not say how long it is."""
@@ -135,6 +149,14 @@ class Bounds:
             return message
 
         return counted
+
+    def _too_late(self) -> Answered:
+        return Answered(
+            504,
+            "timeout_exception",
+            f"no answer within {self._settings.gateway_timeout} seconds",
+            "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
+        )
 
     def _too_long(self) -> Answered:
         return Answered(
