@@ -205,8 +205,8 @@ class LookUp:
             halves: list[tuple[_Question, tuple[str, ...]]] = []
             answers = yield from self._each_part(parts)
             for (question, values), (hits, total) in zip(parts, answers, strict=True):
-                if total <= question.limit + bool(question.search.own):
-                    others = (hit for hit in hits if hit.id != question.search.own)
+                others = [hit for hit in hits if hit.id != question.search.own]
+                if total - (len(hits) - len(others)) <= question.limit:
                     found[question] |= {(hit.index, hit.id): hit for hit in others}
                 elif len(values) > 1:
                     middle = len(values) // 2

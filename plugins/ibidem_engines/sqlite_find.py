@@ -146,8 +146,9 @@ class _LookUp:
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
         carriers = [self._carriers(value, most) for value in dict.fromkeys(question.values)]
-        if question.clue in LONG_CLUES and (few := [some for some in carriers if len(some) <= limit + 1]) != carriers:
-            answer.capped.append(question.clue)
+        if question.clue in LONG_CLUES:
+            few = [some for some in carriers if self._others(some, own) <= limit]
+            answer.capped += [question.clue] * (len(few) < len(carriers))
             carriers = few or [[]]
         places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _carried(carriers, least)
         places.discard(own)
@@ -158,6 +159,10 @@ class _LookUp:
             answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own)
         elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
+
+    def _others(self, places: Sequence[int], own: int) -> int:
+        """Count the documents that may be found, the searching one aside."""
+        return sum(place != own and (self._allowed is None or place in self._allowed) for place in places)
 
     def _carriers(self, value: str, most: int) -> list[int]:
         """Read the places of documents that carry a value, ascending."""
