@@ -1,6 +1,9 @@
 """A wrapped client is the client that it was, but for a search that asks for dedupe."""
 
+import ast
 import asyncio
+import json
+from pathlib import Path
 from typing import Any
 
 import elasticsearch
@@ -9,7 +12,10 @@ import pytest
 
 import ibidem
 from clients.conftest import CLIENTS, INDEX
+from ibidem.clients import wrapping
+from ibidem.dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine
+from servers.indices import ask
 
 BODY = {"query": {"match": {"text": "said"}}, "size": 7, "aggs": {"sources": {"terms": {"field": "source"}}}}
 
@@ -155,6 +161,38 @@ def test_other_options_keep_a_client_wrapped(kind: str, wrapped: Any) -> None:
     else:
         found = wrapped.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
     assert found["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
+
+
+def test_type_checkers_are_told_every_parameter() -> None:
+    tree = ast.parse(Path(wrapping.__file__).read_text(encoding="utf-8"))
+    searches = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "search"
+    ]
+    assert [[each.arg for each in node.args.kwonlyargs] for node in searches] == [list(PARAMETERS)] * 2
+
+
+@pytest.mark.parametrize("how", ["its own", "by name"])
+def test_a_pipeline_that_collapses_is_refused_by_name(url: str, kind: str, plain: Any, wrapped: Any, how: str) -> None:
+    if kind == "elasticsearch":
+        with pytest.raises(TypeError, match="search_pipeline"):
+            wrapped.search(index=INDEX, dedupe="indent", search_pipeline="clients-once")
+        return
+    steps = {"response_processors": [{"collapse": {"field": "source"}}]}
+    ask(url, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
+    default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
+    index = f"clients-piped-{how.replace(' ', '-')}"
+    plain.indices.create(index=index, body={"settings": default})
+    named = {} if how == "its own" else {"search_pipeline": "clients-once"}
+    try:
+        with pytest.raises(ibidem.UsageError, match=r"pipeline 'clients-once' collapses: it discards hits"):
+            wrapped.search(index=index, dedupe="indent", **named)
+        free = {"search_pipeline": "_none"} if how == "its own" else {}
+        assert wrapped.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
+    finally:
+        plain.indices.delete(index=index)
+        ask(url, "DELETE", "/_search/pipeline/clients-once")
 
 
 def test_what_is_no_client_is_refused_with_those_that_are() -> None:

@@ -10,15 +10,56 @@ if TYPE_CHECKING:
     import elasticsearch
     import opensearchpy
 
-    from ibidem.clients.searching import WaitingSearch, WaitlessSearch
+    from ibidem.dedupe.parameters import Mode, Scope
+    from ibidem_ingest.decision import Level
 
-    class Elasticsearch(WaitlessSearch, elasticsearch.Elasticsearch):
+    class Search:
+        """What a client's search takes beside the client's own arguments."""
+
+        def search(  # noqa: PLR0913 - the parameters of dedupe, by name
+            self,
+            *args: Any,
+            dedupe: Mode | None = None,
+            dedupe_level: Level | None = None,
+            dedupe_keep: str | None = None,
+            dedupe_window: int | None = None,
+            dedupe_scope: Scope | None = None,
+            dedupe_window_days: int | str | None = None,
+            dedupe_max_per_group: int | None = None,
+            dedupe_preset: str | None = None,
+            dedupe_cursor: str | None = None,
+            dedupe_explain: bool | None = None,
+            **search: Any,
+        ) -> Any:
+            """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+
+    class WaitingSearch:
+        """The same of a client whose methods are waited for."""
+
+        async def search(  # noqa: PLR0913 - the parameters of dedupe, by name
+            self,
+            *args: Any,
+            dedupe: Mode | None = None,
+            dedupe_level: Level | None = None,
+            dedupe_keep: str | None = None,
+            dedupe_window: int | None = None,
+            dedupe_scope: Scope | None = None,
+            dedupe_window_days: int | str | None = None,
+            dedupe_max_per_group: int | None = None,
+            dedupe_preset: str | None = None,
+            dedupe_cursor: str | None = None,
+            dedupe_explain: bool | None = None,
+            **search: Any,
+        ) -> Any:
+            """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+
+    class Elasticsearch(Search, elasticsearch.Elasticsearch):
         """`elasticsearch.Elasticsearch` whose search takes dedupe parameters."""
 
     class AsyncElasticsearch(WaitingSearch, elasticsearch.AsyncElasticsearch):
         """`elasticsearch.AsyncElasticsearch` whose search takes dedupe parameters."""
 
-    class OpenSearch(WaitlessSearch, opensearchpy.OpenSearch):
+    class OpenSearch(Search, opensearchpy.OpenSearch):
         """`opensearchpy.OpenSearch` whose search takes dedupe parameters."""
 
     class AsyncOpenSearch(WaitingSearch, opensearchpy.AsyncOpenSearch):
