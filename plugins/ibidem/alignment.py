@@ -3,21 +3,36 @@
 Recognised or edited text shares no long runs, only many that are parted by a misread or changed word. So runs that
 stand in the same order, at most `GAP` words apart in each text, are chained into a passage; between two runs of a
 passage the words are aligned by `difflib`. Passages may stand in another order in the other text.
+
+Badly recognised text has hardly a run at all. There the words that occur once in each text, in the longest order that
+both have (Yalniz, Can, Manmatha 2011), are runs of one word besides: anchors.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+
 from ibidem.sharedtext import Run
+from ibidem_ingest.signatures.uniquewords import longest
 
 GAP = 40
 """Words that may stand between two runs of a passage, in each text: two or three lines of a book."""
 
 OPEN = 4
 """Passages that a run may go on with, the latest first: a phrase that stands elsewhere too cuts none in two."""
+
+
+LEAST_WORDS = 8
+"""Words of runs and anchors that make a passage; fewer are chance."""
+
+DENSE = 0.15
+"""Share of a passage's words that stands in runs and anchors, at least; so far do other words part those of chance."""
 
 
 class Block(NamedTuple):
@@ -82,6 +97,60 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
         else:
             chains.append([run])
     return [Passage(tuple(chain)) for chain in chains]
+
+
+def aligned(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
+    """Find the passages of two texts, those of badly recognised text too.
+
+    Args:
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+        runs: The runs that both have, in the order of the first.
+
+    Returns:
+        The passages in the order of the first text; every run is in one.
+    """
+    inside = np.zeros(len(a), bool)
+    for run in runs:
+        inside[run.a : run.a + run.words] = True
+    both = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
+    certain = frozenset(runs)
+    found = (without_chance(passage, certain) for passage in passages(both))
+    return [passage for passage in found if passage is not None]
+
+
+def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
+    """Return the words that occur once in each text, as far as they stand in the same order.
+
+    >>> anchors("the king of the north".split(), "the old king went north".split())
+    [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]
+    """
+    place = once(b)
+    pairs = [(at, place[word]) for word, at in once(a).items() if word in place]
+    if not pairs:
+        return []
+    left, right = np.array(pairs, np.int64).T
+    return [Run(i, j, 1) for i, j in zip(*(each.tolist() for each in longest(left, right)), strict=True)]
+
+
+def once(tokens: Sequence[str]) -> dict[str, int]:
+    """Return the places of the words that occur once, in their order."""
+    counts = Counter(tokens)
+    return {word: at for at, word in enumerate(tokens) if counts[word] == 1}
+
+
+def without_chance(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
+    """Take the anchors out of a passage that has too few words for its length; None when nothing is left.
+
+    Args:
+        passage: Runs and anchors.
+        runs: The runs, which stay in any case.
+    """
+    long = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
+    if passage.words >= LEAST_WORDS and passage.words >= DENSE * long:
+        return passage
+    real = tuple(run for run in passage.runs if run in runs)
+    return Passage(real) if real else None
 
 
 def goes_on(run: Run, after: Run, gap: int) -> bool:

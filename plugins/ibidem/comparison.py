@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.alignment import Passage, passages
+from ibidem.alignment import Passage, aligned
 from ibidem.inspection import relation_of
 from ibidem.sharedtext import Region, covered, in_characters, runs
 from ibidem.wordplaces import Words, words
@@ -32,7 +32,8 @@ class Comparison:
         signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
         words_a: The words of the first text, with their places.
         words_b: Those of the second.
-        passages: The text that both have, in the order of the first.
+        passages: The text that both have with small differences, in the order of the first.
+        shared: Every run of words that both have, as characters, in the order of the first.
     """
 
     a: Document
@@ -42,12 +43,7 @@ class Comparison:
     words_a: Words
     words_b: Words
     passages: tuple[Passage, ...]
-
-    @property
-    def shared(self) -> tuple[Region, ...]:
-        """Every run of words that both have, as characters, in the order of the first."""
-        found = sorted((run for passage in self.passages for run in passage.runs), key=lambda run: run.a)
-        return tuple(in_characters(run, self.words_a, self.words_b) for run in found)
+    shared: tuple[Region, ...]
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem compare --json` prints."""
@@ -83,7 +79,8 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         signals(packed_a, packed_b) | of_parts(packed_a, packed_b, long) | overlap(words_a, words_b, shared),
         words_a,
         words_b,
-        tuple(passages(found)),
+        tuple(aligned(words_a.tokens, words_b.tokens, found)),
+        tuple(shared),
     )
 
 
