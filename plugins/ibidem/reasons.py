@@ -56,12 +56,13 @@ DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"
 """What a document is to the other."""
 
 
-def relation(why: Why, other: str) -> str:
+def relation(why: Why, other: str, own: str = "") -> str:
     """Say what a long text is to another, and where.
 
     Args:
         why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
         other: The other's title or id; may be empty.
+        own: Its own name, where both are told in one sentence.
     """
     name = str(why["relation"])
     direction = DIRECTIONS.get(why.get("direction", name))
@@ -71,7 +72,11 @@ def relation(why: Why, other: str) -> str:
     where = place(why, "other" if direction == "part of" else "own")
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
-    return ", ".join(part for part in (f"{direction}: {other}" if other else f"{direction} it", where) if part)
+    if own:
+        told = f"{own} {'is ' * (direction == 'part of')}{direction} {other}"
+    else:
+        told = f"{direction}: {other}" if other else f"{direction} it"
+    return f"{told}, {where}" if where else told
 
 
 def place(why: Why, side: str) -> str:
@@ -111,12 +116,13 @@ def guards(why: Why) -> list[str]:
     return said
 
 
-def reason(why: Why, other: str = "") -> str:
+def reason(why: Why, other: str = "", own: str = "") -> str:
     """Say why a document is a duplicate.
 
     Args:
         why: The evidence as a response carries it: `signature`, its figures, and the guard values.
         other: Title or id of the document that it duplicates; named where one holds the other.
+        own: Its own name, where both are told in one sentence.
 
     >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
     '57 of 60 rare terms shared, 1 day apart'
@@ -124,6 +130,6 @@ def reason(why: Why, other: str = "") -> str:
     name = str(why.get("signature", ""))
     strongest = SIGNATURES[name](why) if name in SIGNATURES else name
     if name in LONG:
-        return relation(why, other)
-    told = relation(why, other) if "relation" in why else ""
+        return relation(why, other, own)
+    told = relation(why, other, own) if "relation" in why else ""
     return ", ".join(part for part in [told, strongest, *guards(why)] if part)

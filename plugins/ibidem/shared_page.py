@@ -176,7 +176,7 @@ def verdict(found: Comparison) -> str:
     """Say what the two are to each other."""
     if found.evidence is None:
         return "No duplicates: no evidence suffices."
-    return f"{found.evidence.level}: {reason(found.evidence.why, 'B')}"
+    return f"{found.evidence.level}: {reason(found.evidence.why, 'B', 'A')}"
 
 
 def summary(found: Comparison) -> str:

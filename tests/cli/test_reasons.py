@@ -56,3 +56,9 @@ def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, obje
 
 def test_a_document_that_is_not_named_is_it() -> None:
     assert reason({"signature": "pages", "relation": "contains", **PLACES}) == "contains it, page 3 of 20"
+
+
+def test_two_that_are_named_stand_in_one_sentence() -> None:
+    held = {"signature": "pages", "relation": "part_of", **PLACES}
+    assert reason(held, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
+    assert reason({**held, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"

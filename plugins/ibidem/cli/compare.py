@@ -96,7 +96,7 @@ def verdict(found: Comparison) -> Text:
     """Say what they are to each other."""
     if found.evidence is None:
         return Text("No duplicates: no evidence suffices.", "level")
-    return Text.assemble((found.evidence.level, "level"), f": {reason(found.evidence.why, 'B')}")
+    return Text.assemble((found.evidence.level, "level"), f": {reason(found.evidence.why, 'B', 'A')}")
 
 
 def signals(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Below]:
