@@ -1,0 +1,109 @@
+"""How the cost of signing, grouping, loading and searching grows with the number of documents; `speed` prints it."""
+
+import math
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from grouping import PAGES, stories, values
+from ibidem.dedupe.grouping import group
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import parse_query
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import sign
+from ibidem_workers.settings import Settings
+from ingest import through_the_queue
+from signing import documents
+
+TIMES = (1, 3, 10)
+QUERIES = ("bank", "trade", "oil prices", "shares", "said year", "market")
+
+
+def shown(seconds: float) -> str:
+    """Write seconds in a unit that suits them."""
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{seconds * 1e3:.1f} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """The same work on more and more documents.
+
+    Args:
+        what: The work.
+        seconds: What it took, by the number of documents.
+    """
+
+    what: str
+    seconds: Mapping[int, float]
+
+    @property
+    def exponent(self) -> float:
+        """The slope of the straight line through the logarithms."""
+        sizes, took = (list(map(math.log, each)) for each in (self.seconds, self.seconds.values()))
+        return statistics.linear_regression(sizes, took).slope
+
+    def __str__(self) -> str:
+        took = " | ".join(f"{size:,}: {shown(seconds)}" for size, seconds in self.seconds.items())
+        return f"| {self.what} | {took} | {self.exponent:.2f} |"
+
+
+def grown(what: str, least: int, work: Callable[[int], object], rounds: int) -> Growth:
+    """Measure processor time on n, 3 n and 10 n documents, the least of some rounds."""
+    seconds = {}
+    for size in (least * times for times in TIMES):
+        taken = []
+        for _ in range(rounds):
+            begin = time.process_time()
+            work(size)
+            taken.append(time.process_time() - begin)
+        seconds[size] = min(taken)
+    return Growth(what, seconds)
+
+
+def in_memory(collections: Path, tables: Tables, packed: Sequence[bytes], rounds: int) -> Iterator[Growth]:
+    """Measure how signing and grouping grow."""
+    several = documents(collections, 300 * TIMES[-1])
+    pages = values(islice(stories(collections / PAGES), 9_000 * TIMES[-1]), tables)
+    yield grown("all signatures, documents of 800 words", 300, lambda size: sign(several[:size], tables), rounds)
+    yield grown(
+        "a window of newswire, grouped", 1_000, lambda size: group(PackedColumns.of(packed[:size]), Policy()), rounds
+    )
+    yield grown(
+        "a whole index of pages, grouped", 9_000, lambda size: group(PackedColumns.of(pages[:size]), Policy()), 1
+    )
+
+
+def on_disk(several: Sequence[Document]) -> Iterator[Growth]:
+    """Measure how a load, and a search in what was loaded, grow."""
+    loads, searches = {}, {}
+    for size in (2_000 * times for times in TIMES):
+        with tempfile.TemporaryDirectory() as folder:
+            loads[size] = through_the_queue(lambda size=size: iter(several[:size]), Path(folder), 0).run
+            searches[size] = searched(Path(folder))
+    yield Growth("stories through queue and workers into SQLite (elapsed)", loads)
+    yield Growth("a search there, `near`, window of 500, ten groups shown (elapsed)", searches)
+
+
+def searched(folder: Path) -> float:
+    """Measure a search, the median over queries of the least of three."""
+    request = parse_request({"dedupe": "indent"})
+    taken = []
+    with closing(open_engine(f"sqlite:////{folder}/index.sqlite", Settings().index)) as engine:
+        for query in map(parse_query, QUERIES):
+            times = []
+            for _ in range(3):
+                begin = time.perf_counter()
+                search(engine, query, request, overrides=())
+                times.append(time.perf_counter() - begin)
+            taken.append(min(times))
+    return statistics.median(taken)

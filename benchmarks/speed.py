@@ -1,0 +1,185 @@
+"""How fast ibidem is beside others, and how that grows with the collection; written to docs/figures/speed.md.
+
+    python benchmarks/speed.py [--collections FOLDER] [--rounds N] [--without-servers]
+
+Each figure is a ratio: both sides run in turn in one process, and each turn makes a ratio; the median of the turns
+stands here, with the lowest and the highest. So the day's noise falls on both sides, and can be seen. Above 1, ibidem
+is the faster one; below 1, it does more than the other does, and this is what that costs. Signing and grouping:
+processor time of one thread. Loads: elapsed time, since several processes take part.
+
+Growth: the same work on n, 3 n and 10 n documents; the exponent is the slope of the straight line through the
+logarithms (1: twice the documents take twice the time; 2: four times).
+
+What is compared is told by the benchmarks whose parts run here: `signing`, `grouping`, `ingest`, `clusters`. The
+servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them. How long
+a search takes beside the servers' own `collapse` is measured by `benchmarks/search.py`.
+"""
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+
+from clusters import BARE, BATCH, load, load_bare, made
+from grouping import NEWSWIRE, stories, values
+from growth import in_memory, on_disk, shown
+from ibidem.dedupe.grouping import group
+from ibidem_engines.engine import Record
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import sign
+from ibidem_workers.records import records
+from ingest import bare_load, newswire, through_the_queue
+from measured import write
+from servers.indices import remove_indices
+from servers.session import Servers
+from signing import datasketch_minhash, documents, gaoya_minhash, our_minhash, rensa_minhash
+
+SIGNED = 500
+WINDOW = 500
+STORIES = 5_000
+"""Documents that are signed beside peers, hits of a window, and stories that are loaded into a server."""
+
+Work = Callable[[], object]
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Two ways to the same end.
+
+    Args:
+        what: The one, ibidem's.
+        than: The other.
+        ours: Seconds of each turn.
+        theirs: Seconds of the other in the same turns.
+    """
+
+    what: str
+    than: str
+    ours: Sequence[float]
+    theirs: Sequence[float]
+
+    def __str__(self) -> str:
+        ratios = [other / own for own, other in zip(self.ours, self.theirs, strict=True)]
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        took = " | ".join(shown(statistics.median(each)) for each in (self.ours, self.theirs))
+        return f"| {self.what} | {self.than} | {took} | {statistics.median(ratios):.2f} | {spread} |"
+
+
+def beside(names: tuple[str, str], ours: Work, theirs: Work, rounds: int, clock: Clock = time.process_time) -> Beside:
+    """Run two ways in turn, and in the other order every other time; a first turn is not counted."""
+    taken: dict[Work, list[float]] = {ours: [], theirs: []}
+    for turn in range(rounds + 1):
+        for work in (ours, theirs)[:: 1 if turn % 2 else -1]:
+            begin = clock()
+            work()
+            taken[work] += [clock() - begin] if turn else []
+    return Beside(*names, taken[ours], taken[theirs])
+
+
+def signing(collections: Path, tables: Tables, rounds: int) -> Iterator[Beside]:
+    """Sign beside other libraries."""
+    several = documents(collections, SIGNED)
+    texts = [each.text for each in several]
+    what = f"min-hash of {len(texts)} documents of 800 words"
+    peers = {"gaoya": gaoya_minhash, "rensa": rensa_minhash, "datasketch": datasketch_minhash}
+    for name, peer in peers.items():
+        work = lambda peer=peer: peer(texts)  # noqa: E731 - the peer of this turn
+        yield beside((what, f"{name}, min-hash"), lambda: our_minhash(several), work, rounds)
+        yield beside(("all signatures of the same", f"{name}, min-hash"), lambda: sign(several, tables), work, rounds)
+
+
+def grouping(packed: Sequence[bytes], rounds: int) -> Beside:
+    """Group a window beside the plainest way: sets of rare terms, every pair compared."""
+    window = packed[:WINDOW]
+    sets = [frozenset(row.tolist()) for row in PackedColumns.of(window).terms]
+
+    def every_pair() -> int:
+        return sum(len(a & b) >= 40 for a, b in combinations(sets, 2))
+
+    names = (f"a window of {WINDOW} grouped by all signatures", "rare terms of every pair as Python sets")
+    return beside(names, lambda: group(PackedColumns.of(window), Policy()), every_pair, rounds)
+
+
+def queued(collections: Path, rounds: int) -> Beside:
+    """Load newswire through queue and workers into SQLite, beside a bare FTS5 table; reading included in both."""
+    ours, theirs = [], []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            theirs.append(bare_load(lambda: newswire(collections), Path(folder)))
+            ours.append(through_the_queue(lambda: newswire(collections), Path(folder), 0).run)
+    return Beside("newswire through queue and workers into SQLite", "bare FTS5 table, one process", ours, theirs)
+
+
+def written(kind: str, url: str, several: Sequence[Document], tables: Tables, rounds: int) -> Beside:
+    """Sign stories and write them to a server, beside the client's own helper without signatures."""
+
+    def signed() -> list[Record]:
+        return [one for at in range(0, len(several), BATCH) for one in records(several[at : at + BATCH], tables)]
+
+    def written_signed() -> None:
+        with closing(made(url, "full")) as engine:
+            load(engine, signed())
+
+    bare = signed()
+    names = (f"{len(bare):,} stories signed and written to {kind}", "the client's `helpers.bulk`, no signatures")
+    compared = beside(names, written_signed, lambda: load_bare(url, bare), rounds, time.perf_counter)
+    for name in (BARE, "measured-full"):
+        remove_indices(url, name)
+    return compared
+
+
+def told(asked: argparse.Namespace, tables: Tables) -> Iterator[str]:
+    """Measure everything and write it down."""
+    several = list(stories(asked.collections / NEWSWIRE))
+    packed = values(several, tables)
+    yield "## Beside others\n"
+    yield "| ibidem | beside | ibidem | the other | ratio | spread |\n|---|---|---|---|---|---|"
+    yield from map(str, signing(asked.collections, tables, asked.rounds))
+    yield str(grouping(packed, asked.rounds))
+    yield str(queued(asked.collections, asked.rounds))
+    if not asked.without_servers:
+        yield from on_servers(several[:STORIES], tables, asked.rounds)
+    yield "\n## Growth\n"
+    yield "| work | n | 3 n | 10 n | exponent |\n|---|---|---|---|---|"
+    yield from map(str, in_memory(asked.collections, tables, packed, asked.rounds))
+    yield from map(str, on_disk(several))
+
+
+def on_servers(several: Sequence[Document], tables: Tables, rounds: int) -> Iterator[str]:
+    """Measure loads into real servers."""
+    servers = Servers(["opensearch", "elasticsearch"])
+    try:
+        for kind in ("opensearch", "elasticsearch"):
+            yield str(written(kind, servers.url(kind), several, tables, rounds))
+    finally:
+        servers.stop()
+
+
+def main() -> None:
+    """Print the figures and write them down."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
+    asked = options.parse_args()
+    os.environ["RAYON_NUM_THREADS"] = "1"  # gaoya's threads
+    lines = ["".join((__doc__ or "").partition("\n\nEach figure ")[1:]).strip(), ""]
+    with tempfile.TemporaryDirectory() as folder:
+        for line in told(asked, Tables(folder)):
+            print(line, flush=True)
+            lines.append(line)
+    write("speed", "How fast it is, and how that grows", lines)
+
+
+if __name__ == "__main__":
+    main()
