@@ -3,7 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: install demo test quick check docs clean
+# Where the labelled collections are that figures are taken on.
+COLLECTIONS ?= ../shared/data
+
+.PHONY: install demo test quick check docs figures clean
 
 install: $(VENV)/.installed
 
@@ -31,6 +34,17 @@ check: install
 docs: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Every page of docs/figures anew, in about half an hour; OpenSearch and Elasticsearch are started where none are named.
+figures: install
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	$(BIN)/python benchmarks/quality.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
 
 clean:
 	rm -rf $(VENV) .ibidem site

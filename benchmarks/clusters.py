@@ -58,15 +58,15 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - begin, time.process_time() - own
 
 
-def load_bare(url: str, stories: Sequence[Record]) -> None:
+def load_bare(url: str, stories: Sequence[Record], name: str = BARE) -> None:
     """Load documents as anybody would, with the client's own helper."""
     client, bulk = CLIENTS[url.partition("+")[0]]
     body = template(DIALECT, "full")
     del body["mappings"]["properties"]["ibidem"]
-    ask(url, "DELETE", f"/{BARE}?ignore_unavailable=true")
-    ask(url, "PUT", f"/{BARE}", json.dumps(body))
+    ask(url, "DELETE", f"/{name}?ignore_unavailable=true")
+    ask(url, "PUT", f"/{name}", json.dumps(body))
     actions = (
-        {"_index": BARE, "_id": each.document.id, "title": each.document.title, "text": each.document.text}
+        {"_index": name, "_id": each.document.id, "title": each.document.title, "text": each.document.text}
         | {"date": each.document.date, "source": each.document.source, "meta": dict(each.document.meta)}
         for each in stories
     )
@@ -91,32 +91,39 @@ def measure_loads(url: str, stories: Sequence[Record]) -> None:
         engine.close()
 
 
-def made(url: str, kind: str) -> Engine:
+def made(url: str, kind: str, name: str = "") -> Engine:
     """Make an empty index."""
-    remove_indices(url, f"measured-{kind}")
-    engine = open_engine(f"{url}/?layout={kind}", f"measured-{kind}")
+    name = name or f"measured-{kind}"
+    remove_indices(url, name)
+    engine = open_engine(f"{url}/?layout={kind}", name)
     engine.create()
     return engine
 
 
 def measure_disk(url: str, count: int, settle: float) -> None:
     """Print what signatures add to a document on disk."""
-    names = {BARE: ""} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
+    kinds = {BARE: "bare"} | {f"measured-{kind}": kind for kind in LAYOUTS[url.partition("+")[0]]}
+    sizes = on_disk(url, list(kinds), settle)
+    for name, size in sizes.items():
+        added = "" if name == BARE else f"  {(size - sizes[BARE]) / count:6.0f} bytes a document more"
+        print(f"  {f'on disk, {kinds[name]}':22}{size / 1e6:6.1f} MB{added}")
+
+
+def on_disk(url: str, names: Sequence[str], settle: float) -> dict[str, int]:
+    """Return the bytes that indexes take once the server has settled."""
     for name in names:
         ask(url, "POST", f"/{name}/_refresh")
         ask(url, "POST", f"/{name}/_flush?force=true")
     time.sleep(settle)
-    sizes = {}
     for name in names:
         ask(url, "POST", f"/{name}/_forcemerge?max_num_segments=1")
         ask(url, "POST", f"/{name}/_flush?force=true")
     time.sleep(10)
-    for name, kind in names.items():
+    sizes = {}
+    for name in names:
         ask(url, "POST", f"/{name}/_refresh")
         sizes[name] = ask(url, "GET", f"/{name}/_stats/store")["_all"]["primaries"]["store"]["size_in_bytes"]
-        added = f"  {(sizes[name] - sizes[BARE]) / count:6.0f} bytes a document more" if kind else ""
-        what = f"on disk, {kind or 'bare'}"
-        print(f"  {what:22}{sizes[name] / 1e6:6.1f} MB{added}")
+    return sizes
 
 
 def main() -> None:

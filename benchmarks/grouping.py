@@ -24,8 +24,9 @@ from pathlib import Path
 
 from ibidem.dedupe.grouping import group
 from ibidem.dedupe.presets import PRESETS
-from ibidem.whole_index import gathered, in_order
+from ibidem.whole_index import Shelf, gathered, in_order
 from ibidem_engines.engine import Hit
+from ibidem_engines.opening import open_engine
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
@@ -127,8 +128,9 @@ def slices(path: Path) -> Iterator[list[Hit]]:
 
 def group_file(path: Path) -> None:
     """Group the packed values of a file as `ibidem groups` does, and say what it took."""
+    engine = open_engine(f"sqlite:////{path.parent}/empty.sqlite", "empty")  # for long texts: `near` asks for none
     start = time.process_time()
-    names, columns = in_order(*gathered(slices(path), lambda _: None))
+    names, columns = in_order(*gathered(slices(path), lambda _: None, Shelf(engine, Policy())))
     read_in = time.process_time() - start
     grouping = group(columns, Policy())
     seconds = time.process_time() - start

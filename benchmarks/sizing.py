@@ -1,0 +1,235 @@
+"""What a document costs: bytes in each kind of index, and time to sign it; written to docs/figures/sizing.md.
+
+    python benchmarks/sizing.py [--collections FOLDER] [--settle SECONDS] [--without-servers]
+
+The first documents of each collection, some megabytes of them; bytes a document. *Text*: its bytes. *Packed*: the value
+that a search reads for every hit of a window. *Parts*: pages or chunks and unique words, which long texts have besides.
+Then what signatures and their look-up values add to a document in each kind of index: SQLite beside a bare FTS5 table
+of title and text, the servers beside the same index without the object `ibidem`, both after a merge into one segment.
+The lean layout compresses texts, too: below 0, this saves more than signatures cost. Signing: processor time of one
+thread, all signatures.
+"""
+
+import argparse
+import sqlite3
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clusters import LAYOUTS, load_bare, made, on_disk
+from clusters import batches as requests
+from engine import bare_load
+from grouping import stories
+from ibidem_engines.engine import Record
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.sign import batches, sign
+from ibidem_workers.records import records
+from measured import write
+from servers.indices import remove_indices
+from servers.session import Servers
+
+KINDS = {
+    "reuters21578": ("newswire stories", 100),
+    "newspaper_ocr_overproof": ("newspaper articles, scanned", 100),
+    "philtrans_pages_scale": ("single pages of a journal", 100),
+    "ota_terms_en": ("contracts", 10),
+    "ecco_tcp_pages": ("books, paged", 1),
+}
+"""What they are, and for how many millions of them costs are told besides."""
+
+CHARACTERS = 6_000_000
+DOCUMENTS = 5_000
+"""So much of a collection is measured, whichever comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a document of a kind costs, on the average.
+
+    Args:
+        kind: What it is.
+        millions: For how many costs are told besides.
+        count: Documents measured.
+        words: Words of its text, the median.
+        text: Bytes of its text.
+        packed: Bytes of its packed value.
+        parts: Bytes of what is kept of its pages or chunks and its unique words.
+        seconds: To sign it.
+        added: Bytes that signatures add, by the kind of index.
+    """
+
+    kind: str
+    millions: int
+    count: int
+    words: float
+    text: float
+    packed: float
+    parts: float
+    seconds: float
+    added: dict[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, signed: Sequence[Record], seconds: float) -> "Cost":
+        """Measure signed documents."""
+        count = len(signed)
+        return cls(
+            *KINDS[name],
+            count,
+            statistics.median(each.signatures.length for each in signed),
+            sum(len(each.document.text.encode()) for each in signed) / count,
+            sum(len(each.packed) for each in signed) / count,
+            sum(len(each.signatures.long) for each in signed) / count,
+            seconds / count,
+        )
+
+    def row(self, indexes: Sequence[str]) -> str:
+        """Write it as a row of a table."""
+        added = " | ".join(f"{self.added[name]:,.0f}" if name in self.added else "" for name in indexes)
+        held = " | ".join(f"{each:,.0f}" for each in (self.words, self.text, self.packed, self.parts))
+        return f"| {self.kind} ({self.count:,}) | {held} | {added} | {self.seconds * 1e3:.2f} ms |"
+
+    def many(self, indexes: Sequence[str]) -> str:
+        """Write what millions of them cost."""
+        sizes = (self.added[name] * self.millions / 1e3 if name in self.added else None for name in indexes)
+        added = " | ".join("" if size is None else f"{size:,.0f} GB" for size in sizes)
+        hours = self.seconds * self.millions * 1e6 / 3600
+        return f"| {self.millions} million {self.kind} | {added} | {hours:,.1f} h |"
+
+
+def some(path: Path) -> list[Document]:
+    """Read the first documents of a collection."""
+    taken: list[Document] = []
+    characters = 0
+    for document in stories(path):
+        taken.append(document)
+        characters += len(document.text)
+        if len(taken) == DOCUMENTS or characters >= CHARACTERS:
+            break
+    return taken
+
+
+def signing_seconds(documents: Sequence[Document], tables: Tables) -> float:
+    """Measure the processor time of signing, the least of three."""
+    taken = []
+    for _ in range(3):
+        begin = time.process_time()
+        for batch in batches(documents):
+            sign(batch, tables)
+        taken.append(time.process_time() - begin)
+    return min(taken)
+
+
+def in_sqlite(signed: Sequence[Record]) -> float:
+    """Return the bytes that signatures add to a document in SQLite."""
+    with tempfile.TemporaryDirectory() as folder:
+        bare = Path(folder) / "bare.sqlite"
+        bare_load(bare, signed)
+        with closing(open_engine(f"sqlite:////{folder}/index.sqlite", "sized")) as engine:
+            engine.create()
+            for batch in requests(signed):
+                engine.write(batch)
+        return (squeezed(Path(folder) / "index.sqlite") - squeezed(bare)) / len(signed)
+
+
+def squeezed(path: Path) -> int:
+    """Return the bytes of a database without its spare pages."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("pragma wal_checkpoint(truncate)")
+        connection.execute("vacuum")
+        connection.execute("pragma wal_checkpoint(truncate)")
+    return path.stat().st_size
+
+
+def on_server(
+    kind: str, url: str, signed: Mapping[str, Sequence[Record]], settle: float
+) -> dict[str, dict[str, float]]:
+    """Return the bytes that signatures add to a document on a server, by collection and layout."""
+    layouts = LAYOUTS[kind]
+    names = {(each, layout): f"sized-{each}-{layout}" for each in signed for layout in ("bare", *layouts)}
+    try:
+        for (each, layout), name in names.items():
+            fill(url, layout, name, signed[each])
+        sizes = on_disk(url, list(names.values()), settle)
+    finally:
+        for name in names.values():
+            remove_indices(url, name)
+    return {
+        each: {
+            f"{kind}, {layout}": (sizes[names[each, layout]] - sizes[names[each, "bare"]]) / len(signed[each])
+            for layout in layouts
+        }
+        for each in signed
+    }
+
+
+def fill(url: str, layout: str, name: str, signed: Sequence[Record]) -> None:
+    """Write documents to an index of a server."""
+    if layout == "bare":
+        load_bare(url, signed, name)
+        return
+    with closing(made(url, layout, name)) as engine:
+        for batch in requests(signed):
+            engine.write(batch)
+
+
+def measured(asked: argparse.Namespace) -> list[Cost]:
+    """Measure all kinds of documents."""
+    signed: dict[str, list[Record]] = {}
+    costs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(folder)
+        for name in KINDS:
+            documents = some(asked.collections / name / "docs.jsonl.xz")
+            signed[name] = [one for batch in batches(documents) for one in records(batch, tables)]
+            costs[name] = Cost.of(name, signed[name], signing_seconds(documents, tables))
+            costs[name].added["SQLite"] = in_sqlite(signed[name])
+            print(costs[name].row(["SQLite"]), flush=True)
+    if not asked.without_servers:
+        servers = Servers(LAYOUTS)
+        try:
+            for server in LAYOUTS:
+                for name, added in on_server(server, servers.url(server), signed, asked.settle).items():
+                    costs[name].added.update(added)
+        finally:
+            servers.stop()
+    return list(costs.values())
+
+
+def told(costs: Sequence[Cost]) -> Iterator[str]:
+    """Write the costs down."""
+    indexes = list(costs[0].added)
+    yield f"| documents | words | text | packed | parts | {' | '.join(f'{each}, more' for each in indexes)} | signing |"
+    yield "|---" * (len(indexes) + 6) + "|"
+    for cost in costs:
+        yield cost.row(indexes)
+    yield "\nSo many of them add this to the index, and take so long to sign:\n"
+    yield f"| documents | {' | '.join(indexes)} | signing, one processor |"
+    yield "|---" * (len(indexes) + 2) + "|"
+    for cost in costs:
+        yield cost.many(indexes)
+
+
+def main() -> None:
+    """Print the figures and write them down."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
+    options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
+    lines = list(told(measured(options.parse_args())))
+    sys.stdout.write("\n".join(lines) + "\n")
+    write(
+        "sizing",
+        "What a document costs",
+        ["".join((__doc__ or "").partition("\n\nThe first ")[1:]).strip(), "", *lines],
+    )
+
+
+if __name__ == "__main__":
+    main()
