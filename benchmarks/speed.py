@@ -174,10 +174,15 @@ def main() -> None:
     asked = options.parse_args()
     os.environ["RAYON_NUM_THREADS"] = "1"  # gaoya's threads
     lines = ["".join((__doc__ or "").partition("\n\nEach figure ")[1:]).strip(), ""]
+    before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
         for line in told(asked, Tables(folder)):
             print(line, flush=True)
             lines.append(line)
+    lines += [
+        "",
+        f"The load of the machine was {before:.1f} before the first line and {os.getloadavg()[0]:.1f} after the last.",
+    ]
     write("speed", "How fast it is, and how that grows", lines)
 
 
