@@ -7,7 +7,7 @@ The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started 
 
 The page: the list of each query as a browser gets it, with the files that stand beside it, in turn.
 One at a time: each query is asked through the official client, wrapped and sent straight to the engine, and through the
-same client pointed at the gateway; they take turns, and the figure is the median of the differences of their medians.
+same client pointed at the gateway; they take turns, and the figure is the median of the differences.
 At once: fifty connections ask the gateway for grouped searches, the engine for the very requests that these cost it
 (window and fetch), both for plain searches of ten; they take turns, each for so many seconds in all.
 """
@@ -49,7 +49,7 @@ from servers.session import Servers
 
 INDEX = "measured-gateway"
 CLIENTS_AT_ONCE = 50
-ROUNDS = 15
+ROUNDS = 40
 TURNS = 6
 ASKED = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
 
@@ -117,24 +117,21 @@ def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]
         wrapped = ibidem.wrap(straight)
         pairs = [
             (
-                median_ms(lambda typed=typed: wrapped.search(index=INDEX, body=body(typed, 10), **ASKED)),
-                median_ms(lambda typed=typed: through.search(index=INDEX, body=body(typed, 10) | ASKED)),
+                took_ms(lambda typed=typed: wrapped.search(index=INDEX, body=body(typed, 10), **ASKED)),
+                took_ms(lambda typed=typed: through.search(index=INDEX, body=body(typed, 10) | ASKED)),
             )
+            for _ in range(ROUNDS)
             for typed in QUERIES
-            for _ in range(3)
         ]
     straight_ms, through_ms = (statistics.median(each) for each in zip(*pairs, strict=True))
     return straight_ms, through_ms, statistics.median(through - straight for straight, through in pairs)
 
 
-def median_ms(work: Callable[[], object]) -> float:
-    """Measure elapsed milliseconds, the median of some rounds."""
-    took = []
-    for _ in range(ROUNDS):
-        begin = time.perf_counter()
-        work()
-        took.append((time.perf_counter() - begin) * 1e3)
-    return statistics.median(took)
+def took_ms(work: Callable[[], object]) -> float:
+    """Measure elapsed milliseconds."""
+    begin = time.perf_counter()
+    work()
+    return (time.perf_counter() - begin) * 1e3
 
 
 def costs(engine: str) -> list[tuple[str, bytes]]:
@@ -209,7 +206,8 @@ def page(gateway: str) -> str:
         for each in (path, *files):
             got(each)
 
-    took = [median_ms(lambda path=path: whole(path)) for path in (f"/?{urlencode({'q': typed})}" for typed in QUERIES)]
+    lists = [f"/?{urlencode({'q': typed})}" for typed in QUERIES]
+    took = [statistics.median(took_ms(lambda path=path: whole(path)) for _ in range(ROUNDS)) for path in lists]
     return (
         f"The page: {statistics.median(took):.0f} ms complete (slowest query {max(took):.0f} ms); "
         f"{weight / 1e3:.0f} kB without results, in {1 + len(files)} files."

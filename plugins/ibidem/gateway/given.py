@@ -45,7 +45,12 @@ def given(request: Request) -> Given:
     return found
 
 
-def cluster(request: Request) -> Upstream:
+async def given_to_route(request: Request) -> Given:
+    """Return what a request may use; not waiting, since the framework would give what waits a thread of its own."""
+    return given(request)
+
+
+async def cluster(request: Request) -> Upstream:
     """Return the cluster behind the gateway.
 
     Raises:
@@ -62,7 +67,7 @@ def cluster(request: Request) -> Upstream:
     return upstream
 
 
-def caller(request: Request) -> Caller:
+async def caller(request: Request) -> Caller:
     """Return who calls."""
     return Caller.of(request.headers)
 
@@ -70,10 +75,10 @@ def caller(request: Request) -> Caller:
 def callers_engine(request: Request) -> Engine:
     """Return the index of the settings as the caller may read and write it."""
     all_ = given(request)
-    return all_.engines.of(caller(request), all_.settings.index)
+    return all_.engines.of(Caller.of(request.headers), all_.settings.index)
 
 
-WithGiven = Annotated[Given, Depends(given)]
+WithGiven = Annotated[Given, Depends(given_to_route)]
 """A parameter of a route: what every request may use."""
 
 WithCluster = Annotated[Upstream, Depends(cluster)]

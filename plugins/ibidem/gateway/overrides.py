@@ -14,7 +14,7 @@ from ibidem.recorded import recorded
 MOST_WORDS = 2_000
 
 
-def check_allowed(request: Request) -> None:
+async def check_allowed(request: Request) -> None:
     """Refuse to change words where the settings do not let callers do so.
 
     Raises:

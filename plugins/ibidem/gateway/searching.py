@@ -18,7 +18,7 @@ from ibidem.gateway.several import all_of
 from ibidem.native.surroundings import Surroundings
 
 
-def check_path(request: Request) -> None:
+async def check_path(request: Request) -> None:
     """Refuse a path that the engine would part otherwise than it was parted here.
 
     Raises:
