@@ -57,9 +57,12 @@ def chromium(request: pytest.FixtureRequest) -> str:
     pytest.skip(why)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
-    """The browser; each test has a window of its own."""
+    """The browser; each test has a window of its own.
+
+    It ends with its module: while it runs, its driver's loop stands in the way of tests that run one themselves.
+    """
     path = chromium(request)
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=path, args=ARGUMENTS)
