@@ -1,5 +1,6 @@
 """Real clients of both servers, wrapped, over an index of signed stories."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -18,7 +19,8 @@ from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
 
 STORIES = documents(11, 40, 5)
-INDEX = "clients"
+INDEX = f"clients-{os.getpid()}"
+"""Another in each session, since servers may be shared."""
 
 SERVERS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
@@ -52,7 +54,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 
 def filled(url: str, index: str, records: Sequence[Record]) -> Engine:
     """An index with these documents."""
-    remove_indices(url, index)
+    remove_indices(url.partition("/?")[0], index)
     engine = open_engine(url, index)
     engine.create()
     engine.write(records)

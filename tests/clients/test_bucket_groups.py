@@ -1,15 +1,16 @@
 """Each bucket of a terms aggregation tells how many groups lie in it, beside the documents that the server counts."""
 
 from collections import Counter
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+import opensearchpy
 import pytest
 
+import ibidem
 from clients.conftest import INDEX, STORIES, filled
 from ibidem.native.bucket_groups import countable
 from ibidem_engines.engine import Record
-from ibidem_engines.opening import open_engine
 from servers.indices import remove_indices
 
 SAID = {"match": {"text": "said"}}
@@ -105,27 +106,21 @@ def test_an_aggregation_without_buckets_of_terms_costs_no_further_request(wrappe
     assert found["aggregations"] == plain.search(index=INDEX, body=body)["aggregations"]
 
 
-@pytest.fixture(scope="module")
-def lean(kind: str, url: str, signed: list[Record]) -> Iterator[str]:
-    """The stories where no field repeats what is packed, as far as the server has the library that packs it."""
-    if kind == "elasticsearch":
-        pytest.fail("asked of OpenSearch alone")
-    remove_indices(url, "clients-lean")
-    engine = open_engine(f"{url}/?layout=lean", "clients-lean")
-    engine.create()
-    engine.write(signed)
-    engine.refresh()
-    engine.close()
-    yield "clients-lean"
-    remove_indices(url, "clients-lean")
-
-
-@pytest.mark.parametrize("kind", [pytest.param("opensearch", marks=pytest.mark.server("opensearch"))], scope="module")
-def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(wrapped: Any, lean: str) -> None:
+@pytest.mark.server("opensearch")
+def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
+    opensearch: str, signed: list[Record]
+) -> None:
     body = {"query": SAID, "aggs": BY_SOURCE, "size": 200}
-    found = wrapped.search(index=lean, body=body, dedupe="indent")
+    engine = filled(f"{opensearch}/?layout=lean", "clients-lean", signed)
+    try:
+        with opensearchpy.OpenSearch(opensearch.partition("+")[2]) as client:
+            search = partial(ibidem.wrap(client).search, index="clients-lean", dedupe="indent")
+            found = search(body=body)
+            part = buckets(search(body=body | {"size": 3}, dedupe_window=40))
+    finally:
+        engine.close()
+        remove_indices(opensearch, "clients-lean")
     assert {key: each["_dedupe"]["groups"] for key, each in buckets(found).items()} == groups_by_source(found)
-    part = buckets(wrapped.search(index=lean, body=body | {"size": 3}, dedupe="indent", dedupe_window=40))
     for key, each in buckets(found).items():
         assert part[key]["_dedupe"]["approximate"]
         assert each["_dedupe"]["groups"] <= part[key]["_dedupe"]["groups"] <= each["doc_count"]

@@ -124,25 +124,25 @@ def test_a_cursor_of_another_query_or_index_is_refused(wrapped: Any) -> None:
 
 def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(plain: Any, wrapped: Any) -> None:
     settings = {"settings": {"max_result_window": 100}}
-    plain.indices.create(index="clients-small", body=settings)
+    plain.indices.create(index=f"{INDEX}-small", body=settings)
     try:
         with pytest.raises(ibidem.UsageError, match="dedupe_window=500 is more than the index allows; use 1 to 100"):
-            wrapped.search(index="clients-small", dedupe="indent")
-        assert wrapped.search(index="clients-small", dedupe="indent", dedupe_window=100)["hits"]["hits"] == []
+            wrapped.search(index=f"{INDEX}-small", dedupe="indent")
+        assert wrapped.search(index=f"{INDEX}-small", dedupe="indent", dedupe_window=100)["hits"]["hits"] == []
     finally:
-        plain.indices.delete(index="clients-small")
+        plain.indices.delete(index=f"{INDEX}-small")
 
 
 def test_an_alias_over_two_schemas_is_refused_by_name(plain: Any, wrapped: Any, engine: Engine) -> None:
     about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
-    plain.indices.create(index="clients-old", body={"mappings": about, "aliases": {"clients-two": {}}})
-    plain.indices.put_alias(index=INDEX, name="clients-two")
+    plain.indices.create(index=f"{INDEX}-old", body={"mappings": about, "aliases": {f"{INDEX}-two": {}}})
+    plain.indices.put_alias(index=INDEX, name=f"{INDEX}-two")
     try:
-        with pytest.raises(ibidem.UsageError, match="another signature schema: index 'clients-old' with 0"):
-            wrapped.search(index="clients-two", body=BODY, dedupe="indent")
+        with pytest.raises(ibidem.UsageError, match=f"another signature schema: index '{INDEX}-old' with 0"):
+            wrapped.search(index=f"{INDEX}-two", body=BODY, dedupe="indent")
     finally:
-        plain.indices.delete(index="clients-old")
-        plain.indices.delete_alias(index=INDEX, name="clients-two")
+        plain.indices.delete(index=f"{INDEX}-old")
+        plain.indices.delete_alias(index=INDEX, name=f"{INDEX}-two")
 
 
 def test_keyword_arguments_say_the_same_as_a_body(kind: str, wrapped: Any) -> None:
@@ -182,7 +182,7 @@ def test_a_pipeline_that_collapses_is_refused_by_name(url: str, kind: str, plain
     steps = {"response_processors": [{"collapse": {"field": "source"}}]}
     ask(url, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
     default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
-    index = f"clients-piped-{how.replace(' ', '-')}"
+    index = f"{INDEX}-piped-{how.replace(' ', '-')}"
     plain.indices.create(index=index, body={"settings": default})
     named = {} if how == "its own" else {"search_pipeline": "clients-once"}
     try:
