@@ -44,7 +44,8 @@ class Demonstration:
 
 def own(settings: Settings, folder: Path = FOLDER) -> Settings:
     """Return settings whose engine and queue lie in a folder of their own, so that no other index is touched."""
-    return settings.changed(engine=f"sqlite:///{folder / 'index.sqlite'}", broker=f"filesystem:///{folder / 'queue'}")
+    engine, broker = f"sqlite:///{folder / 'index.sqlite'}", f"filesystem:///{folder / 'queue'}"
+    return settings.changed(engine=engine, broker=broker, fields="")
 
 
 def demonstrate(
@@ -66,7 +67,7 @@ def demonstrate(
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, seen=seen)
-    engine = open_engine(settings.engine, settings.index)
+    engine = open_engine(settings.address, settings.index)
     try:
         request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})
         response = search(engine, parse_query(QUERY), request, 1, SIZE)

@@ -28,7 +28,7 @@ def submit(
     """
     settings = settings or load()
     run = ingest_documents(documents, settings, wait=wait)
-    engine = open_engine(settings.engine, settings.index)
+    engine = open_engine(settings.address, settings.index)
     try:
         return summary(engine, run)
     finally:

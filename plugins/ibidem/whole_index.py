@@ -26,6 +26,7 @@ from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 LARGEST = 10
+ReadLong = Callable[[Sequence[Name]], Mapping[Name, bytes]]
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
 """The columns themselves."""
 
@@ -134,13 +135,9 @@ def index_groups(
         overrides: Readers' words on pairs; those kept beside the index when None.
         seen: Called with the number of documents read so far.
     """
-    policy = policy or Policy()
-    shelf = Shelf(engine, policy)
-    names, columns = in_order(*gathered(engine.scan(), seen, shelf))
+    shelf = Shelf(engine.long_signatures, policy or Policy())
     words = recorded(engine) if overrides is None else overrides
-    related, suspected = shelf.related(names)
-    grouping = group(columns, policy, heard(words, names, columns).said, related, suspected)
-    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)))
+    return grouped(engine.scan(), shelf, words, seen)
 
 
 @dataclass(slots=True)
@@ -148,13 +145,13 @@ class Shelf:
     """The long texts of an index: their clues, and their packed values.
 
     Args:
-        engine: Where they are.
+        read: Reads the long signatures of documents by index and id.
         policy: The decision for a pair; long texts matter at `partial` only.
         keys: Their clues.
         packed: Their packed values.
     """
 
-    engine: Engine
+    read: ReadLong
     policy: Policy
     keys: PageKeys = field(default_factory=PageKeys)
     packed: dict[Name, bytes] = field(default_factory=dict)
@@ -169,7 +166,7 @@ class Shelf:
         if self.policy.level != "partial" or self.policy.related is None:
             return
         long = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
-        for name, value in self.engine.long_signatures(list(long)).items() if long else ():
+        for name, value in self.read(list(long)).items() if long else ():
             if (signatures := LongSignatures.decode(value)) is not None:
                 self.keys.add(name, signatures)
                 self.packed[name] = long[name].packed or b""
@@ -180,9 +177,27 @@ class Shelf:
         Args:
             names: Index and id of all rows.
         """
-        longs = Longs(self.engine.long_signatures)
+        longs = Longs(self.read)
         related = Related(names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, longs)
         return related, self.keys.holders(names)
+
+
+def grouped(
+    slices: Iterable[Sequence[Hit]], shelf: Shelf, words: Iterable[Override], seen: Callable[[int], None]
+) -> IndexGroups:
+    """Group documents that come slice by slice.
+
+    Args:
+        slices: Their packed values.
+        shelf: The policy, and what the long ones among them are to each other.
+        words: Readers' words on pairs.
+        seen: Called with the number of documents read so far.
+    """
+    names, columns = in_order(*gathered(slices, seen, shelf))
+    related, suspected = shelf.related(names)
+    policy = shelf.policy
+    grouping = group(columns, policy, heard(words, names, columns).said, related, suspected)
+    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)))
 
 
 def gathered(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import parse_qsl, quote, unquote
 
 from ibidem_engines.fields import Fields, parse_fields
 from ibidem_ingest.errors import UsageError
@@ -113,6 +113,34 @@ def without_secrets(url: str) -> str:
     'opensearch+http://…@host/?api_key=…&layout=lean'
     """
     return re.sub(r"(api_key=)[^&]*", r"\1…", re.sub(r"//.*@", "//…@", url))
+
+
+def with_fields(url: str, fields: str) -> str:
+    """Put into an engine's address what the index calls the fields of a document, where that is set apart from it.
+
+    Args:
+        url: The address.
+        fields: As `parse_fields` reads them; empty: none.
+
+    Raises:
+        UsageError: They are not understood, the address names others, or the engine has no fields but ours.
+
+    >>> with_fields("opensearch+http://host:9200", "text=body")
+    'opensearch+http://host:9200/?fields=text%3Dbody'
+    """
+    if not fields:
+        return url
+    wanted = parse_fields(fields)
+    if url.startswith("sqlite:"):
+        raise UsageError("an index in SQLite has ibidem's own fields", "leave the field names away, or name a cluster")
+    before, _, options = url.partition("?")
+    there = dict(parse_qsl(options, keep_blank_values=True)).get("fields")
+    if there is not None and parse_fields(there) != wanted:
+        raise UsageError(f"the engine's address names other fields: {there!r}", "name them in one place")
+    if there is not None:
+        return url
+    end = "&" if options else "?" if before.count("/") > 2 else "/?"
+    return f"{url.removesuffix('?')}{end}fields={quote(fields)}"
 
 
 def _options(text: str) -> dict[str, str]:

@@ -27,6 +27,8 @@ class Action:
         id: The document's id.
         body: The line that follows, as JSON; None for a deletion.
         seen: Sequence number and primary term of the state that it acts on; another state is a conflict.
+        routing: What chooses the document's shard instead of its id; empty for the id.
+        version: The engine's own version that the document is to have; an older state than what stands is a conflict.
     """
 
     verb: str
@@ -34,6 +36,8 @@ class Action:
     id: str
     body: bytes | None = None
     seen: tuple[int, int] | None = None
+    routing: str = ""
+    version: int | None = None
 
     @property
     def lines(self) -> list[bytes]:
@@ -41,6 +45,10 @@ class Action:
         head: dict[str, object] = {"_index": self.index, "_id": self.id}
         if self.seen:
             head |= {"if_seq_no": self.seen[0], "if_primary_term": self.seen[1]}
+        if self.routing:
+            head["routing"] = self.routing
+        if self.version is not None:
+            head |= {"version": self.version, "version_type": "external_gte"}
         first = orjson.dumps({self.verb: head})
         return [first] if self.body is None else [first, self.body]
 

@@ -7,6 +7,7 @@ from typing import Any
 from ibidem_engines import cursor as cursors
 from ibidem_engines import dsl, layout, ledgers, writing
 from ibidem_engines.address import Address
+from ibidem_engines.cluster_holding import ClusterHolding
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.engine import Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.errors import Permanent
@@ -149,6 +150,10 @@ class ClusterEngine:
             schema=schema,
             tables=tables,
         )
+
+    def holding(self) -> ClusterHolding:
+        """See `Engine.holding`."""
+        return ClusterHolding(self._cluster, self._dialect, self.index, self.fields, self._kind)
 
     def close(self) -> None:
         """See `Engine.close`."""

@@ -19,7 +19,7 @@ from ibidem_engines.address import Address, parse_address
 from ibidem_engines.cluster import ClusterEngine
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.faults import CERTIFICATE, OTHER_PRODUCT, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
-from ibidem_engines.wire import JSON, Cluster
+from ibidem_engines.wire import JSON, Answer, Cluster
 
 DIALECT = Dialect(
     name="elasticsearch",
@@ -62,7 +62,7 @@ class ElasticsearchWire:
     def __init__(self, address: Address) -> None:
         self.client = client_library.Elasticsearch(
             hosts=address.urls,
-            serializers={JSON: OrjsonSerializer()},
+            serializers={JSON: WholeSerializer()},
             max_retries=0,
             request_timeout=address.timeout,
             **_options(address),
@@ -84,6 +84,15 @@ class ElasticsearchWire:
     def close(self) -> None:
         """Close its connections."""
         self.client.close()
+
+
+class WholeSerializer(OrjsonSerializer):
+    """JSON by orjson, and the bytes that it was read from."""
+
+    def loads(self, data: bytes) -> Any:
+        """Read JSON."""
+        read = super().loads(data)
+        return Answer(read, data) if isinstance(read, dict) else read
 
 
 def _options(address: Address) -> dict[str, Any]:

@@ -59,14 +59,28 @@ def parse_fields(text: str) -> Fields:
 def value_at(source: Mapping[str, object], path: str) -> object:
     """Read what stands at a path: under the name as it is written, or through objects at the dots.
 
+    Of a list of objects it is the list of what stands in each.
+
     >>> value_at({"article": {"body": "Text"}}, "article.body")
     'Text'
+    >>> value_at({"parts": [{"body": "One"}, {"body": ["Two", "Three"]}]}, "parts.body")
+    ['One', 'Two', 'Three']
     """
     if path in source:
         return source[path]
     first, dot, rest = path.partition(".")
     inner = source.get(first)
-    return value_at(inner, rest) if dot and isinstance(inner, Mapping) else None
+    if not dot:
+        return None
+    if isinstance(inner, list):
+        return _joined([value_at(each, rest) for each in inner if isinstance(each, Mapping)])
+    return value_at(inner, rest) if isinstance(inner, Mapping) else None
+
+
+def _joined(values: list[object]) -> list[object] | None:
+    """Put values and lists of values into one list; None when there is nothing."""
+    found = [one for each in values for one in (each if isinstance(each, list) else [each]) if one is not None]
+    return found or None
 
 
 def put_at(source: dict[str, object], path: str, value: object) -> None:
@@ -94,7 +108,12 @@ def without(source: Mapping[str, object], path: str) -> dict[str, object]:
     """
     first, dot, rest = path.partition(".")
     inner = source.get(first)
-    if path in source or not (dot and isinstance(inner, Mapping)):
+    if path in source or not (dot and isinstance(inner, Mapping | list)):
         return {name: value for name, value in source.items() if name != path}
-    left = without(inner, rest)
+    left: object
+    if isinstance(inner, list):
+        each_left = [without(each, rest) if isinstance(each, Mapping) else each for each in inner]
+        left = [each for each in each_left if each != {}]
+    else:
+        left = without(inner, rest)
     return {name: left if name == first else value for name, value in source.items() if name != first or left}

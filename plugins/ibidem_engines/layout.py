@@ -41,7 +41,7 @@ class Layout:
         kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
         schemas: The signature schema of each index that has one.
         bare: Those without ibidem's fields.
-        shards: How many primary shards they have, all together.
+        shards_of: How many primary shards each has.
         most_hits: The largest window that all of them allow.
         pipelines: The search pipelines that they put behind every search.
     """
@@ -50,9 +50,14 @@ class Layout:
     kinds: frozenset[str]
     schemas: Mapping[str, str]
     bare: tuple[str, ...]
-    shards: int
+    shards_of: Mapping[str, int]
     most_hits: int
     pipelines: tuple[str, ...]
+
+    @property
+    def shards(self) -> int:
+        """How many primary shards they have, all together."""
+        return sum(self.shards_of.values())
 
 
 def read(cluster: Cluster, index: str) -> Layout:
@@ -74,13 +79,14 @@ def reading(
     asked = {**(params or {}), "filter_path": _PARTS}
     answer: Mapping[str, Any] = yield Ask("GET", path, asked, passed_over=passed_over)
     told = {name: _ours(each) for name, each in answer.items()}
-    settings = [each.get("settings", {}).get("index", {}) for each in answer.values()]
+    index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
+    settings = list(index_settings.values())
     return Layout(
         indices=tuple(sorted(answer)),
         kinds=frozenset(str(ours.get("layout", "full")) for ours in told.values() if ours),
         schemas={name: str(ours.get("schema", "")) for name, ours in told.items() if ours},
         bare=tuple(sorted(name for name, ours in told.items() if not ours)),
-        shards=sum(int(each.get("number_of_shards", 1)) for each in settings),
+        shards_of={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
     )

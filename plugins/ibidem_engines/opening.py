@@ -7,10 +7,11 @@ from urllib.parse import unquote
 
 from ibidem_engines.address import RIGHT, Address, parse_address, without_secrets
 from ibidem_engines.engine import Engine
+from ibidem_engines.holding import Holding, Opened
 from ibidem_engines.sqlite import SqliteEngine
 from ibidem_ingest.errors import UsageError
 
-_INDEX = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}", re.ASCII)
+_INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
 _RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or sqlite:////absolute/file.sqlite"
 
 
@@ -20,13 +21,27 @@ def open_engine(url: str, index: str) -> Engine:
     Args:
         url: `sqlite:///folder/file.sqlite`, relative to the current folder, or `sqlite:////absolute/file.sqlite`; or
             a cluster, as `address.parse_address` reads it.
-        index: The name of the index: lower-case letters, digits, `-` and `_`.
+        index: The name of the index: lower-case letters, digits, `-`, `_` and `.`.
 
     Raises:
         UsageError: An address or a name that is not understood.
     """
     check_name(index)
     return _ENGINES[_scheme(url)](url, index)
+
+
+def open_holding(url: str, index: str) -> Holding:
+    """Open what an index holds already; nothing is read yet.
+
+    Args:
+        url: As `open_engine` takes it.
+        index: The name of the index, or an alias.
+
+    Raises:
+        UsageError: An address or a name that is not understood.
+    """
+    check_name(index)
+    return _ENGINES[_scheme(url)](url, index).holding()
 
 
 def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:
@@ -56,7 +71,7 @@ def check_name(index: str) -> None:
     if not _INDEX.fullmatch(index):
         raise UsageError(
             f"index name {index!r} is not allowed",
-            "use at most 100 lower-case letters, digits, - and _, a letter or digit first",
+            "use at most 100 lower-case letters, digits, -, _ and ., a letter or digit first",
         )
 
 
@@ -67,7 +82,7 @@ def _scheme(url: str) -> str:
     return scheme
 
 
-def _sqlite(url: str, index: str) -> Engine:
+def _sqlite(url: str, index: str) -> Opened:
     """Open the embedded engine; a database in memory is refused, since workers are other processes."""
     rest = url.removeprefix("sqlite://")
     path = unquote(rest.removeprefix("/"))
@@ -76,11 +91,11 @@ def _sqlite(url: str, index: str) -> Engine:
     return SqliteEngine(Path(path), index)
 
 
-def _cluster(url: str, index: str) -> Engine:
+def _cluster(url: str, index: str) -> Opened:
     return _cluster_at(parse_address(url), index)
 
 
-def _cluster_at(address: Address, index: str) -> Engine:
+def _cluster_at(address: Address, index: str) -> Opened:
     """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
     if address.kind == "opensearch":
         from ibidem_engines.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
@@ -92,4 +107,4 @@ def _cluster_at(address: Address, index: str) -> Engine:
 
 
 _CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}
+_ENGINES: dict[str, Callable[[str, str], Opened]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}

@@ -21,7 +21,7 @@ from ibidem_engines.address import Address, parse_address
 from ibidem_engines.cluster import ClusterEngine
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.faults import CERTIFICATE, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
-from ibidem_engines.wire import Cluster
+from ibidem_engines.wire import Answer, Cluster
 
 DIALECT = Dialect(
     name="opensearch",
@@ -86,7 +86,7 @@ class OpenSearchWire:
 
 
 class OrjsonSerializer(JSONSerializer):
-    """JSON by orjson; what is bytes already goes as it is."""
+    """JSON by orjson; what is bytes already goes as it is, and what comes is kept beside what was read of it."""
 
     def dumps(self, data: Any) -> Any:
         """Write JSON."""
@@ -95,9 +95,10 @@ class OrjsonSerializer(JSONSerializer):
     def loads(self, s: str) -> Any:
         """Read JSON."""
         try:
-            return orjson.loads(s) if s else None
+            read = orjson.loads(s) if s else None
         except orjson.JSONDecodeError as error:
             raise SerializationError(s[:200], error) from error
+        return Answer(read, s) if isinstance(read, dict) else read
 
 
 def _options(address: Address) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A record as a server stores it (`_source`), and back."""
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 
 import orjson
@@ -9,8 +9,11 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.engine import Record
 from ibidem_engines.fields import Fields, put_at, value_at, without
+from ibidem_engines.foreign_dates import iso_date
+from ibidem_engines.raw_json import with_member
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import MAX_ID_BYTES, Document
+from ibidem_ingest.shown import kind, shown
 from ibidem_ingest.signatures.clues import LONG_CLUES, clues, long_clues
 from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
@@ -60,6 +63,36 @@ def as_source(record: Record, fields: Fields, layout: str) -> bytes:
         raise Unfit("meta", f"JSON cannot hold it: {error}") from error
 
 
+def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
+    """Write the partial update that puts a document's signatures into it and touches nothing else.
+
+    Args:
+        record: What was signed.
+        layout: `full` or `lean`.
+        there: Names of what ibidem added to it before; what is no longer among it is unset, since an update merges.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    _check(record)
+    return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout)}})
+
+
+def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
+    """Write a document's signatures into its `_source`; every other byte of it stays as it is.
+
+    Args:
+        raw: The `_source`, a JSON object.
+        record: What was signed of it.
+        layout: `full` or `lean`.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    _check(record)
+    return with_member(raw, OURS, orjson.dumps(_ours(record, layout)))
+
+
 def raised(record: Record, layout: str) -> bytes:
     """Write the partial update that raises a document's version.
 
@@ -71,19 +104,38 @@ def raised(record: Record, layout: str) -> bytes:
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
     """Put a document together again; of an index that others write, as far as its fields are what their names say."""
-    ours = value_at(source, OURS)
-    ours = ours if isinstance(ours, Mapping) else {}
+    ours = ours_of(source)
+    date = iso_date(value_at(source, fields.date))
     return Document(
         id_,
         _text(source, fields.text),
         title=_text(source, fields.title),
-        date=_date(_text(source, fields.date)),
+        date=date,
         source=_text(source, fields.source),
         url=_text(source, fields.url),
-        language=_text(source, fields.language) or "en",
+        language=_language(_text(source, fields.language)),
         version=_number(ours.get("version")) if ours.get("given") else None,
-        meta=_meta(source, fields),
+        meta=_meta(source, fields, dated=bool(date)),
     )
+
+
+def text_fault(source: Mapping[str, object], fields: Fields) -> str:
+    """Tell why an index that others write has no text for a document; empty when it has one.
+
+    A document of ours without words has no text either: it is not kept.
+    """
+    value = value_at(source, fields.text)
+    if value is None:
+        return "" if "record" in ours_of(source) else "it is missing"
+    entries = value if isinstance(value, list) else [value]
+    wrong = next((each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None)
+    return "" if wrong is None else f"{shown(wrong)} is {kind(wrong)}"
+
+
+def ours_of(source: Mapping[str, object]) -> Mapping[str, object]:
+    """Read the object that ibidem added; empty where it never did."""
+    ours = source.get(OURS)
+    return ours if isinstance(ours, Mapping) else {}
 
 
 def version_of(source: Mapping[str, object]) -> int:
@@ -205,14 +257,15 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
     source |= meta
 
 
-def _meta(source: Mapping[str, object], fields: Fields) -> dict[str, object]:
-    """Gather what stands beside the fields that have names of ours."""
+def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
+    """Gather what stands beside the fields that have names of ours; a date that none could read too."""
     inner = value_at(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.own:
         return meta
     beside = dict(source)
-    for path in (*(getattr(fields, name) for name in _NAMES), fields.meta, OURS):
+    named = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
+    for path in (*named, fields.meta, OURS):
         beside = without(beside, path) if path else beside
     return beside | meta
 
@@ -225,13 +278,10 @@ def _text(source: Mapping[str, object], path: str) -> str:
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
-def _date(text: str) -> str:
-    """Keep a date that is one; others say no day that could be compared."""
-    try:
-        interval(text)
-    except ValueError:
-        return ""
-    return text
+def _language(text: str) -> str:
+    """Read a language; one with a region counts as the language."""
+    code = text.replace("_", "-").partition("-")[0].lower()
+    return code if code.isalpha() and len(code) in (2, 3) else text or "en"
 
 
 def _number(value: object) -> int | None:

@@ -8,6 +8,7 @@ from ibidem_engines.engine import Found, Hit, Info, Ledger, Outcome, Ranking, Re
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite_file import SqliteFile
 from ibidem_engines.sqlite_find import Finder
+from ibidem_engines.sqlite_holding import SqliteHolding
 
 
 class SqliteEngine:
@@ -62,6 +63,10 @@ class SqliteEngine:
     def info(self) -> Info:
         """Tell SQLite's version and what stands in the file."""
         return sqlite_read.info(self._file)
+
+    def holding(self) -> SqliteHolding:
+        """Give what the index holds already."""
+        return SqliteHolding(self._file)
 
     def close(self) -> None:
         """Close the file; another call opens it again."""

@@ -97,6 +97,13 @@ class SqliteFile:
             self._open("rw")
             return self._state()
 
+    def made_for(self) -> dict[str, Value]:
+        """Read what the index says of itself; one that is missing raises."""
+        state = self.state()
+        if not state:
+            raise self._missing()
+        return state
+
     def close(self) -> None:
         """Close the connection of this process."""
         with self._lock, self._translated():

@@ -42,11 +42,13 @@ def note(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, ob
             put(file, ledger, entries)
 
 
-def noted(file: SqliteFile, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
+def noted(
+    file: SqliteFile, ledger: Ledger, prefix: str, *, any_schema: bool = False
+) -> Iterator[tuple[str, dict[str, object]]]:
     """Read records in slices, so that no transaction stands open between them; see `Engine.noted`."""
     start, end = prefix, f"{prefix}{_LAST}"
     while True:
-        with file.reading():
+        with file.reading(any_schema=any_schema):
             rows = file.run(_SLICE, (ledger, start, end, SLICE)).fetchall()
         yield from ((key, orjson.loads(entry)) for key, entry in rows)
         if len(rows) < SLICE:

@@ -66,7 +66,7 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
     with file.reading():
         rows = {row[0]: row for row in file.run(_BY_ID, (as_json(here),))}
     phrases = phrases_of(query)
-    found = {name: _document(row) for name, row in rows.items()}
+    found = {name: document(row) for name, row in rows.items()}
     return [
         Stored(
             file.index,
@@ -186,7 +186,7 @@ def _ranked(file: SqliteFile, query: Query, size: int, newest: int) -> tuple[int
     return total, better + file.run(tied, (*chosen.values, last, size - len(better))).fetchall()
 
 
-def _document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str]) -> Document:
+def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str]) -> Document:
     """Put a document together again; the version that it names is the one that was seen last."""
     name, version, _, source, language, date, url, given, meta, title, text = row
     stated = None if given is None else version

@@ -21,6 +21,8 @@ _LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
 _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
     left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
+_GONE = """select place from "ibidem.{index}.documents"
+    where place <= ? and id not in (select id from "ibidem.{first}.documents")"""
 _THERE = """select id, place, version, digest from "ibidem.{index}.documents"
     where id in (select value from json_each(?))"""
 
@@ -91,6 +93,17 @@ def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     return [outcomes[at] for at in range(len(records))]
 
 
+def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
+    """Store records over documents that still stand at the places where they were read; None for one that does not."""
+    ready, outcomes = prepare([record for record, _ in records])
+    with file.writing():
+        there = _Standing.read(file, [each.id for each in ready]).there
+        outcomes |= _write(
+            file, [each for each in ready if each.id in there and there[each.id].place == records[each.at][1]]
+        )
+    return [outcomes.get(at) for at in range(len(records))]
+
+
 def delete(file: SqliteFile, ids: Sequence[str], version: int) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -102,6 +115,14 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int) -> list[Outcome]:
         newer = [name for name in buried if standing.graves.get(name, version) <= version]
         sqlite_ledger.put(file, "tombstones", {name: {"version": version, "at": now} for name in newer})
     return [outcomes[name] for name in ids]
+
+
+def prune(file: SqliteFile, first: str, upto: int) -> int:
+    """Remove documents written up to a place that another index of the same file no longer holds; returns how many."""
+    with file.writing():
+        gone = [place for (place,) in file.run(_GONE.replace("{first}", first), (upto,))]
+        _remove(file, gone)
+    return len(gone)
 
 
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:

@@ -18,6 +18,21 @@ WAITS_S = (0.1, 0.4, 1.6)
 """Seconds before the second, third and fourth try, each lengthened by up to a half."""
 
 
+class Answer(dict[str, Any]):
+    """An answer's JSON, and the text that it was read from, for what has to stay as it is to the byte.
+
+    Args:
+        read: The object.
+        text: Its JSON.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, read: Mapping[str, Any], text: str | bytes) -> None:
+        super().__init__(read)
+        self.text = text
+
+
 class Wire(Protocol):
     """One official client."""
 

@@ -51,7 +51,7 @@ def test_index_names_are_lower_case_letters_digits_and_two_signs(tmp_path: Path,
     engine.close()
 
 
-@pytest.mark.parametrize("index", ["", "News", "a b", "-a", "_a", 'a"b', "a.b", "é", "a" * 101, "a\n"])
+@pytest.mark.parametrize("index", ["", "News", "a b", "-a", "_a", 'a"b', ".b", "é", "a" * 101, "a\n"])
 def test_another_index_name_is_refused(index: str) -> None:
-    with pytest.raises(UsageError, match="lower-case letters, digits, - and _"):
+    with pytest.raises(UsageError, match="lower-case letters, digits, -, _ and "):
         open_engine("sqlite:///index.sqlite", index)

@@ -58,7 +58,8 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
     source = {"headline": ["One", "Two"], "body": 7, "published": "last week", "place": "Chicago"}
     document = as_document("t", source, fields)
     assert (document.title, document.text, document.date) == ("One\nTwo", "7", "")
-    assert (document.meta, document.version, version_of(source), idf_of(source)) == ({"place": "Chicago"}, None, 0, "")
+    unread = {"place": "Chicago", "published": "last week"}
+    assert (document.meta, document.version, version_of(source), idf_of(source)) == (unread, None, 0, "")
 
 
 def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares() -> None:

@@ -85,3 +85,39 @@ def test_a_value_from_the_command_line_wins_and_is_checked(tmp_path: Path) -> No
     assert settings.changed(concurrency=4).origin("concurrency") == "command line"
     with pytest.raises(UsageError, match="command line"):
         settings.changed(concurrency=-1)
+
+
+SERVER = "opensearch+http://host:9200"
+
+
+@pytest.mark.parametrize(
+    ("engine", "fields", "address"),
+    [
+        (SERVER, "", SERVER),
+        (SERVER, "text=body,meta=", f"{SERVER}/?fields=text%3Dbody%2Cmeta%3D"),
+        (f"{SERVER}/", "text=body", f"{SERVER}/?fields=text%3Dbody"),
+        (f"{SERVER}/?layout=lean", "text=body", f"{SERVER}/?layout=lean&fields=text%3Dbody"),
+        (f"{SERVER}/?fields=text=body", " text = body ", f"{SERVER}/?fields=text=body"),
+    ],
+)
+def test_names_of_fields_are_given_in_the_address_or_apart(engine: str, fields: str, address: str) -> None:
+    settings = load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields})
+    assert settings.address == address
+    assert load(settings.as_environment()).address == address
+
+
+@pytest.mark.parametrize(
+    ("engine", "fields", "named"),
+    [
+        (SERVER, "heading=h", ["IBIDEM_FIELDS", "environment", "'heading'", "title, text, date"]),
+        (SERVER, "title", ["IBIDEM_FIELDS", "'title'", "title=headline"]),
+        (f"{SERVER}/?fields=text=body", "text=content", ["IBIDEM_FIELDS", "text=body", "one place"]),
+        ("sqlite:///x.sqlite", "text=body", ["IBIDEM_FIELDS", "SQLite"]),
+    ],
+)
+def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
+    engine: str, fields: str, named: list[str], tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
+    assert all(part in str(caught.value) for part in named), str(caught.value)

@@ -64,7 +64,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     paths: Sequence[str | Path] = (),
 ) -> str:
     """Take documents in, as `ingest` does; a refusal among them is noted."""
-    engine = open_engine(settings.engine, settings.index)
+    engine = open_engine(settings.address, settings.index)
     try:
         engine.create()
         check_tables(engine, Tables(settings.tables))
@@ -91,7 +91,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Se
     Raises:
         UsageError: A document has no dead letter.
     """
-    engine = open_engine(settings.engine, settings.index)
+    engine = open_engine(settings.address, settings.index)
     try:
         chosen = dead.letters(engine, ids)
         source = dead.again(chosen, settings.max_text)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -17,6 +17,7 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
+from ibidem_engines.address import with_fields
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environment, from_toml, variable
@@ -51,6 +52,11 @@ class Settings(BaseSettings):
         default="ibidem",
         pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$",
         description="The index's name: lower-case letters, digits, `-`, `_` and `.`.",
+    )
+    fields: str = Field(
+        default="",
+        description="What an index of your own calls a document's fields, such as `title=headline,text=body.content`; "
+        "`meta=`: all else stands at the top. For OpenSearch and Elasticsearch.",
     )
     tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")
     max_text: int = Field(
@@ -171,6 +177,20 @@ class Settings(BaseSettings):
     @classmethod
     def _known_broker(cls, url: str) -> str:
         return _with_scheme(url, BROKERS)
+
+    @field_validator("fields")
+    @classmethod
+    def _known_fields(cls, text: str, info: ValidationInfo) -> str:
+        try:
+            with_fields(str(info.data.get("engine", "")), text)
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+        return text
+
+    @property
+    def address(self) -> str:
+        """The engine's address, with what the index calls the fields of a document."""
+        return with_fields(self.engine, self.fields)
 
     @property
     def queue(self) -> str:

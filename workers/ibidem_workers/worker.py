@@ -49,7 +49,7 @@ def work(settings: Settings) -> int:
         Unavailable: Engine or broker did not answer at the start.
         Permanent: The engine cannot be used as it is.
     """
-    bench = Bench(open_engine(settings.engine, settings.index), Tables(settings.tables), settings, _asked_to_end)
+    bench = Bench(open_engine(settings.address, settings.index), Tables(settings.tables), settings, _asked_to_end)
     patiently(bench.engine.create, settings.patience)
     bench.tables.of(WARMED)
     app = make_app(settings)

@@ -44,3 +44,7 @@ class Signatures:
     slots: tuple[int, ...]
     idf: str
     long: bytes = b""
+
+
+NONE = Signatures(0, 0, "", "", "", False, "", 0, (), (), False, (), "")  # noqa: FBT003 - two of thirteen in their order
+"""What stands for the signatures of a document that was not signed."""

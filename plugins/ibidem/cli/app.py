@@ -23,6 +23,7 @@ COMMANDS = {
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
+    "backfill": "Sign what an index already holds, in its place or into a new index.",
     "idf": "Build, choose, show or compare tables of word frequencies.",
     "evaluate": "Measure the duplicates that are found against labels.",
     "serve": "Answer searches over HTTP in the engine's own shape, and show a page for people.",

@@ -18,7 +18,7 @@ from ibidem_workers.settings import load
 def run(as_json: Json = False) -> None:
     """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
     settings = load()
-    found: Mapping[str, Any] = report(settings, lambda: open_engine(settings.engine, settings.index))
+    found: Mapping[str, Any] = report(settings, lambda: open_engine(settings.address, settings.index))
     if as_json:
         print_json(found)
     else:

@@ -16,7 +16,7 @@ def opened_engine(settings: Settings | None = None) -> Iterator[Engine]:
         settings: The settings; read from the environment and files when None.
     """
     settings = settings or load()
-    engine = open_engine(settings.engine, settings.index)
+    engine = open_engine(settings.address, settings.index)
     try:
         yield engine
     finally:

@@ -41,9 +41,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
     told = {
-        "indexed": "indexed",
-        "unchanged": "were there already, unchanged",
-        "stale": "left aside: a newer version, or a newer deletion, is there",
+        **(summary.get("fates") or FATES),
         "refused": "refused",
         "pending": "still in the queue",
         "unsigned": "of them without words: found by title and fields, never as a duplicate",
@@ -53,6 +51,13 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
         if duplicates.get(level):
             yield duplicates[level], f"of them {LEVELS[level]} one that was there before"
 
+
+FATES = {
+    "indexed": "indexed",
+    "unchanged": "were there already, unchanged",
+    "stale": "left aside: a newer version, or a newer deletion, is there",
+}
+"""What became of documents that were read from files."""
 
 LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 

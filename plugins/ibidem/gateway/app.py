@@ -77,4 +77,4 @@ def upstream_of(settings: Settings) -> Upstream | None:
     """Return the cluster that the settings name; None for a file."""
     if settings.engine.startswith("sqlite:"):
         return None
-    return Upstream(parse_address(settings.engine), settings.gateway_clients)
+    return Upstream(parse_address(settings.address), settings.gateway_clients)

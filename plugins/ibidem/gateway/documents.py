@@ -66,7 +66,7 @@ def doctor(caller: WithCaller, given: WithGiven, _: NoParameters) -> Response:
     settings = given.settings
 
     def opened() -> Engine:
-        return open_for_caller(settings.engine, settings.index, caller.headers, float(settings.gateway_timeout))
+        return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
 
     check_let_in(opened())
     return answer(report(settings, opened))

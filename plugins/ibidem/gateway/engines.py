@@ -37,7 +37,7 @@ class Engines:
             engine = self._kept.pop((index, caller), None)
             if engine is None:
                 seconds = float(self._settings.gateway_timeout)
-                engine = open_for_caller(self._settings.engine, index, caller.headers, seconds)
+                engine = open_for_caller(self._settings.address, index, caller.headers, seconds)
             self._kept[index, caller] = engine
             if len(self._kept) > MOST:
                 # Another thread may be reading with it: its connections are closed when the last one lets go of it.

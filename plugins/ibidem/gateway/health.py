@@ -21,7 +21,7 @@ async def healthz() -> dict[str, str]:
 @router.get("/readyz")
 def readyz(given: WithGiven) -> dict[str, str]:
     """Tell that the engine answers too; one that asks for an account answers."""
-    engine = open_for_caller(given.settings.engine, given.settings.index, (), PATIENCE_S)
+    engine = open_for_caller(given.settings.address, given.settings.index, (), PATIENCE_S)
     try:
         engine.info()
     except Permanent as error:

@@ -19,7 +19,7 @@ WORDS_S = 5.0
 NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")
 """Parameters that say which indexes a name stands for."""
 
-NOWHERE = Layout((), frozenset(), {}, (), 0, 10_000, ())
+NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 
 @dataclass(slots=True)

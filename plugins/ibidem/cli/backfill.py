@@ -1,0 +1,211 @@
+"""`ibidem backfill`: signs what an index already holds."""
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from ibidem.cli.below import Below
+from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.groups import report
+from ibidem.cli.marked import harmless, spelled
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json, Level
+from ibidem.cli.progress import rated_bar
+from ibidem.cli.summary import refusals, show_summary
+from ibidem.dedupe.request import parse_request
+from ibidem.differing import Piece
+from ibidem.dry_run import MOST, dry_run
+from ibidem.reasons import counted, percent
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.backfill.checking import Checked, check
+from ibidem_workers.backfill.following import follow
+from ibidem_workers.backfill.replacing import Replaced, Replacement, replace_index
+from ibidem_workers.backfill.run import in_place
+from ibidem_workers.runs import summary
+from ibidem_workers.settings import Settings, load
+
+SHOWN = 20
+
+
+def run(
+    into: Annotated[
+        str, typer.Option("--into", metavar="NAME", help="Sign into a new index that takes the place of this one.")
+    ] = "",
+    alias: Annotated[
+        str, typer.Option("--alias", metavar="NAME", help="With --into: the alias that the new index gets in the end.")
+    ] = "",
+    dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what signing would find.")] = False,
+    checked: Annotated[
+        bool, typer.Option("--check", help="Write nothing; list what was changed since it was signed.")
+    ] = False,
+    following: Annotated[
+        bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")
+    ] = False,
+    level: Level = None,
+    as_json: Json = False,
+) -> None:
+    """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
+
+    Leaves with 3 when documents were refused, or, with --check, were changed since they were signed.
+    """
+    check_options(into=into, alias=alias, modes={"--dry-run": dry, "--check": checked, "--follow": following})
+    if level is not None and not dry:
+        raise UsageError("--level is for --dry-run alone", "every level is signed")
+    settings = load()
+    if dry:
+        show_dry_run(settings, level, as_json=as_json)
+    elif checked:
+        show_check(settings, as_json=as_json)
+    elif into:
+        show_replaced(settings, Replacement(into, alias), as_json=as_json)
+    elif following:
+        show_followed(settings, as_json=as_json)
+    else:
+        with rated_bar("Signing") as advance:
+            name = in_place(settings, advance)
+        show_run(settings, name, as_json=as_json)
+
+
+def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
+    """Refuse options that do not go together."""
+    given = [*(["--into"] if into else []), *(name for name, wanted in modes.items() if wanted)]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} do not go together", "give one of them")
+    if alias and not into:
+        raise UsageError("--alias needs --into", "name the new index with --into")
+
+
+def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
+    """Print what became of the documents; leave with 3 when some were refused."""
+    with opened_engine(settings) as engine:
+        found = summary(engine, name)
+    if as_json:
+        print_json(found)
+    else:
+        show_summary(found | {"fates": SIGNED}, results())
+    if found["refused"]:
+        raise typer.Exit(SOME_REFUSED)
+
+
+SIGNED = {
+    "indexed": "signed",
+    "unchanged": "were signed already, unchanged",
+    "stale": "left aside: newer there, or deleted meanwhile",
+}
+"""What became of documents that an index held already."""
+
+
+def show_replaced(settings: Settings, asked: Replacement, *, as_json: bool) -> None:
+    """Sign into a new index, and say what it is called now."""
+    with rated_bar("Copying") as advance:
+        done = replace_index(asked, settings, advance)
+    for line in told(done, settings, asked.into):
+        messages().print(Text(line))
+    show_run(settings.changed(index=asked.into), done.run, as_json=as_json)
+
+
+def told(done: Replaced, settings: Settings, into: str) -> Iterator[str]:
+    """Say where searches go now, and what is left to be done."""
+    if done.pruned:
+        yield f"{counted(done.pruned, 'document')} deleted meanwhile."
+    if done.alias:
+        yield f"The alias {done.alias!r} now stands for {into!r}."
+        yield f"{done.source!r} is as it was; delete it when you like."
+    else:
+        yield f"{settings.index!r} is no alias, so nothing was swapped: search the new index with IBIDEM_INDEX={into}."
+        yield f"What others write to {done.source!r} from now on is copied by the same command."
+    if done.alias and done.alias != settings.index:
+        yield f"Searches reach it with IBIDEM_INDEX={done.alias}."
+
+
+def show_check(settings: Settings, *, as_json: bool) -> None:
+    """List what was changed since it was signed; leave with 3 when something was."""
+    with rated_bar("Comparing") as advance:
+        found = check(settings, advance)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        for line in described(found):
+            results().print(line)
+    if found.changed:
+        raise typer.Exit(SOME_REFUSED)
+
+
+def described(found: Checked) -> Iterator[Below]:
+    """Tell what a comparison found."""
+    counts = {
+        f"{'document' if found.read == 1 else 'documents'} read": found.read,
+        "as they were signed": found.unchanged,
+        "changed since they were signed; sign them with: ibidem backfill": found.changed,
+        "never signed, or without words": found.unsigned,
+        "without a text that could be signed": found.refused,
+        "signed with another schema or idf table": found.outdated,
+    }
+    width = max(len(f"{count:,}") for count in counts.values())
+    for meaning, count in counts.items():
+        if count or meaning.endswith("read"):
+            yield Below(Text(f"{count:>{width},}  {meaning}"), 0)
+    for index, name in found.listed[:SHOWN]:
+        yield Below(Text(harmless(f"{name} in {index}")), 2)
+    if found.changed > SHOWN:
+        yield Below(Text(f"… {found.changed - SHOWN:,} more: --json lists them"), 2)
+
+
+def show_dry_run(settings: Settings, level: str | None, *, as_json: bool) -> None:
+    """Show what signing would find."""
+    with rated_bar("Signing in memory") as advance:
+        found = dry_run(settings, parse_request({"dedupe_level": level}).policy, advance)
+    answer = found.as_json()
+    if as_json:
+        print_json(answer)
+    else:
+        show_found(answer, results())
+
+
+def show_found(answer: Mapping[str, Any], console: Console) -> None:
+    """Print groups, what collapse mode would hide, and pairs to be read."""
+    looked_at = answer["documents"]
+    if looked_at == MOST < answer["of"]:
+        console.print(Text(f"Of {answer['of']:,} documents the first {looked_at:,} written were looked at.\n"))
+    for part in report(answer):
+        console.print(part)
+    console.print(Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits."))
+    for sample in answer["samples"]:
+        console.print(
+            Text(f"\n{sample['level']}: {harmless(sample['duplicate'])} repeats {harmless(sample['lead'])}", "title")
+        )
+        pieces = [Piece(piece["kind"], tuple(piece["words"])) for piece in sample["difference"]]
+        console.print(Below(spelled(pieces) if pieces else Text("no word differs"), 2))
+    for part in refusals({"refusals": answer["refusals"], "run": ""}):
+        console.print(part)
+
+
+def show_followed(settings: Settings, *, as_json: bool) -> None:
+    """Sign until Ctrl-C or SIGTERM, and say what was signed."""
+    with until_asked_to_end() as asked:
+        name = follow(settings, asked.wait, said=lambda line: messages().print(Text(line)))
+    show_run(settings, name, as_json=as_json)
+
+
+@contextmanager
+def until_asked_to_end() -> Iterator[threading.Event]:
+    """Answer Ctrl-C and SIGTERM by an event, so that what is in hand is finished."""
+    asked = threading.Event()
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        asked.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

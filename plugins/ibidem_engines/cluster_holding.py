@@ -1,0 +1,213 @@
+"""What an index in a cluster holds: gone through shard by shard, by the sequence numbers of its writes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields as members
+from typing import Any
+
+from ibidem_engines import layout, ledgers
+from ibidem_engines.bulk import CONFLICT, Action, Done, run
+from ibidem_engines.cluster_copy import ClusterCopy
+from ibidem_engines.dialect import Dialect
+from ibidem_engines.dsl import Clause
+from ibidem_engines.engine import Fate, Ledger, Outcome
+from ibidem_engines.errors import NoIndex, Permanent
+from ibidem_engines.faults import failure_of, judged
+from ibidem_engines.fields import Fields, value_at
+from ibidem_engines.held_source import held
+from ibidem_engines.holding import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
+from ibidem_engines.numbered import count, newest, states
+from ibidem_engines.source import OURS, Unfit, signed_part
+from ibidem_engines.target import in_path
+from ibidem_engines.wire import Cluster
+from ibidem_engines.writing import field_of, order_of
+from ibidem_ingest.errors import UsageError
+
+SAMPLE = 20
+"""Documents that are looked into for a field that no mapping names."""
+
+FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
+"""Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
+
+
+class ClusterHolding:
+    """What stands in an index, or in the indexes behind an alias; see `Holding`.
+
+    Args:
+        cluster: The cluster.
+        dialect: Which of the two it is.
+        index: The name.
+        fields: What it calls a document's fields.
+        kind: Layout of the fields that are added: `full` or `lean`.
+    """
+
+    def __init__(self, cluster: Cluster, dialect: Dialect, index: str, fields: Fields, kind: str) -> None:
+        self.index = index
+        self._cluster, self._dialect, self._fields, self._kind = cluster, dialect, fields, kind
+        self._known: layout.Layout | None = None
+        self._parts: list[Part] = []
+        self._at_once = FIRST_READ
+
+    @property
+    def alias(self) -> str:
+        """See `Holding.alias`."""
+        return "" if self.index in self._layout.indices else self.index
+
+    @property
+    def text_field(self) -> str:
+        """See `Holding.text_field`."""
+        return self._fields.text
+
+    def check(self, target: Target) -> None:
+        """See `Holding.check`."""
+        known = self._layout
+        if target == "place":
+            layout.check_readable(known, self.index, self._cluster)
+        elif len(known.indices) > 1:
+            raise UsageError(
+                f"several indexes stand behind {self.index!r}: {', '.join(known.indices)}",
+                "copy them one by one, each by its own name in IBIDEM_INDEX",
+            )
+        for index, told in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
+            _check_source(index, told["mappings"].get("_source", {}))
+
+    def prepare(self) -> None:
+        """See `Holding.prepare`."""
+        layout.create(self._cluster, self._dialect, self.index, self._kind)
+        self._known = None
+
+    def missing(self) -> list[str]:
+        """See `Holding.missing`."""
+        ours = Fields()
+        named = [each.name for each in members(Fields) if getattr(self._fields, each.name) != getattr(ours, each.name)]
+        wanted = {getattr(self._fields, name) for name in {*named, "text"}} - {""}
+        mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
+        wanted -= {path for path in wanted for told in mappings if _mapped(told["mappings"], path.split("."))}
+        if wanted:
+            self._cluster.ask("POST", f"/{in_path(self.index)}/_refresh")
+            hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
+            wanted -= {path for path in wanted if not hits or any(_has(hit, path) for hit in hits)}
+        return sorted(wanted)
+
+    def parts(self) -> list[Part]:
+        """See `Holding.parts`."""
+        if not self._parts:
+            self._parts = [
+                Part(index, shard) for index, shards in self._layout.shards_of.items() for shard in range(shards)
+            ]
+        return self._parts
+
+    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+        """See `Holding.newest`."""
+        return newest(self._cluster, self.parts(), since)
+
+    def count(self, stretch: Stretch) -> int:
+        """See `Holding.count`."""
+        return count(self._cluster, stretch)
+
+    def names(self, stretch: Stretch, size: int) -> list[Name]:
+        """See `Holding.names`."""
+        return [name for name, _ in states(self._cluster, stretch, size)]
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+        """See `Holding.read`; as many at once as have some megabytes together."""
+        found: list[Held] = []
+        at = 0
+        while at < len(names):
+            some = names[at : at + self._at_once]
+            at += len(some)
+            answer = self._cluster.ask("POST", "/_mget", {"docs": [_asked(name) for name in some]})
+            self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
+            found += held(answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw)
+        return found
+
+    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
+        """See `Holding.sign`."""
+        kind = "full" if "full" in self._layout.kinds else "lean"
+        outcomes: dict[int, Outcome | None] = {}
+        actions: dict[int, Action] = {}
+        for at, (there, record) in enumerate(signed):
+            if record is None:
+                continue
+            try:
+                body = signed_part(record, kind, there.ours)
+            except Unfit as unfit:
+                outcomes[at] = Outcome(there.name.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+            else:
+                name = there.name
+                actions[at] = Action("update", name.index, name.id, body, there.state, name.routing)
+        for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes[at] = None if done.status == CONFLICT else outcome_of(signed[at][0], done)
+        return [outcomes.get(at) for at in range(len(signed))]
+
+    def deletions(self) -> int:
+        """See `Holding.deletions`; the server's count, which begins anew when a shard moves."""
+        indices = ",".join({part.index: None for part in self.parts()})
+        path = f"/{in_path(indices)}/_stats/indexing"
+        told = self._cluster.ask("GET", path, filter_path="_all.primaries.indexing.delete_total")
+        return int(told["_all"]["primaries"]["indexing"]["delete_total"])
+
+    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+        """See `Holding.noted`."""
+        try:
+            yield from ledgers.noted(self._cluster, self.index, ledger, "")
+        except NoIndex:
+            return
+
+    def copy_to(self, name: str) -> Copy:
+        """See `Holding.copy_to`."""
+        (index,) = {part.index for part in self.parts()}
+        return ClusterCopy(self._cluster, self._dialect, index, name, self._kind)
+
+    def close(self) -> None:
+        """See `Holding.close`."""
+        self._cluster.close()
+
+    @property
+    def _layout(self) -> layout.Layout:
+        if self._known is None:
+            self._known = layout.read(self._cluster, self.index)
+            if not self._known.indices:
+                raise NoIndex(f"no index {self.index!r} in {self._cluster.shown}", "name one in IBIDEM_INDEX")
+        return self._known
+
+    def _search(self, body: Clause) -> Any:
+        return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body)
+
+    def _failed(self, found: Mapping[str, Any]) -> Exception:
+        return judged(failure_of(503, found), self._cluster.shown)
+
+
+def outcome_of(there: Held, done: Done) -> Outcome:
+    """Read what became of a write that found the state it was decided on."""
+    name = there.name.id
+    if done.reason:
+        return Outcome(name, Fate.REFUSED, before=there.version, field=field_of(done.reason), why=done.reason)
+    return Outcome(name, Fate.INDEXED, order_of(done.place), there.version)
+
+
+def _asked(name: Name) -> dict[str, str]:
+    """Ask for one document as it is now."""
+    asked = {"_index": name.index, "_id": name.id}
+    return asked | {"routing": name.routing} if name.routing else asked
+
+
+def _check_source(index: str, told: Mapping[str, Any]) -> None:
+    """Refuse an index that does not keep its documents whole: what is left out would be gone after an update."""
+    left_out = [field for field in told.get("excludes", []) if not str(field).startswith(f"{OURS}.")]
+    if told.get("enabled") is False or left_out or told.get("includes"):
+        raise Permanent(
+            f"index {index!r} does not keep its documents whole (`_source` in its mapping)",
+            "they can only be indexed again from where they came, with: ibidem ingest PATH",
+        )
+
+
+def _mapped(told: Mapping[str, Any], path: Sequence[str]) -> bool:
+    """Tell whether a mapping names a field."""
+    properties = told.get("properties", {})
+    if ".".join(path) in properties:
+        return True
+    return path[0] in properties and (len(path) == 1 or _mapped(properties[path[0]], path[1:]))
+
+
+def _has(hit: Mapping[str, Any], path: str) -> bool:
+    return value_at(hit.get("_source", {}), path) is not None

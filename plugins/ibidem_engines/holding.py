@@ -1,0 +1,216 @@
+"""What an index holds already, also one that others write: read in the order of writing, signed in place, or copied.
+
+An index is gone through part by part, each part by the number of the write, which grows with every write to it: so a
+reader knows where it stopped, and what was written since.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ibidem_engines.engine import Engine, Ledger, Outcome, Record
+from ibidem_ingest.document import Document
+
+Target = Literal["place", "copy"]
+"""Whether signatures are added to the documents in their place, or to their copies in another index."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """A part of an index whose writes are numbered: a shard, or a whole index in SQLite.
+
+    Args:
+        index: The index's own name.
+        shard: Number of the shard.
+    """
+
+    index: str
+    shard: int = 0
+
+    def __str__(self) -> str:
+        """Write it as a key."""
+        return f"{self.index}/{self.shard}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Part":
+        """Read a key.
+
+        >>> Part.parse("news/3")
+        Part(index='news', shard=3)
+        """
+        index, _, shard = text.rpartition("/")
+        return cls(index, int(shard))
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Writes to a part that follow each other.
+
+    Args:
+        part: The part.
+        after: Number of the last write before them; 0 before the first.
+        upto: Number of the last of them.
+    """
+
+    part: Part
+    after: int
+    upto: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Where a document stands.
+
+    Args:
+        index: The index that holds it.
+        id: Its id.
+        order: Number of the write that it comes from, in its part; as in `Outcome`.
+        routing: What chose its shard, where that is not the id.
+    """
+
+    index: str
+    id: str
+    order: int
+    routing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A document as it stands there now.
+
+    Args:
+        name: Where it stands.
+        document: What it says, as far as its fields are what their names say.
+        fault: Why it has no text that could be signed; empty when it has one.
+        version: Its version to ibidem; 0 when it never wrote the document.
+        digest: Of the record that was signed; empty when none was.
+        schema: The signatures' schema; empty when it was never signed.
+        idf: Name of the idf table it was signed with.
+        packed: Its packed signatures.
+        state: What another write changes: two numbers of the engine's own.
+        engine_version: The engine's own count of writes to it.
+        ours: Names of what ibidem added to it before.
+        raw: Its JSON as it is stored, where that is asked for.
+    """
+
+    name: Name
+    document: Document
+    fault: str
+    version: int
+    digest: str
+    schema: str
+    idf: str
+    packed: bytes
+    state: tuple[int, int]
+    engine_version: int = 0
+    ours: tuple[str, ...] = ()
+    raw: bytes = b""
+
+
+Signed = tuple[Held, Record | None]
+"""A document as it was read, and its record; None where it has no text that could be signed."""
+
+Marks = Mapping[Part, int]
+"""For each part a number of a write."""
+
+
+class Holding(Protocol):
+    """What stands in an index; errors are those of `Engine`.
+
+    An index of another signature schema may be read, since only what its documents say counts.
+    """
+
+    index: str
+
+    @property
+    def alias(self) -> str:
+        """The name itself, where it is one that can be given to another index; else empty."""
+
+    @property
+    def text_field(self) -> str:
+        """What the index calls the text."""
+
+    def check(self, target: Target) -> None:
+        """Refuse what cannot be signed in its place, or copied; nothing is changed."""
+
+    def prepare(self) -> None:
+        """Give the index our fields and ledgers, so that its documents can be signed in their place."""
+
+    def missing(self) -> list[str]:
+        """Name the fields that were set to names which no document of the index has."""
+
+    def parts(self) -> list[Part]:
+        """List the parts; those that there were when this was first asked."""
+
+    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+        """Tell for each part up to which number its writes are done, once these can all be read.
+
+        Args:
+            since: What this told before; while nothing is new, the engine is not troubled further.
+        """
+
+    def count(self, stretch: Stretch) -> int:
+        """Count the documents that come from the writes of a stretch."""
+
+    def names(self, stretch: Stretch, size: int) -> list[Name]:
+        """Name the first of them, in the order of writing."""
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+        """Read documents as they are now; those that are gone are left out.
+
+        Args:
+            names: Which.
+            raw: Whether their JSON is wanted as well.
+        """
+
+    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
+        """Add signatures to documents in their place; None for one that is no longer what was read."""
+
+    def deletions(self) -> int:
+        """Count the deletions there have been, as far as the engine counts them."""
+
+    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+        """Read the records of a ledger; none where it is not there."""
+
+    def copy_to(self, name: str) -> "Copy":
+        """Name the index that documents are copied to; it need not be there."""
+
+    def close(self) -> None:
+        """Let go of connections and files."""
+
+
+class Copy(Protocol):
+    """An index that is filled with the documents of another, signed anew."""
+
+    name: str
+
+    def exists(self) -> bool:
+        """Tell whether there is an index of this name."""
+
+    def create(self) -> None:
+        """Make it, with our fields of now and all else as in the first index."""
+
+    def take(self, signed: Sequence[Signed]) -> list[Outcome]:
+        """Store copies; a newer one that stands there is left alone (`stale`)."""
+
+    def newest(self) -> dict[Part, int]:
+        """As in `Holding`."""
+
+    def prune(self, upto: Marks) -> int:
+        """Remove what the first index no longer holds, of what was written up to there; returns how many."""
+
+    def check_alias(self, alias: str) -> None:
+        """Refuse an alias that it cannot have."""
+
+    def finish(self, alias: str) -> None:
+        """Give it the settings that would have slowed the filling, and the alias, which the first index loses."""
+
+    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
+        """Store copies, except over what was written later than that: it came through the alias, so it is newer."""
+
+
+class Opened(Engine, Protocol):
+    """An engine that gives what its index holds already."""
+
+    def holding(self) -> Holding:
+        """Give what the index holds already, for signing it anew."""

@@ -1,0 +1,129 @@
+"""`ibidem backfill`: what each way of it prints, and how it leaves."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Answer, Run
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+
+
+@pytest.fixture
+def own_tables(tmp_path: Path, run: Run, tables_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tables:
+    """A folder of tables that a test may change."""
+    table = Tables(tables_folder).of("en")
+    assert table is not None
+    tables = Tables(tmp_path / "own-tables")
+    tables.use(table)
+    monkeypatch.setenv("IBIDEM_TABLES", str(tables.folder))
+    return tables
+
+
+OTHER = Table.of("en", 9_000, {"tenant": 10.0, "landlord": 9.0}, "another")
+
+
+def test_what_is_signed_already_is_unchanged(answer: Answer) -> None:
+    found = answer("backfill")
+    assert {name: found[name] for name in ("read", "indexed", "unchanged", "refused", "unsigned", "state")} == {
+        "read": 5,
+        "indexed": 0,
+        "unchanged": 5,
+        "refused": 0,
+        "unsigned": 1,
+        "state": "done",
+    }
+
+
+def test_people_read_what_became_of_the_documents(run: Run, own_tables: Tables) -> None:
+    own_tables.use(OTHER)
+    code, out, _ = run("backfill")
+    assert code == 0
+    assert "5  documents read" in out
+    assert "5  signed" in out
+    assert "identical with one that was there before" in out
+
+
+def test_a_text_that_is_too_long_is_refused_and_the_command_leaves_with_3(
+    run: Run, own_tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_tables.use(OTHER)
+    monkeypatch.setenv("IBIDEM_MAX_TEXT", "100")
+    code, out, _ = run("backfill")
+    assert code == 3
+    assert "index ibidem, document 'lease', text:" in out
+    assert "IBIDEM_MAX_TEXT" in out
+
+
+def test_a_copy_says_how_it_is_searched(run: Run, answer: Answer, own_tables: Tables) -> None:
+    own_tables.use(OTHER)
+    code, out, err = run("backfill", "--into", "second")
+    assert code == 0
+    assert "5  signed" in out
+    assert "IBIDEM_INDEX=second" in err.replace("\n", " ")
+    assert answer("backfill", "--into", "third")["indexed"] == 5
+
+
+def test_a_change_by_others_is_listed_and_the_command_leaves_with_3(run: Run, tmp_path: Path) -> None:
+    assert run("backfill", "--check")[0] == 0
+    file = sqlite3.connect(tmp_path / ".ibidem" / "index.sqlite")
+    file.execute("""update "ibidem.ibidem.texts" set text = 'another text' where rowid =
+        (select place from "ibidem.ibidem.documents" where id = 'letter')""")
+    file.commit()
+    file.close()
+    code, out, _ = run("backfill", "--check")
+    assert code == 3
+    assert "1  changed since they were signed; sign them with: ibidem backfill" in out
+    assert "letter in ibidem" in out
+    assert run("backfill")[0] == 0
+    assert run("backfill", "--check")[0] == 0
+
+
+def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answer: Answer) -> None:
+    code, out, _ = run("backfill", "--dry-run")
+    assert code == 0
+    for part in (
+        "5 documents in 3 groups",
+        "Collapse mode would hide 40 % of all hits",
+        "near: draft repeats lease",
+        "[London → York]",
+        "identical: copy repeats lease",
+        "no word differs",
+    ):
+        assert part in out, part
+    found = answer("backfill", "--dry-run", "--level", "identical")
+    assert (found["level"], found["documents"], found["of"], found["hidden"]) == ("identical", 5, 5, 0.2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--check", "--dry-run"], "--dry-run and --check do not go together"),
+        (["--into", "x", "--follow"], "--into and --follow do not go together"),
+        (["--alias", "x"], "--alias needs --into"),
+        (["--level", "near"], "--level is for --dry-run alone"),
+        (["--into", "X Y"], "index name 'X Y' is not allowed"),
+        (["--into", "ibidem"], "'ibidem' is the index to be copied"),
+        (["--into", "second", "--alias", "x"], "SQLite has no aliases"),
+    ],
+)
+def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], said: str) -> None:
+    code, _, err = run("backfill", *options)
+    assert code == 2
+    assert said in err
+
+
+def test_names_of_fields_are_for_clusters(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IBIDEM_FIELDS", "text=body")
+    code, _, err = run("backfill")
+    assert code == 2
+    assert "IBIDEM_FIELDS" in err
+    assert "SQLite" in err
+
+
+def test_an_index_that_is_not_there_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IBIDEM_INDEX", "nothing")
+    for options in ([], ["--check"], ["--dry-run"], ["--into", "second"]):
+        code, _, err = run("backfill", *options)
+        assert (code, "no index 'nothing'" in err) == (1, True), options

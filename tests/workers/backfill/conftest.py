@@ -1,0 +1,140 @@
+"""What the tests of a backfill stand on: an index of others with its own names, two shards, routing, an alias."""
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_workers.settings import Settings
+from servers.indices import ask
+from workers.conftest import WORDS
+
+KINDS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+ALIAS, FIRST, SECOND = "evening-paper", "evening-paper-1", "evening-paper-2"
+MAPPING = {
+    "dynamic": "strict",
+    "properties": {
+        "headline": {"type": "text"},
+        "body": {"properties": {"content": {"type": "text"}, "pages": {"type": "integer"}}},
+        "published": {"type": "date", "format": "yyyy/MM/dd||epoch_millis"},
+        "comments": {"type": "nested", "properties": {"by": {"type": "keyword"}, "said": {"type": "text"}}},
+        "price": {"type": "double"},
+        "views": {"type": "long"},
+    },
+}
+FIELDS = "title=headline,text=body.content,date=published,meta="
+
+Source = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Theirs:
+    """An index of others in a cluster, as they see it."""
+
+    address: str
+
+    def make(self, mapping: Source | None = None, shards: int = 2) -> None:
+        """Make the index behind its alias."""
+        body = {"settings": {"number_of_shards": shards}, "mappings": mapping or MAPPING, "aliases": {ALIAS: {}}}
+        ask(self.address, "PUT", f"/{FIRST}", json.dumps(body))
+
+    def remove(self) -> None:
+        """Remove every index of these tests."""
+        for name in (FIRST, SECOND):
+            ask(self.address, "DELETE", f"/{name}?ignore_unavailable=true")
+        for ledger in ("runs", "dead", "tombstones", "overrides"):
+            for name in (ALIAS, FIRST, SECOND, "another"):
+                ask(self.address, "DELETE", f"/{name}-ibidem-{ledger}?ignore_unavailable=true")
+
+    def write(self, documents: dict[str, Source], index: str = ALIAS, verb: str = "index", **head: object) -> None:
+        """Write documents as any other program does; each third one has a routing of its own."""
+        lines = []
+        for name, source in documents.items():
+            first = {"_id": name, **routing(name), **head}
+            lines += [json.dumps({verb: first}), json.dumps({"doc": source} if verb == "update" else source)]
+        told = ask(self.address, "POST", f"/{index}/_bulk", "\n".join(lines) + "\n")
+        assert not told["errors"], told
+
+    def delete(self, name: str, index: str = ALIAS) -> None:
+        """Delete a document."""
+        line = json.dumps({"delete": {"_id": name, **routing(name)}})
+        ask(self.address, "POST", f"/{index}/_bulk", line + "\n")
+
+    def all(self, index: str = ALIAS) -> dict[str, dict[str, Any]]:
+        """Read every document as it is stored."""
+        ask(self.address, "POST", f"/{index}/_refresh")
+        body = json.dumps({"size": 10_000, "version": True})
+        hits = ask(self.address, "POST", f"/{index}/_search", body)["hits"]["hits"]
+        return {hit["_id"]: hit for hit in hits}
+
+    def sources(self, index: str = ALIAS) -> dict[str, Source]:
+        """Read every document without what ibidem added."""
+        return {
+            name: {field: value for field, value in hit["_source"].items() if field != "ibidem"}
+            for name, hit in self.all(index).items()
+        }
+
+    def signed(self, index: str = ALIAS) -> dict[str, str]:
+        """Read what was signed: the content hash of each signed document."""
+        return {
+            name: hit["_source"]["ibidem"]["content"]
+            for name, hit in self.all(index).items()
+            if "ibidem" in hit["_source"]
+        }
+
+
+def routing(name: str) -> dict[str, str]:
+    """Give each third document a routing of its own."""
+    number = int(name.removeprefix("t"))
+    return {"routing": f"r{number % 5}"} if number % 3 == 0 else {}
+
+
+def story(number: int, turn: int = 0) -> Source:
+    """A document of others; every tenth repeats the text of the one before."""
+    lot = random.Random(1000 * turn + number - (number % 10 == 9))  # noqa: S311 - texts
+    text = " ".join(lot.choices(WORDS, k=60)) + f" {number - (number % 10 == 9)} {turn}"
+    return {
+        "headline": f"Story {number}",
+        "body": {"content": text, "pages": number % 7},
+        "published": f"1987/03/{number % 28 + 1:02}",
+        "comments": [{"by": "ann", "said": "so"}] * (number % 3),
+        "price": number / 4,
+        "views": turn,
+    }
+
+
+def stories(count: int, turn: int = 0) -> dict[str, Source]:
+    """Make some."""
+    return {f"t{number}": story(number, turn) for number in range(count)}
+
+
+@pytest.fixture(params=KINDS)
+def theirs(request: pytest.FixtureRequest) -> Iterator[Theirs]:
+    """A server on which nothing of these tests stands."""
+    theirs = Theirs(request.getfixturevalue(request.param))
+    theirs.remove()
+    yield theirs
+    theirs.remove()
+
+
+@pytest.fixture
+def at_theirs(theirs: Theirs, tables_folder: Path) -> Settings:
+    """Settings for their index, by its alias."""
+    return Settings(engine=theirs.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1)
+
+
+@pytest.fixture
+def their_engine(at_theirs: Settings) -> Iterator[Engine]:
+    """Their index, as ibidem sees it."""
+    engine = open_engine(at_theirs.address, at_theirs.index)
+    yield engine
+    engine.close()

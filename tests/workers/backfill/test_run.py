@@ -1,0 +1,311 @@
+"""Signing an index in its place: only what ibidem adds is new, and a run that was ended goes on."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as trials
+from hypothesis import strategies as st
+
+from ibidem_engines import cluster_holding
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import Permanent
+from ibidem_engines.holding import Held, Name
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.backfill.checkpoint import noted
+from ibidem_workers.backfill.run import in_place
+from ibidem_workers.ingest import Interrupted, ingest_documents
+from ibidem_workers.runs import summary
+from ibidem_workers.settings import Settings
+from servers.indices import ask
+from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
+
+
+def counts(engine: Engine, run: str) -> dict[str, object]:
+    found = summary(engine, run)
+    return {name: found[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned", "pending")}
+
+
+def told(**counted: int) -> dict[str, int]:
+    return dict.fromkeys(("read", "indexed", "unchanged", "stale", "refused", "unsigned", "pending"), 0) | counted
+
+
+class TestTheirIndex:
+    def test_every_document_is_signed_and_nothing_else_of_it_changes(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(30))
+        before, kept = theirs.sources(), ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
+        run = in_place(at_theirs)
+        assert counts(their_engine, run) == told(read=30, indexed=30)
+        assert summary(their_engine, run)["duplicates"] == {"identical": 3, "near": 0}
+        assert list(map(json.dumps, theirs.sources().values())) == list(map(json.dumps, before.values()))
+        after = ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
+        assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == kept["properties"]
+        assert after["dynamic"] == "strict"
+        signed = theirs.signed()
+        assert len(signed) == 30
+        assert signed["t8"] == signed["t9"] != signed["t7"]
+        dates = {hit["_source"]["ibidem"]["date"][0] for hit in theirs.all().values()}
+        assert {"1987-03-01", "1987-03-28"} <= dates
+        assert their_engine.info().unsigned == 0
+
+    def test_a_second_run_finds_them_unchanged_and_writes_nothing(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(12))
+        in_place(at_theirs)
+        before = {name: hit["_version"] for name, hit in theirs.all().items()}
+        assert counts(their_engine, in_place(at_theirs)) == told(read=12, unchanged=12)
+        assert {name: hit["_version"] for name, hit in theirs.all().items()} == before
+
+    def test_what_others_changed_since_is_signed_anew_and_what_is_no_longer_there_is_unset(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(6))
+        in_place(at_theirs)
+        old = theirs.signed()
+        theirs.write({"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update")
+        assert counts(their_engine, in_place(at_theirs)) == told(read=6, indexed=1, unchanged=5)
+        assert {name for name, content in theirs.signed().items() if content != old[name]} == {"t4"}
+        assert theirs.all()["t4"]["_source"]["ibidem"]["date"] is None
+
+    def test_texts_that_are_none_are_refused_by_name_and_the_others_are_signed(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+    ) -> None:
+        theirs.make({"dynamic": False, "properties": {"headline": {"type": "text"}}})
+        wrong: dict[str, Any] = {
+            "t1": {"headline": "None"},
+            "t2": {"body": {"content": {"html": "<p>"}}},
+            "t3": {"body": {"content": True}},
+            "t4": {"body": "a text where an object was"},
+            "t5": {"body": {"content": "x" * 2_000}},
+        }
+        right = {
+            "t6": {"body": {"content": ["two", "parts"]}},
+            "t7": {"body": [{"content": "one"}, {"content": "two"}]},
+        }
+        empty = {"t8": {"body": {"content": ""}}}
+        theirs.write(wrong | right | empty)
+        run = in_place(at_theirs.changed(max_text=1_000, fields="title=headline,text=body.content,meta="))
+        assert counts(their_engine, run) == told(read=8, indexed=3, refused=5, unsigned=1)
+        refusals: Any = summary(their_engine, run)["refusals"]
+        assert {one["id"]: one["field"] for one in refusals} == dict.fromkeys(wrong, "body.content")
+        assert {one["where"] for one in refusals} == {f"index {FIRST}"}
+        assert set(theirs.signed()) == {"t6", "t7", "t8"}
+        assert "IBIDEM_MAX_TEXT" in next(one["why"] for one in refusals if one["id"] == "t5")
+
+    def test_a_date_that_may_mean_two_days_is_none_and_stays_where_it_is(
+        self, theirs: Theirs, at_theirs: Settings
+    ) -> None:
+        theirs.make(MAPPING | {"dynamic": False, "properties": {}})
+        dates: list[object] = ["10/11/1987", 561600000000, "19.10.1987", "Mon, 19 Oct 1987 09:30:00 GMT", "1987-10"]
+        theirs.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
+        in_place(at_theirs)
+        found = theirs.all()
+        assert [found[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
+        days = [found[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
+        assert days == [None, ["1987-10-19"], ["1987-10-19"], ["1987-10-19"], ["1987-10-01", "1987-10-31"]]
+
+    def test_names_of_fields_that_it_does_not_have_are_said(self, theirs: Theirs, at_theirs: Settings) -> None:
+        theirs.make()
+        theirs.write(stories(3))
+        wrong = at_theirs.changed(fields="title=heading,text=body.text,source=paper")
+        with pytest.raises(
+            UsageError, match=rf"'{ALIAS}' has no field 'body\.text', 'heading', 'paper'.*IBIDEM_FIELDS"
+        ):
+            in_place(wrong)
+        assert not theirs.signed()
+
+    def test_an_index_that_does_not_keep_its_documents_whole_is_refused(
+        self, theirs: Theirs, at_theirs: Settings
+    ) -> None:
+        theirs.make(MAPPING | {"_source": {"excludes": ["price"]}})
+        theirs.write(stories(3))
+        with pytest.raises(Permanent, match=f"{FIRST}.*does not keep its documents whole"):
+            in_place(at_theirs)
+
+    def test_documents_that_others_change_between_reading_and_writing_are_read_again(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(20))
+        read = cluster_holding.ClusterHolding.read
+        turns = iter(range(2))
+
+        def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+            found = read(self, names, raw=raw)
+            if (turn := next(turns, None)) is not None:
+                theirs.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
+                theirs.delete("t1")
+            return found
+
+        monkeypatch.setattr(cluster_holding.ClusterHolding, "read", then_written)
+        run = in_place(at_theirs)
+        found = counts(their_engine, run)
+        assert found["refused"] == 0
+        assert sorted(theirs.signed()) == sorted(theirs.sources()) == sorted(f"t{at}" for at in range(20) if at != 1)
+        assert theirs.sources()["t2"] == story(2, 2)
+        assert counts(their_engine, in_place(at_theirs)) == told(read=19, unchanged=19)
+
+    def test_a_writer_that_never_stops_loses_nothing(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(600))
+        last = stories(600)
+        with writing(theirs, last) as turns:
+            in_place(at_theirs)
+        assert turns
+        assert theirs.sources() == last
+        in_place(at_theirs)
+        assert len(theirs.signed()) == len(last)
+        assert counts(their_engine, in_place(at_theirs)) == told(read=len(last), unchanged=len(last))
+
+
+class writing:  # noqa: N801 - a context that reads like one
+    """A program that goes on writing to an index while the block runs, and knows what must stand there."""
+
+    def __init__(self, theirs: Theirs, last: dict[str, Any]) -> None:
+        self.theirs, self.last, self.turns = theirs, last, [0]
+        self.ended = threading.Event()
+        self.thread = threading.Thread(target=self.go_on)
+
+    def __enter__(self) -> list[int]:
+        self.thread.start()
+        return self.turns
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        self.thread.join()
+
+    def go_on(self) -> None:
+        while not self.ended.is_set():
+            turn = self.turns[-1] + 1
+            old = {f"t{number}": story(number, turn) for number in range(turn % 7, 600, 37)}
+            new = {f"t{1000 + turn}": story(1000 + turn)}
+            self.theirs.write(old | new)
+            self.last |= old | new
+            gone = f"t{600 - turn}"
+            if turn < 100:
+                self.theirs.delete(gone)
+                self.last.pop(gone, None)
+            self.turns.append(turn)
+            time.sleep(0.01)
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**63 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False, width=32)
+    | st.text(st.characters(exclude_categories=["Cs"])),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("abcü", min_size=1), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+class TestAnyDocument:
+    @pytest.fixture
+    def any_theirs(self, theirs: Theirs) -> Theirs:
+        theirs.make({"dynamic": False, "properties": {"body": {"type": "object", "enabled": False}}})
+        return theirs
+
+    @trials(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(more=st.lists(st.dictionaries(st.text("xyzé", min_size=1), VALUES, max_size=4), min_size=1, max_size=20))
+    def test_whatever_else_stands_in_a_document_stays_as_it_is(
+        self, any_theirs: Theirs, at_theirs: Settings, more: list[dict[str, Any]]
+    ) -> None:
+        documents = {f"t{at}": {**each, "body": {"content": f"people {at}"}} for at, each in enumerate(more)}
+        any_theirs.write(documents)
+        before = any_theirs.sources()
+        in_place(at_theirs.changed(fields="text=body.content,meta="))
+        after = any_theirs.sources()
+        assert {name: json.dumps(one) for name, one in after.items()} == {
+            name: json.dumps(one) for name, one in before.items()
+        }
+
+
+class TestGoingOn:
+    def test_a_killed_run_goes_on_where_it_stopped(
+        self, settings: Settings, tmp_path: Path, tables_folder: Path
+    ) -> None:
+        shutil.copytree(tables_folder, tmp_path / "tables")
+        settings = settings.changed(tables=tmp_path / "tables")
+        documents = [Document(f"d{at}", story(at)["body"]["content"]) for at in range(3_000)]
+        ingest_documents(documents, settings)
+        Tables(settings.tables).use(Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
+        for _ in range(2):
+            kill_in_the_middle(settings, pages=1)
+        with closing(open_engine(settings.address, settings.index)) as engine:
+            first = noted(engine)
+            assert first is not None
+            assert 0 < first.documents < 3_000
+            run = in_place(settings)
+            assert run == first.run
+            assert counts(engine, run) == told(read=3_000, indexed=3_000)
+            assert list(engine.info().tables.values()) == [3_000]
+
+    def test_ctrl_c_says_how_to_go_on(self, settings: Settings, engine: Engine) -> None:
+        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(40)], settings)
+
+        def stop(*_: int) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(Interrupted, match="go on with the same command"):
+            in_place(settings, stop)
+        run = in_place(settings)
+        assert counts(engine, run) == told(read=40, unchanged=40)
+
+    def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
+        ingest_documents([Document("a", "We the People")], settings)
+        assert in_place(settings) != in_place(settings)
+
+
+def kill_in_the_middle(settings: Settings, pages: int) -> None:
+    """Start a backfill in a process of its own, and kill it when some pages are done; its own processes end too."""
+    code = "from ibidem_workers.settings import load; from ibidem_workers.backfill.run import in_place\n"
+    code += "if __name__ == '__main__': in_place(load())"
+    script = settings.tables.parent / "backfill.py"
+    script.write_text(code, encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    process = subprocess.Popen([sys.executable, script], env=environment | settings.as_environment())
+    with closing(open_engine(settings.address, settings.index)) as engine:
+        before = noted(engine)
+        start = before.documents if before else 0
+        while (one := noted(engine)) is None or one.documents < start + 500 * pages:
+            assert process.poll() is None
+            time.sleep(0.005)
+    children = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    until = time.monotonic() + 30
+    while any(alive(pid) for pid in children):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process runs; one that ended and waits to be noticed does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

@@ -1,0 +1,1 @@
+"""Signing what an index holds already: in its place, or into a copy that takes its place."""

@@ -1,0 +1,146 @@
+"""How far a backfill is: noted before each page, so that the same command goes on where a killed one stopped."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import NoIndex
+from ibidem_engines.holding import Marks, Part, Stretch
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem_workers.backfill.portions import NONE
+
+State = Literal["open", "swapped", "done"]
+
+KEYS = "backfill/"
+"""Before the keys of checkpoints."""
+
+
+@dataclass(slots=True)
+class OpenPage:
+    """A page that was handed out and is not accounted for.
+
+    Args:
+        number: Its place in the run.
+        part: The part that it belongs to, as a key.
+        after: Number of the last write before it.
+        upto: Number of its last write.
+        documents: How many documents it had.
+    """
+
+    number: int
+    part: str
+    after: int
+    upto: int
+    documents: int
+
+    @property
+    def stretch(self) -> Stretch:
+        """The writes that its documents come from."""
+        return Stretch(Part.parse(self.part), self.after, self.upto)
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """How far a backfill is.
+
+    Args:
+        run: The run's name.
+        started: When it began, in seconds since 1970.
+        source: The index that is read.
+        into: The index that copies go to; empty when signatures are added in place.
+        schema: The schema that is signed with.
+        tables: The idf table of each language, as far as they were in use.
+        done: For each part the number of the last write that was handed out.
+        upto: For each part the number up to which this pass goes.
+        pages: Pages handed out that are not accounted for.
+        number: Pages handed out.
+        documents: Documents that are accounted for.
+        deletions: What the engine counted when the copy last knew of all deletions.
+        marks: When the copy took its place: up to where it had been written.
+        alias: The alias that the copy gets; empty for none.
+        state: Whether it goes on, or the copy has taken its place, or all is done.
+    """
+
+    run: str
+    started: float
+    source: str
+    into: str = ""
+    schema: str = SCHEMA
+    tables: dict[str, str] = field(default_factory=dict)
+    done: dict[str, int] = field(default_factory=dict)
+    upto: dict[str, int] = field(default_factory=dict)
+    pages: list[OpenPage] = field(default_factory=list)
+    number: int = 0
+    documents: int = 0
+    deletions: int = 0
+    marks: dict[str, int] = field(default_factory=dict)
+    alias: str = ""
+    state: State = "open"
+
+    @property
+    def key(self) -> str:
+        """Its key in the ledger."""
+        return KEYS + self.into
+
+    def stretch(self, part: Part) -> Stretch:
+        """Return what is left of a part in this pass."""
+        return Stretch(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
+
+    def hand_out(self, stretch: Stretch, documents: int) -> OpenPage:
+        """Take a page as handed out."""
+        page = OpenPage(self.number, str(stretch.part), stretch.after, stretch.upto, documents)
+        self.number += 1
+        self.done[str(stretch.part)] = stretch.upto
+        self.pages.append(page)
+        return page
+
+    def settle(self, number: int, documents: int) -> None:
+        """Take a page as accounted for."""
+        self.pages = [page for page in self.pages if page.number != number]
+        self.documents += documents
+
+    def signs_alike(self, tables: Tables) -> bool:
+        """Tell whether what is signed now is signed as when it began; a language that came later does not matter."""
+        now = tables.current()
+        return self.schema == SCHEMA and all(now.get(code) == name for code, name in self.tables.items())
+
+    def as_json(self) -> dict[str, object]:
+        """Return the record that `from_json` reads."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
+        """Read a noted record.
+
+        >>> one = Checkpoint("r", 0.0, "news", pages=[OpenPage(0, "news/0", -1, 7, 8)])
+        >>> Checkpoint.from_json(one.as_json()) == one
+        True
+        """
+        values: dict[str, Any] = dict(record)
+        return cls(**values | {"pages": [OpenPage(**page) for page in values["pages"]]})
+
+
+def noted(engine: Engine, into: str = "") -> Checkpoint | None:
+    """Read the checkpoint that is noted beside an index; None when there is none.
+
+    Args:
+        engine: The index that is written to.
+        into: Its name, when it is a copy.
+    """
+    try:
+        found = dict(engine.noted("runs", KEYS + into)).get(KEYS + into)
+    except NoIndex:
+        return None
+    return None if found is None else Checkpoint.from_json(found)
+
+
+def by_part(marks: Marks) -> dict[str, int]:
+    """Write the numbers of parts as they are noted."""
+    return {str(part): number for part, number in marks.items()}
+
+
+def parsed(marks: Mapping[str, int]) -> dict[Part, int]:
+    """Read the numbers of parts."""
+    return {Part.parse(part): number for part, number in marks.items()}

@@ -1,0 +1,211 @@
+"""A whole backfill: page after page, from where an earlier one stopped."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import EngineError
+from ibidem_engines.holding import Holding, Marks, Part, Stretch
+from ibidem_engines.opening import open_engine, open_holding
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.account import Account
+from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
+from ibidem_workers.backfill.own_writes import OwnWrites
+from ibidem_workers.backfill.page import Page, Written, page_key
+from ibidem_workers.backfill.portions import PAGE, names, paged
+from ibidem_workers.backfill.signers import Place, Signers
+from ibidem_workers.ingest import Interrupted
+from ibidem_workers.run_record import HEADS, RunRecord, State, new_run
+from ibidem_workers.settings import Settings
+
+Seen = Callable[[int, int], None]
+"""Called with the documents that are done, and how many there are."""
+
+LITTLE = 1_000
+"""Documents after which it is enough: others go on writing, and a pass for a few is soon followed by another."""
+
+MOST_PASSES = 20
+"""Passes after which it is enough in any case, since others write as quickly as is read."""
+
+Pending = tuple[Page, Part, Callable[[], Written]]
+"""A page that was handed out, where it stands, and what waits for what comes of it."""
+
+
+class Backfill:
+    """Pages of one index, handed out in order and accounted for; what a killed one left is done first.
+
+    Args:
+        engine: The index that is written to; its ledger keeps the checkpoint and the accounts.
+        holding: The index that is read.
+        checkpoint: How far it is.
+        settings: The settings.
+        seen: Called with the progress.
+    """
+
+    def __init__(
+        self, engine: Engine, holding: Holding, checkpoint: Checkpoint, settings: Settings, seen: Seen = lambda *_: None
+    ) -> None:
+        self.checkpoint = checkpoint
+        self._engine, self._holding, self._settings, self._seen = engine, holding, settings, seen
+        self._own = OwnWrites()
+        self._expected = 0
+        self._waiting: deque[Pending] = deque()
+
+    def run(self) -> None:
+        """Sign what stands there, or what an earlier one left, and what others write meanwhile until that is little."""
+        self.sign(parsed(self.checkpoint.upto) or self._holding.newest())
+        for _ in range(MOST_PASSES):
+            if self.sign(self._holding.newest(), changes_only=not self.checkpoint.into) < LITTLE:
+                return
+
+    def sign(self, upto: Marks, *, late: Marks | None = None, changes_only: bool = False) -> int:
+        """Sign what was written up to these numbers, but for our own writes; returns how many documents that were.
+
+        Args:
+            upto: The numbers.
+            late: When the copy has taken the first index's place: up to where it had been written then.
+            changes_only: Whether documents that are signed already are not worth counting.
+        """
+        self.checkpoint.upto = by_part(upto)
+        left = [self.checkpoint.stretch(part) for part in upto]
+        gaps = {stretch: list(self._own.gaps(stretch)) for stretch in left if stretch.after < stretch.upto}
+        again = self._unaccounted()
+        documents = sum(self._holding.count(gap) for some in gaps.values() for gap in some)
+        self._expected = self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in again)
+        with self._interruptible(), Signers(self._place(), documents) as signers:
+            for page, part in again:
+                self._hand_out(signers, page, part)
+            for stretch, some in gaps.items():
+                self._through(signers, stretch, some, replace(_EMPTY, late=late, changes_only=changes_only))
+            while self._waiting:
+                self._settle()
+        self.note()
+        return documents
+
+    def note(self, state: State = "reading") -> None:
+        """Keep how far it is."""
+        one = self.checkpoint
+        read = RunRecord(one.run, [f"index {one.source}"], one.started, state, one.documents, one.number)
+        self._engine.note("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
+
+    def _place(self) -> Place:
+        return Place(self._settings, self.checkpoint.source, self.checkpoint.into)
+
+    def _through(self, signers: Signers, stretch: Stretch, gaps: Sequence[Stretch], like: Page) -> None:
+        """Hand out the documents of a stretch, as far as others wrote them."""
+        one = self.checkpoint
+        for some in paged(name for gap in gaps for name in names(self._holding, gap)):
+            after = one.stretch(stretch.part).after
+            opened = one.hand_out(Stretch(stretch.part, after, some[-1].order), len(some))
+            self.note()
+            self._hand_out(signers, replace(like, run=one.run, number=opened.number, names=some), stretch.part)
+        one.done[str(stretch.part)] = stretch.upto
+
+    def _unaccounted(self) -> list[tuple[Page, Part]]:
+        """Take up pages that were handed out and not accounted for, because something ended."""
+        found = []
+        for page in list(self.checkpoint.pages):
+            key = page_key(self.checkpoint.run, page.number)
+            told = dict(self._engine.noted("runs", key)).get(key)
+            if told is not None:
+                self.checkpoint.settle(page.number, Account.from_json(told).documents)
+            else:
+                left = self._holding.names(page.stretch, PAGE)
+                written = 0 if self.checkpoint.into else max(0, page.documents - len(left))
+                found.append((Page(self.checkpoint.run, page.number, left, written), page.stretch.part))
+        return found
+
+    def _hand_out(self, signers: Signers, page: Page, part: Part) -> None:
+        self._waiting.append((page, part, signers.sign(page)))
+        while len(self._waiting) >= signers.at_once:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Wait for the oldest page, so that the checkpoint grows without gaps."""
+        page, part, wait = self._waiting[0]
+        written = wait()
+        self._own.add(part, written.own)
+        self.checkpoint.settle(page.number, written.account.documents)
+        self._waiting.popleft()
+        self._seen(self.checkpoint.documents, self._expected)
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Forget what was handed out when it comes to an end: it is taken up again as the checkpoint says."""
+        try:
+            yield
+        except KeyboardInterrupt as error:
+            self._waiting.clear()
+            self.note("interrupted")
+            raise Interrupted(f"run {self.checkpoint.run} was stopped", "go on with the same command") from error
+        except EngineError:
+            self._waiting.clear()
+            raise
+
+
+_EMPTY = Page("", 0, ())
+
+
+def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
+    """Sign what an index holds in its place.
+
+    Args:
+        settings: Which index.
+        seen: Called with the progress.
+
+    Returns:
+        The run's name, for `runs.summary`.
+
+    Raises:
+        UsageError: A field that the index does not have.
+        Interrupted: Ctrl-C; the same command goes on.
+        Unavailable: The engine did not answer; the same command goes on.
+    """
+    with opened(settings) as (engine, holding):
+        backfill = begun(engine, holding, settings, seen)
+        backfill.run()
+        backfill.checkpoint.state = "done"
+        backfill.note("submitted")
+        return backfill.checkpoint.run
+
+
+def begun(engine: Engine, holding: Holding, settings: Settings, seen: Seen) -> Backfill:
+    """Make an index ready to be signed in place, and take up what an earlier backfill left."""
+    holding.check("place")
+    check_fields(holding)
+    holding.prepare()
+    tables = Tables(settings.tables)
+    one = noted(engine)
+    parts = set(map(str, holding.parts()))
+    if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
+        one = Checkpoint(new_run(), time.time(), holding.index, tables=dict(tables.current()))
+    return Backfill(engine, holding, one, settings, seen)
+
+
+def check_fields(holding: Holding) -> None:
+    """Refuse names of fields that an index does not have.
+
+    Raises:
+        UsageError: Which.
+    """
+    if missing := holding.missing():
+        raise UsageError(
+            f"index {holding.index!r} has no field {', '.join(map(repr, missing))}",
+            "say what it calls the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",
+        )
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[tuple[Engine, Holding]]:
+    """Open an index for writing and for being gone through."""
+    engine = open_engine(settings.address, settings.index)
+    holding = open_holding(settings.address, settings.index)
+    try:
+        yield engine, holding
+    finally:
+        engine.close()
+        holding.close()
