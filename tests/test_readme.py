@@ -8,7 +8,8 @@ import pytest
 from ibidem.cli.app import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+HERE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
+PAGES = [*HERE, *sorted((ROOT / "docs").glob("*.md"))]
 FOLDERS = "ingest|mappings|plugins|workers|tests|benchmarks|docs"
 
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
