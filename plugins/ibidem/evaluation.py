@@ -13,6 +13,7 @@ from ibidem.dedupe.longs import Longs
 from ibidem.dedupe.page_keys import PageKeys
 from ibidem.dedupe.pairs import duplicates
 from ibidem.dedupe.related import Related
+from ibidem.foreign import Foreign, Overheard
 from ibidem.labels import Pair, named, ordered, parse_condition, read_labels, read_pairs
 from ibidem.mistakes import Mistake, Signed
 from ibidem_engines.query import Filter
@@ -57,6 +58,7 @@ class Evaluation:
         unknown: Ids that the labels name and no document has.
         mistakes: The worst of the pairs on which labels and signatures disagree.
         took_s: Seconds it took.
+        foreign: Languages whose documents are in another one.
     """
 
     documents: int
@@ -67,6 +69,7 @@ class Evaluation:
     unknown: Sequence[str]
     mistakes: Sequence[Mistake]
     took_s: float
+    foreign: Sequence[Foreign] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem evaluate --json` prints."""
@@ -79,6 +82,7 @@ class Evaluation:
             "unknown": list(self.unknown),
             "mistakes": [each.as_json() for each in self.mistakes],
             "took_s": self.took_s,
+            "foreign": [each.as_json() for each in self.foreign],
         }
 
 
@@ -137,8 +141,9 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     """
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
-    compared = compare(collect(items, tables, seen, filters), labels, policy or Policy())
-    return replace(compared, took_s=round(perf_counter() - began, 2))
+    heard = Overheard()
+    compared = compare(collect(heard.passing(items), tables, seen, filters), labels, policy or Policy())
+    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=heard.foreign(tables.of))
 
 
 def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:

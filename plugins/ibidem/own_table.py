@@ -1,14 +1,16 @@
 """An idf table of one's own: counted from files or from an index, in one language."""
 
-import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ibidem.foreign import Foreign, Overheard
+from ibidem.lot import Lot
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
 from ibidem_ingest.idf.counted import counted
+from ibidem_ingest.idf.general import general
 from ibidem_ingest.idf.table import Table
 
 
@@ -20,15 +22,19 @@ class Built:
         table: The table.
         others: Documents in other languages, by language; they were left out.
         refused: Documents that could not be read.
+        foreign: What says that its documents are in another language.
     """
 
     table: Table
     others: Mapping[str, int]
     refused: int
+    foreign: Sequence[Foreign] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
-        return {**described(self.table), "left_out": dict(self.others), "refused": self.refused}
+        return {**described(self.table), "left_out": dict(self.others), "refused": self.refused} | {
+            "foreign": [each.as_json() for each in self.foreign]
+        }
 
 
 class Tally:
@@ -68,9 +74,9 @@ def own_table(
     Raises:
         TableError: There are fewer than 1,000 documents in this language.
     """
-    tally = Tally(language)
+    tally, heard = Tally(language), Overheard()
     try:
-        table = counted(counting(tally.texts(items), seen), language, origin)
+        table = counted(counting(tally.texts(heard.passing(items)), seen), language, origin)
     except TableError as error:
         if not tally.others:
             raise
@@ -79,7 +85,8 @@ def own_table(
             f"{error.what} of {language!r}; {times:,} documents say that their language is {other!r}",
             f"count these with --language {other}, or give the documents their `language`",
         ) from error
-    return Built(table, tally.others, tally.refused)
+    strange = heard.foreign(lambda code: general(code) if code == language else None)
+    return Built(table, tally.others, tally.refused, strange)
 
 
 def counting(texts: Iterable[str], seen: Callable[[int], None]) -> Iterator[str]:
@@ -96,23 +103,18 @@ def indexed(engine: Engine) -> Iterator[Document]:
             yield stored.document
 
 
-def sample(items: Iterable[Document | Refusal], language: str, count: int, seed: int = 1) -> list[str]:
-    """Draw texts of one language by lot, each as likely as any other (reservoir sampling).
+def sample(items: Iterable[Document | Refusal], language: str, count: int) -> list[str]:
+    """Draw texts of one language by lot.
 
     Args:
         items: Documents and refusals; read once.
         language: ISO 639-1 code.
         count: How many at most.
-        seed: Of the lot.
     """
-    lot = random.Random(seed)  # noqa: S311 - a sample, nothing secret
-    drawn: list[str] = []
-    for number, text in enumerate(Tally(language).texts(items)):
-        if number < count:
-            drawn.append(text)
-        elif (place := lot.randint(0, number)) < count:
-            drawn[place] = text
-    return drawn
+    lot = Lot(count)
+    for text in Tally(language).texts(items):
+        lot.add(text)
+    return lot.drawn
 
 
 def described(table: Table) -> dict[str, object]:

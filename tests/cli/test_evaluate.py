@@ -1,5 +1,6 @@
 """`ibidem evaluate`: the duplicates that are found, against labels."""
 
+import json
 from pathlib import Path
 
 from .conftest import Answer, Run
@@ -34,3 +35,21 @@ def test_the_worst_mistakes_are_shown(run: Run) -> None:
     )
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\n", encoding="utf-8")
     assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv")[1]
+
+
+def test_documents_in_another_language_than_their_table_are_warned_about(run: Run) -> None:
+    words = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte"
+    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9}) for at in range(6)]
+    Path("german.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    Path("labels.csv").write_text("id,cluster\nd0,1\nd1,1\n", encoding="utf-8")
+    code, out, said = run("evaluate", "german.jsonl", "labels.csv", "--json")
+    assert code == 0
+    assert json.loads(out)["foreign"] == [{"language": "en", "documents": 6, "sampled": 6}]
+    assert "6 of 6 sampled documents of language 'en'" in " ".join(said.split())
+    assert "give each document its `language`" in " ".join(said.split())
+
+
+def test_an_empty_table_of_labels_is_refused_with_what_it_needs(run: Run) -> None:
+    Path("labels.csv").write_text("", encoding="utf-8")
+    code, _, said = run("evaluate", "docs.jsonl", "labels.csv")
+    assert (code, "id, cluster" in " ".join(said.split())) == (2, True)

@@ -71,3 +71,11 @@ def test_a_damaged_file_and_an_unknown_name_are_refused(run: Run, answer: Answer
     assert run("idf", "show", name)[0] == 1
     code, _, said = run("idf", "use", "0123456789abcdef")
     assert (code, "ibidem idf show" in said) == (2, True)
+
+
+def test_a_table_counted_from_texts_in_another_language_is_warned_about(run: Run) -> None:
+    words = "le locataire doit payer son loyer au bailleur avant la fin du mois sauf accord contraire des parties"
+    lines = (json.dumps({"id": f"f{at}", "text": f"{words} " * 9}) for at in range(1_000))
+    Path("french.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    code, _, said = run("idf", "build", "french.jsonl")
+    assert (code, "200 of 200 sampled documents of language 'en'" in " ".join(said.split())) == (0, True)

@@ -14,6 +14,7 @@ from ibidem.cli.edge import SOME_REFUSED
 from ibidem.cli.marked import harmless
 from ibidem.cli.options import Json, Level, parameter
 from ibidem.cli.progress import bar
+from ibidem.cli.warning import warn_of
 from ibidem.dedupe.request import parse_request
 from ibidem.evaluation import Evaluation, Labels, evaluate
 from ibidem.reasons import counted
@@ -84,6 +85,7 @@ def run(
         print_json(found.as_json())
     else:
         show(found, results())
+    warn_of(found.foreign)
     if found.unknown:
         raise typer.Exit(SOME_REFUSED)
 

@@ -13,7 +13,9 @@ from ibidem.cli.marked import harmless
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json
 from ibidem.cli.progress import bar
+from ibidem.cli.warning import warn_of
 from ibidem.curve import bars, draw
+from ibidem.foreign import foreign
 from ibidem.own_table import described, indexed, own_table, sample
 from ibidem.reasons import counted
 from ibidem_ingest.document import Document
@@ -50,6 +52,7 @@ def build(
     tables.keep(built.table)
     if use:
         tables.use(built.table)
+    warn_of(built.foreign)
     if as_json:
         print_json(built.as_json())
         return
@@ -115,6 +118,8 @@ def compare(
         texts = sample(seen(documents(paths, settings), lambda done: advance(done, None)), left.language, sampled)
     if not texts:
         messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
+    strange = foreign(left.language, texts, left)
+    warn_of([strange] if strange else [])
     told, shares = correlation(left, right), changed(texts, left, right)
     if plot is not None:
         draw({f"{left.name} to {right.name}": shares}, f"Fingerprints that change ({len(texts):,} documents)", plot)
