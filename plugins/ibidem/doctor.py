@@ -2,11 +2,14 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 
+from ibidem.foreign import REMEDY, Overheard
 from ibidem.reasons import counted
 from ibidem_engines.engine import Engine, Info
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers.extra import require
@@ -15,6 +18,9 @@ from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_workers.app import answers
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.settings import Settings, masked, shown
+
+FIRST = 50
+"""So many documents are looked at for their language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +73,8 @@ def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
 def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
     """Look at the engine and at how the documents in the index are signed."""
     try:
-        engine = opened()
-        try:
+        with closing(opened()) as engine:
             info = engine.info()
-        finally:
-            engine.close()
     except IbidemError as error:
         yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
         return
@@ -84,7 +87,32 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
         what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
         yield Check("schema", ok=False, what=what, remedy="write it anew with: ibidem backfill --into NAME")
         return
-    yield from of_signatures(info, Tables(settings.tables))
+    tables = Tables(settings.tables)
+    yield from of_signatures(info, tables)
+    yield from of_languages(opened, tables)
+
+
+def first_documents(engine: Engine) -> list[Document]:
+    """Read the documents that were written first."""
+    hits = next(iter(engine.scan()), [])[:FIRST]
+    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
+
+
+def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
+    """Look whether the first documents are in the language of the idf table that they are signed with."""
+    heard, current = Overheard(), tables.current()
+    try:
+        with closing(opened()) as engine:
+            for _ in heard.passing(first_documents(engine)):
+                pass
+        found = heard.foreign(lambda language: tables.named(current.get(language, "")))
+    except IbidemError as error:
+        yield Check("languages", ok=False, what=error.what, remedy=error.remedy)
+        return
+    for each in found:
+        yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
+    if not found:
+        yield Check("languages", ok=True, what="the first documents are in the languages that they say")
 
 
 def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:

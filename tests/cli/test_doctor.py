@@ -1,5 +1,6 @@
 """`ibidem doctor`: every setting with its origin, and what answers."""
 
+import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -44,3 +45,15 @@ def test_doctor_names_an_index_of_another_schema_and_what_mends_it(run: Run, ans
     assert "ibidem backfill" in check["remedy"]
     assert run("search", "drains")[0] == 1
     assert "schema 0" in run("search", "drains")[2]
+
+
+def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: Run, answer: Answer) -> None:
+    words = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte"
+    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9}) for at in range(6)]
+    Path("german.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert [check["ok"] for check in answer("doctor")["checks"] if check["name"] == "languages"] == [True]
+    run("ingest", "german.jsonl")
+    (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "languages")
+    assert not check["ok"]
+    assert "6 of 6 sampled documents of language 'en'" in check["what"]
+    assert "`language`" in check["remedy"]
