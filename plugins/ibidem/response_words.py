@@ -63,6 +63,8 @@ def account_line(response: Response, first: int) -> str:
     if told["mode"] != "off":
         parts.append(counted(grouped["in_window"], "group"))
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
+    if told.get("unsigned") and told["unsigned"] == documents["in_window"]:
+        parts[-1] += " (ibidem backfill signs what an index holds)"
     if told.get("capped"):
         parts.append(f"look-up cut for {counted(len(told['capped']), 'lead')}")
     if told.get("limited"):

@@ -16,6 +16,7 @@ from ibidem_engines.wire import Cluster
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000
+THERE = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
 
 READ_OFTEN: frozenset[Ledger] = frozenset(("overrides",))
 """Ledgers that every search reads and people write: made visible as they are written, the others as they are read."""
@@ -31,13 +32,13 @@ def note(cluster: Cluster, index: str, ledger: Ledger, entries: Mapping[str, Map
 
 
 def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read records in slices; see `Engine.noted`."""
+    """Read records in slices; see `Engine.noted`. Beside an index of others there are none."""
     name = f"{index}-{ledger_name(ledger)}"
     if ledger not in READ_OFTEN:
         _make_visible(cluster, name)
     body = _slice({"prefix": {"key": prefix}} if prefix else {"match_all": {}})
     while True:
-        hits = cluster.ask("POST", f"/{name}/_search", body, allow_partial_search_results="false")["hits"]["hits"]
+        hits = cluster.ask("POST", f"/{name}/_search", body, **THERE)["hits"]["hits"]
         yield from ((hit["_source"]["key"], hit["_source"]["entry"]) for hit in hits)
         if len(hits) < SLICE:
             return
@@ -83,7 +84,7 @@ def _slice(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_visible(cluster: Cluster, name: str) -> None:
-    cluster.ask("POST", f"/{name}/_refresh")
+    cluster.ask("POST", f"/{name}/_refresh", ignore_unavailable="true")
 
 
 def _id(key: str) -> str:

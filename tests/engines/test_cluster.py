@@ -256,6 +256,7 @@ class TestForeignIndex:
         assert list(stored.snippets) == ["\ue000grain\ue001 fell"]
         assert (stored.document.text, stored.document.meta, stored.version) == ("grain fell", {"place": "Chicago"}, 0)
         assert [[hit.id for hit in some] for some in engine.scan()] == [["t0", "t1"]]
+        assert [*engine.noted("overrides"), *engine.noted("runs")] == []
 
     def test_it_is_not_written_before_it_has_our_fields(self, address: str) -> None:
         theirs(address, {})
