@@ -1,6 +1,7 @@
 """The pages: the list at `/`, one document, its duplicates, two side by side, and a reader's word on them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 from urllib.parse import parse_qs, urlencode
 
@@ -18,12 +19,14 @@ from ibidem.gateway.overrides import check_allowed
 from ibidem.gateway.page.choices import Choices, choices
 from ibidem.gateway.page.documents import copies_of
 from ibidem.gateway.page.entries import listed, web_address
+from ibidem.gateway.page.export import FORMATS, rows
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, PageState, Shown
 from ibidem.gateway.page.timeline import timeline
 from ibidem.gateway.parameters import Id, Known, NoParameters, PairParameters
 from ibidem.gateway.refusals import Answered
 from ibidem.gateway.watched import watched_search
+from ibidem.grouped_search import examined
 from ibidem.inspection import inspect as find_copies
 from ibidem.linkedtext import PagedText
 from ibidem.recorded import recorded
@@ -104,6 +107,21 @@ def more(response: Any, state: PageState) -> bool:
         return bool(state.page * state.size < told["documents"]["matched"])
     seen = state.page * state.size < told["groups"]["in_window"]
     return bool(seen or (told["documents"]["beyond_window"] and state.sort == "relevance" and not told.get("limited")))
+
+
+@router.get("/export.{ending}")
+def export(ending: str, engine: CallersEngine, given: WithGiven, asked: Annotated[Shown, Query()]) -> Response:
+    """Give the examined documents of a list as a table, duplicates behind their leads."""
+    if ending not in FORMATS:
+        raise Answered(
+            404, "resource_not_found_exception", f"no export as {ending!r}", f"right are {', '.join(FORMATS)}"
+        )
+    state = replace(asked.state(), dedupe="indent", page=1)
+    request = state.request()
+    found = examined(engine, state.query(), request, size=request.window, tables=tables_of(given), order=state.sort)
+    media, write = FORMATS[ending]
+    name = {"content-disposition": f'attachment; filename="ibidem.{ending}"', "cache-control": "private, no-store"}
+    return Response(write(rows(found.response)), media_type=media, headers=name)
 
 
 @router.get("/document")
