@@ -13,7 +13,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.clues import Clue
 from ibidem_ingest.signatures.signature import Signatures
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts"]
 
 
 class Fate(StrEnum):

@@ -22,6 +22,7 @@ COMMANDS = {
     "search": "Show a result list with its duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
+    "alerts": "Save searches that report only what duplicates nothing reported before.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "backfill": "Sign what an index already holds, in its place or into a new index.",
     "idf": "Build, choose, show or compare tables of word frequencies.",

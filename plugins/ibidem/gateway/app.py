@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway import documents, exposition, health, overrides, root, searching
+from ibidem.gateway import documents, exposition, feed, health, overrides, root, searching
 from ibidem.gateway.bounds import Bounds
 from ibidem.gateway.documentation import documented
 from ibidem.gateway.engines import Engines
@@ -32,6 +32,7 @@ ROUTERS = (
     docs.router,
     documents.router,
     overrides.router,
+    feed.router,
     root.router,
     searching.router,
 )

@@ -1,0 +1,107 @@
+"""`ibidem alerts`: saved searches that report only documents which duplicate nothing reported before."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ibidem.alerts import Alert, alerts, named, remove, run, save
+from ibidem.cli.console import print_json, results
+from ibidem.cli.marked import harmless
+from ibidem.cli.opened import opened_engine
+from ibidem.cli.options import Json, Level, parameter
+from ibidem.reasons import counted
+from ibidem_ingest.document import Document
+
+app = typer.Typer(help="Saved searches that report only documents which duplicate nothing reported before.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The alert's name.", show_default=False)]
+
+
+@app.command()
+def add(
+    name: Name,
+    words: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in ibidem search.", show_default=False)],
+    level: Level = None,
+    preset: Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")] = None,
+    window: Annotated[str | None, parameter("dedupe_window", "--window", "N")] = None,
+    window_days: Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")] = None,
+    filters: Annotated[
+        list[str] | None, typer.Option("--filter", metavar="FIELD=VALUE", help="As in ibidem search.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Save a search; the first run reports all that matches, each text once."""
+    given = {
+        "dedupe_level": level,
+        "dedupe_preset": preset,
+        "dedupe_window": window,
+        "dedupe_window_days": window_days,
+    }
+    dedupe = tuple((key, value) for key, value in given.items() if value is not None)
+    alert = Alert(name, " ".join(words), tuple(filters or ()), dedupe)
+    with opened_engine() as engine:
+        save(engine, alert)
+    show([alert], as_json=as_json)
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the saved searches."""
+    with opened_engine() as engine:
+        found = alerts(engine)
+    show(found, as_json=as_json)
+
+
+@app.command("run")
+def run_(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="All of them without a name.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Report what is new since the last run, and remember it."""
+    with opened_engine() as engine:
+        wanted = [named(engine, name)] if name else alerts(engine)
+        found = {alert.name: run(engine, alert) for alert in wanted}
+    if as_json:
+        print_json({"new": {alert: [described(each) for each in new] for alert, new in found.items()}})
+        return
+    for alert, new in found.items():
+        results().print(Text.assemble((harmless(alert), "title"), f": {counted(len(new), 'new document')}"))
+        for each in new:
+            results().print(Text(f"  {line(each)}"))
+
+
+@app.command("remove")
+def remove_(name: Name, as_json: Json = False) -> None:
+    """Remove a saved search and what it remembers."""
+    with opened_engine() as engine:
+        alert = named(engine, name)
+        remove(engine, name)
+    show([alert], as_json=as_json)
+
+
+def show(found: list[Alert], *, as_json: bool) -> None:
+    """Print alerts."""
+    if as_json:
+        print_json({"alerts": [each.as_record() for each in found]})
+        return
+    if not found:
+        results().print("No alerts.")
+    for each in found:
+        asked = " ".join([each.query, *each.filters, *(f"{key}={value}" for key, value in each.dedupe)])
+        results().print(Text.assemble((harmless(each.name), "title"), f"  {harmless(asked)}"))
+
+
+def described(document: Document) -> dict[str, str]:
+    """Return what is told of a new document."""
+    return {"id": document.id, "title": document.title, "date": document.date, "source": document.source}
+
+
+def line(document: Document) -> str:
+    """Name a document on one line."""
+    return " · ".join(harmless(part) for part in (document.title or document.id, *about(document)) if part)
+
+
+def about(document: Document) -> tuple[str, ...]:
+    """Return date, source and id."""
+    return document.date, document.source, document.id
