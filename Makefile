@@ -22,7 +22,7 @@ test: install
 	$(BIN)/pytest --durations=10
 
 quick: install
-	$(BIN)/pytest -m "not server" --quiet
+	$(BIN)/pytest -m "not server" --quiet --numprocesses auto --dist loadfile
 
 check: install
 	$(BIN)/ruff check .
