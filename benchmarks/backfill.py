@@ -4,8 +4,8 @@
 
 The server is the one in IBIDEM_TEST_OPENSEARCH (or IBIDEM_TEST_ELASTICSEARCH), or started as the tests start it. An
 index of others, two shards, with field names of its own, is filled with newswire stories and pages; this plain
-load is timed too. Then `ibidem backfill` runs as a process of its own. Its resident memory, and that of its processes that sign,
-is read from /proc whenever a page is accounted for, and told at 10, 50 and 100 % of the documents.
+load is timed too. Then `ibidem backfill` runs as a process of its own. Its resident memory, and that of its processes
+that sign, is read from /proc whenever a page is accounted for, and told at 10, 50 and 100 % of the documents.
 """
 
 import argparse
@@ -101,12 +101,9 @@ def watched(settings: Settings, engine: Engine) -> list[Seen]:
     while process.poll() is None:
         one = noted(engine)
         done = one.documents if one else 0
-        if not seen or done > seen[-1].documents:
-            seen.append(
-                Seen(
-                    done, time.perf_counter() - began, resident(process.pid), sum(map(resident, children(process.pid)))
-                )
-            )
+        at_work = children(process.pid)
+        if len(at_work) >= settings.workers and (not seen or done > seen[-1].documents):
+            seen.append(Seen(done, time.perf_counter() - began, resident(process.pid), sum(map(resident, at_work))))
         time.sleep(LOOKS_EVERY_S)
     if process.returncode not in (0, 3):
         raise SystemExit(f"backfill left with {process.returncode}")

@@ -92,14 +92,18 @@ class ClusterEngine:
         In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
         """
-        self._readable()
+        indices = self._readable().indices
+        places = {
+            each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
+        }
+        wanted = list(dict.fromkeys(place for each in places.values() for place in each))
         theirs = query if query is not None and (query.native is not None or not self.fields.own) else None
         found: dict[tuple[str, str], Stored] = {}
-        for at in range(0, len(ids), AT_ONCE):
-            some = list(dict.fromkeys(ids[at : at + AT_ONCE]))
+        for at in range(0, len(wanted), AT_ONCE):
+            some = wanted[at : at + AT_ONCE]
             for hit in self._read(some) if theirs is None else self._marked(some, theirs):
                 found[hit["_index"], hit["_id"]] = shown(hit, self.fields, query if theirs is None else None)
-        return [found[each] for each in ids if each in found]
+        return [found[place] for each in ids for place in places[each] if place in found]
 
     def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
         """See `Engine.find`."""
@@ -244,14 +248,18 @@ class ClusterEngine:
         return self._cluster.hold(answer_to(self._target().search(body)))
 
     def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
-        """Read documents as searches see them."""
+        """Read documents as searches see them; in an index of others also those that a routing keeps elsewhere."""
         asked = [{"_index": index, "_id": name} for index, name in ids]
         answer = self._cluster.ask("POST", "/_mget", {"docs": asked}, realtime="false") if ids else {"docs": []}
         for each in answer["docs"]:
             failure = failure_of(503, each) if "error" in each else None
             if failure is not None and failure.kind != "index_not_found_exception":
                 raise judged(failure, self._cluster.shown)
-        return [each for each in answer["docs"] if each.get("found")]
+        found: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
+        if len(found) < len(ids) and not self.fields.own:
+            there = {(each["_index"], each["_id"]) for each in found}
+            found += self._search(dsl.by_name([each for each in ids if each not in there]))["hits"]["hits"]
+        return found
 
     def _marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
         """Search for documents by id, so that the server marks the query's words."""

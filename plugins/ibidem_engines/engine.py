@@ -219,7 +219,10 @@ class Engine(Protocol):
         """Rank what matches and return the first `size` hits with packed signatures only."""
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
-        """Read documents by (index, id), in the order asked; those that are gone are left out."""
+        """Read documents by (index, id), in the order asked; those that are gone are left out.
+
+        Where the index's name is an alias, it stands for every index behind it.
+        """
 
     def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
         """Look up signature values, an answer for each search; with a query, only among what matches it."""

@@ -258,6 +258,23 @@ class TestForeignIndex:
         assert [[hit.id for hit in some] for some in engine.scan()] == [["t0", "t1"]]
         assert [*engine.noted("overrides"), *engine.noted("runs")] == []
 
+    def test_a_document_with_a_routing_of_its_own_is_read_too(self, address: str) -> None:
+        theirs(address, {}, number_of_shards=5)
+        for number in range(6):
+            ask(address, "PUT", f"/theirs/_doc/t{number}?routing=r{number}&refresh=true", '{"body": "grain"}')
+        engine = at(f"{address}/?fields=text=body,meta=", "theirs")
+        names = [("theirs", f"t{number}") for number in range(7)]
+        assert [stored.document.id for stored in engine.fetch(names)] == [f"t{number}" for number in range(6)]
+
+    def test_a_document_is_read_by_the_alias_of_its_index(self, address: str) -> None:
+        theirs(address, {"text": {"type": "text"}})
+        fill(address, {"text": "grain"})
+        for index in ("theirs", INDEX):
+            add = {"actions": [{"add": {"index": index, "alias": "both"}}]}
+            ask(address, "POST", "/_aliases", json.dumps(add))
+            found = at(address, "both").fetch([("both", "t0"), ("theirs", "t0"), ("both", "none")])
+            assert [(stored.index, stored.document.id) for stored in found] == [("theirs", "t0")] * 2
+
     def test_it_is_not_written_before_it_has_our_fields(self, address: str) -> None:
         theirs(address, {})
         with pytest.raises(Permanent, match=r"'theirs' has no fields of ibidem yet.*ibidem backfill"):
