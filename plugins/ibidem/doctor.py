@@ -122,7 +122,7 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
             "unsigned",
             ok=True,
             what=f"{counted(info.unsigned, 'document')} without signatures: without words, or written by others",
-            remedy="they are found, and never grouped",
+            remedy="they are found, and never grouped; sign what others wrote with: ibidem backfill",
         )
     else:
         yield Check("unsigned", ok=True, what="every document is signed")

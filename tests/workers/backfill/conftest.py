@@ -1,6 +1,7 @@
 """What the tests of a backfill stand on: an index of others with its own names, two shards, routing, an alias."""
 
 import json
+import os
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +20,10 @@ KINDS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
     pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
 )
-ALIAS, FIRST, SECOND = "evening-paper", "evening-paper-1", "evening-paper-2"
+ALIAS = f"evening-paper-of-{os.getpid()}"
+"""A name of this process's own: several may run tests on one server."""
+
+FIRST, SECOND = f"{ALIAS}-1", f"{ALIAS}-2"
 MAPPING = {
     "dynamic": "strict",
     "properties": {
@@ -52,7 +56,7 @@ class Theirs:
         for name in (FIRST, SECOND):
             ask(self.address, "DELETE", f"/{name}?ignore_unavailable=true")
         for ledger in ("runs", "dead", "tombstones", "overrides"):
-            for name in (ALIAS, FIRST, SECOND, "another"):
+            for name in (ALIAS, FIRST, SECOND):
                 ask(self.address, "DELETE", f"/{name}-ibidem-{ledger}?ignore_unavailable=true")
 
     def write(self, documents: dict[str, Source], index: str = ALIAS, verb: str = "index", **head: object) -> None:

@@ -163,7 +163,7 @@ class TestTheirIndex:
         actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
         ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
         with pytest.raises(UsageError, match=f"several indexes stand behind '{ALIAS}': {FIRST}, {SECOND}"):
-            replace_index(Replacement("evening-paper-3"), at_theirs)
+            replace_index(Replacement(f"{ALIAS}-3"), at_theirs)
 
     def test_pipelines_see_no_document_twice_and_are_there_afterwards(
         self, theirs: Theirs, at_theirs: Settings

@@ -254,7 +254,7 @@ class TestGoingOn:
         ingest_documents(documents, settings)
         Tables(settings.tables).use(Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
         for _ in range(2):
-            kill_in_the_middle(settings, pages=1)
+            kill_in_the_middle(settings, tmp_path, documents=500)
         with closing(open_engine(settings.address, settings.index)) as engine:
             first = noted(engine)
             assert first is not None
@@ -263,6 +263,24 @@ class TestGoingOn:
             assert run == first.run
             assert counts(engine, run) == told(read=3_000, indexed=3_000)
             assert list(engine.info().tables.values()) == [3_000]
+
+    def test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost(
+        self, theirs: Theirs, at_theirs: Settings, their_engine: Engine, tmp_path: Path
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(2_500))
+        before = theirs.sources()
+        several = at_theirs.changed(concurrency=2)
+        kill_in_the_middle(several, tmp_path, documents=500)
+        kill_in_the_middle(several, tmp_path, documents=500)
+        theirs.write({"t7": story(7, 1), "t9000": story(9_000)})
+        run = in_place(several)
+        assert summary(their_engine, run)["indexed"] in (2_501, 2_502)  # t7 twice, when it was signed before
+        assert summary(their_engine, run)["refused"] == 0
+        assert theirs.sources() == before | {"t7": story(7, 1), "t9000": story(9_000)}
+        assert len(theirs.signed()) == 2_501
+        again = in_place(several)
+        assert (again != run, counts(their_engine, again)) == (True, told(read=2_501, unchanged=2_501))
 
     def test_ctrl_c_says_how_to_go_on(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(40)], settings)
@@ -280,18 +298,18 @@ class TestGoingOn:
         assert in_place(settings) != in_place(settings)
 
 
-def kill_in_the_middle(settings: Settings, pages: int) -> None:
-    """Start a backfill in a process of its own, and kill it when some pages are done; its own processes end too."""
+def kill_in_the_middle(settings: Settings, folder: Path, documents: int) -> None:
+    """Start a backfill in a process of its own, and kill it when some documents are done; its own processes end too."""
     code = "from ibidem_workers.settings import load; from ibidem_workers.backfill.run import in_place\n"
     code += "if __name__ == '__main__': in_place(load())"
-    script = settings.tables.parent / "backfill.py"
+    script = folder / "backfill.py"
     script.write_text(code, encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     process = subprocess.Popen([sys.executable, script], env=environment | settings.as_environment())
     with closing(open_engine(settings.address, settings.index)) as engine:
         before = noted(engine)
         start = before.documents if before else 0
-        while (one := noted(engine)) is None or one.documents < start + 500 * pages:
+        while (one := noted(engine)) is None or one.documents < start + documents:
             assert process.poll() is None
             time.sleep(0.005)
     children = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
