@@ -57,7 +57,9 @@ class Backfill:
 
     def run(self) -> None:
         """Sign what stands there, or what an earlier one left, and what others write meanwhile until that is little."""
-        self.sign(parsed(self.checkpoint.upto) or self._holding.newest())
+        # Also when an earlier one said how far to go: what it wrote has to be seen before it is counted.
+        now = self._holding.newest()
+        self.sign(parsed(self.checkpoint.upto) or now)
         for _ in range(MOST_PASSES):
             if self.sign(self._holding.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
