@@ -7,7 +7,8 @@ that a search reads for every hit of a window. *Parts*: pages or chunks and uniq
 Then what signatures and their look-up values add to a document in each kind of index: SQLite beside a bare FTS5 table
 of title and text, the servers beside the same index without the object `ibidem`, both after a merge into one segment.
 The lean layout compresses texts, too: below 0, this saves more than signatures cost. Signing: processor time of one
-thread, all signatures.
+thread, all signatures. A worker's memory: the most that the largest of them held while a collection went through the
+queue into SQLite.
 """
 
 import argparse
@@ -29,8 +30,10 @@ from ibidem_engines.engine import Record
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
 from ibidem_workers.records import records
+from ingest import through_the_queue
 from measured import write
 from servers.indices import remove_indices
 from servers.session import Servers
@@ -47,6 +50,10 @@ KINDS = {
 CHARACTERS = 6_000_000
 DOCUMENTS = 5_000
 """So much of a collection is measured, whichever comes first."""
+
+
+WORKED = ("reuters21578", "ecco_tcp_pages")
+"""Collections that workers take whole, those first that need less memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +209,15 @@ def measured(asked: argparse.Namespace) -> list[Cost]:
     return list(costs.values())
 
 
+def worker_memory(collections: Path) -> Iterator[str]:
+    """Measure the memory of workers, before this process grows: Linux counts what the parent ever held."""
+    for name in WORKED:
+        with tempfile.TemporaryDirectory() as folder:
+            source = collections / name / "docs.jsonl.xz"
+            taken = through_the_queue(lambda source=source: read([source]), Path(folder), 0)
+        yield f"- {KINDS[name][0]} ({taken.summary['indexed']:,}): {taken.peak:.0f} MB"
+
+
 def told(costs: Sequence[Cost]) -> Iterator[str]:
     """Write the costs down."""
     indexes = list(costs[0].added)
@@ -222,7 +238,9 @@ def main() -> None:
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
     options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
-    lines = list(told(measured(options.parse_args())))
+    asked = options.parse_args()
+    memory = list(worker_memory(asked.collections))
+    lines = [*told(measured(asked)), "", "A worker's memory:", "", *memory]
     sys.stdout.write("\n".join(lines) + "\n")
     write(
         "sizing",

@@ -9,6 +9,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\[([^\]]*)\]\(((?:docs/)?figures/[\w-]+\.md)(?:#[^)]*)?\)")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+SHOWN = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+"""What commands print, and what is typed: examples, no claims."""
+
+MEASURED = re.compile(r"\d[\d.,]* ?(?:ms|µs|[Kk]B|documents a second)\b|(?<![\d.])[01]?\.\d{3}\b")
+"""Times, sizes and shares that nobody knows without measuring."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -16,6 +21,12 @@ def test_every_figure_that_a_page_links_stands_on_the_page_of_its_benchmark(page
     for said, target in LINK.findall(page.read_text(encoding="utf-8")):
         measured = NUMBER.findall((page.parent / target).read_text(encoding="utf-8"))
         assert not set(NUMBER.findall(said)) - set(measured), f"{page.name}: {said!r} is not in {target}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_measured_figure_stands_on_a_page_without_a_link_to_its_benchmark(page: Path) -> None:
+    claims = LINK.sub("", SHOWN.sub("", page.read_text(encoding="utf-8")))
+    assert not MEASURED.findall(claims), f"{page.name}: write [figure](figures/….md)"
 
 
 def test_every_page_of_figures_says_when_and_how_they_were_taken() -> None:
