@@ -10,6 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FIGURES = ROOT / "docs" / "figures"
+CODE = ("benchmarks", "ingest", "mappings", "plugins", "workers", "pyproject.toml")
 
 
 def write(name: str, title: str, lines: Iterable[str]) -> Path:
@@ -44,8 +45,8 @@ def shown(arguments: Iterable[str]) -> list[str]:
 
 
 def commit() -> str:
-    """Return the commit that is measured, marked when files other than figures were changed since."""
-    changed = told_by_git("status", "--porcelain", "--", str(ROOT), f":(exclude){FIGURES}")
+    """Return the commit that is measured, marked when the code was changed since."""
+    changed = told_by_git("status", "--porcelain", "--", *CODE)
     return told_by_git("rev-parse", "--short=10", "HEAD") + (", changed since," if changed else "")
 
 

@@ -226,7 +226,8 @@ def section(labelled: Labelled, folder: Path, tables: Tables, seeds: int) -> Ite
 
 def compared(ours: float, theirs: float) -> str:
     """Say which of two figures is the higher one."""
-    return f"{ours:.3f} is {'better' if ours > theirs else 'NOT better'} than {theirs:.3f}"
+    verdict = "better than" if ours > theirs else "as good as" if ours == theirs else "NOT as good as"
+    return f"{ours:.3f} is {verdict} {theirs:.3f}"
 
 
 def main() -> None:
