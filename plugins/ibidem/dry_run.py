@@ -158,7 +158,7 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
     """
     looked = _Looked()
     with opened(settings) as (engine, holding):
-        holding.check("copy" if not holding.alias else "place")
+        holding.check("memory")
         check_fields(holding)
         upto = holding.newest()
         documents = sum(map(holding.count, whole(upto)))

@@ -62,7 +62,7 @@ class ClusterHolding:
         known = self._layout
         if target == "place":
             layout.check_readable(known, self.index, self._cluster)
-        elif len(known.indices) > 1:
+        elif target == "copy" and len(known.indices) > 1:
             raise UsageError(
                 f"several indexes stand behind {self.index!r}: {', '.join(known.indices)}",
                 "copy them one by one, each by its own name in IBIDEM_INDEX",

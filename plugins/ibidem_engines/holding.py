@@ -11,8 +11,8 @@ from typing import Literal, Protocol
 from ibidem_engines.engine import Engine, Ledger, Outcome, Record
 from ibidem_ingest.document import Document
 
-Target = Literal["place", "copy"]
-"""Whether signatures are added to the documents in their place, or to their copies in another index."""
+Target = Literal["place", "copy", "memory"]
+"""Where signatures go: to the documents in their place, to copies in another index, or nowhere."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

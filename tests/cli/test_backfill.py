@@ -1,6 +1,10 @@
 """`ibidem backfill`: what each way of it prints, and how it leaves."""
 
+import json
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -120,6 +124,20 @@ def test_names_of_fields_are_for_clusters(run: Run, monkeypatch: pytest.MonkeyPa
     assert code == 2
     assert "IBIDEM_FIELDS" in err
     assert "SQLite" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, number: signal.Signals) -> None:
+    code = "from ibidem.cli import main; main()"
+    command = [sys.executable, "-c", code, "backfill", "--follow", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    assert process.stderr.readline() == "5 documents looked at; following what others write\n"
+    process.send_signal(number)
+    out, _ = process.communicate()
+    assert process.returncode == 0
+    found = json.loads(out)
+    assert (found["read"], found["unchanged"], found["state"]) == (5, 5, "done")
 
 
 def test_an_index_that_is_not_there_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

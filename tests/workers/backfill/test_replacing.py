@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,18 @@ class TestTheirIndex:
         engine = open_engine(at_theirs.address, SECOND)
         assert summary(engine, done.run)["refused"] == 1
         engine.close()
+
+    def test_every_byte_of_a_document_stays_as_it_is(self, theirs: Theirs, at_theirs: Settings) -> None:
+        theirs.make({"dynamic": False, "properties": {}})
+        numbers = '"price" : 1.50, "exact": 12345678901234567890.123456789, "n": [1E2]'
+        raw = f'{{ {numbers},  "body": {{"content": "\\u0070eople"}} }}'
+        ask(theirs.address, "PUT", f"/{ALIAS}/_doc/t1?refresh=true", raw)
+        replace_index(Replacement(SECOND), at_theirs.changed(fields="text=body.content,meta="))
+        host = theirs.address.partition("://")[2]
+        with closing(HTTPConnection(host)) as connection:
+            connection.request("GET", f"/{SECOND}/_source/t1")
+            told = connection.getresponse().read().decode()
+        assert told.startswith(raw[:-1] + ',"ibidem":{')
 
     def test_mapping_and_settings_are_those_of_the_first_index(self, theirs: Theirs, at_theirs: Settings) -> None:
         theirs.make(shards=3)

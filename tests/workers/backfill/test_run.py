@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +22,17 @@ from hypothesis import strategies as st
 from ibidem_engines import cluster_holding
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Permanent
-from ibidem_engines.holding import Held, Name
+from ibidem_engines.holding import Held, Holding, Name
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.backfill import portions, signers
 from ibidem_workers.backfill.checkpoint import noted
-from ibidem_workers.backfill.run import in_place
+from ibidem_workers.backfill.page import Desk
+from ibidem_workers.backfill.run import Backfill, in_place
+from ibidem_workers.backfill.signers import Place
 from ibidem_workers.ingest import Interrupted, ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
@@ -282,6 +286,19 @@ class TestGoingOn:
         again = in_place(several)
         assert (again != run, counts(their_engine, again)) == (True, told(read=4_001, unchanged=4_001))
 
+    def test_a_document_that_ends_its_process_is_refused_and_all_others_are_signed(
+        self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
+        monkeypatch.setattr(signers, "FEW", 0)
+        monkeypatch.setattr(portions, "PAGE", 10)
+        monkeypatch.setattr(Backfill, "_place", lambda self: Deadly(settings, settings.index))
+        run = in_place(settings)
+        assert counts(engine, run) == told(read=30, unchanged=29, refused=1)
+        refusals: Any = summary(engine, run)["refusals"]
+        assert [(one["id"], one["where"]) for one in refusals] == [("d14", "index ibidem")]
+        assert "ended the process" in refusals[0]["why"]
+
     def test_ctrl_c_says_how_to_go_on(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(40)], settings)
 
@@ -296,6 +313,30 @@ class TestGoingOn:
     def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], settings)
         assert in_place(settings) != in_place(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadly(Place):
+    """A place whose documents end the process that reads one of them."""
+
+    def desk(self) -> Desk:
+        desk = Place.desk(self)
+        return replace(desk, holding=DeadlyHolding(desk.holding))  # type: ignore[arg-type]
+
+
+class DeadlyHolding:
+    """What an index holds, one document of which ends whoever reads it."""
+
+    def __init__(self, holding: Holding) -> None:
+        self.holding = holding
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.holding, name)
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+        if any(name.id == "d14" for name in names):
+            os._exit(9)
+        return self.holding.read(names, raw=raw)
 
 
 def kill_in_the_middle(settings: Settings, folder: Path) -> None:

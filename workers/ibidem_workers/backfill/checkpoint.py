@@ -1,6 +1,6 @@
 """How far a backfill is: noted before each page, so that the same command goes on where a killed one stopped."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ class OpenPage:
         after: Number of the last write before it.
         upto: Number of its last write.
         documents: How many documents it had.
+        deaths: How often a process ended with the page in hand.
     """
 
     number: int
@@ -34,6 +35,7 @@ class OpenPage:
     after: int
     upto: int
     documents: int
+    deaths: int = 0
 
     @property
     def stretch(self) -> Stretch:
@@ -95,6 +97,17 @@ class Checkpoint:
         self.done[str(stretch.part)] = stretch.upto
         self.pages.append(page)
         return page
+
+    def part_into_singles(self, page: OpenPage, orders: Sequence[int]) -> None:
+        """Take each document of a page as handed out alone, as suspect as the page was.
+
+        Args:
+            page: The page.
+            orders: Numbers of the writes that its documents come from.
+        """
+        for order in orders:
+            self.pages.append(OpenPage(self.number, page.part, order - 1, order, 1, deaths=page.deaths - 1))
+            self.number += 1
 
     def settle(self, number: int, documents: int) -> None:
         """Take a page as accounted for."""

@@ -10,7 +10,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
 from ibidem_engines.holding import Holding, Marks, Part, Stretch
 from ibidem_engines.opening import open_engine, open_holding
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.account import Account
 from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
@@ -19,6 +19,7 @@ from ibidem_workers.backfill.page import Page, Written, page_key
 from ibidem_workers.backfill.portions import PAGE, names, paged
 from ibidem_workers.backfill.signers import Place, Signers
 from ibidem_workers.ingest import Interrupted
+from ibidem_workers.pool import WorkersFailed
 from ibidem_workers.run_record import HEADS, RunRecord, State, new_run
 from ibidem_workers.settings import Settings
 
@@ -30,6 +31,12 @@ LITTLE = 1_000
 
 MOST_PASSES = 20
 """Passes after which it is enough in any case, since others write as quickly as is read."""
+
+DEATHS = 2
+"""How often a process may end with a page in hand; the first time others were in hand as well."""
+
+MOST_DEATHS = 12
+"""Processes that may end one after the other, and no page be done in between, before it is none of the documents."""
 
 Pending = tuple[Page, Part, Callable[[], Written]]
 """A page that was handed out, where it stands, and what waits for what comes of it."""
@@ -54,6 +61,8 @@ class Backfill:
         self._own = OwnWrites()
         self._expected = 0
         self._waiting: deque[Pending] = deque()
+        self._in_hand: set[int] = set()
+        self._deaths = 0
 
     def run(self) -> None:
         """Sign what stands there, or what an earlier one left, and what others write meanwhile until that is little."""
@@ -72,6 +81,16 @@ class Backfill:
             late: When the copy has taken the first index's place: up to where it had been written then.
             changes_only: Whether documents that are signed already are not worth counting.
         """
+        while True:
+            try:
+                return self._sign(upto, late=late, changes_only=changes_only)
+            except WorkersFailed:
+                self._deaths += 1
+                if self._deaths > MOST_DEATHS:
+                    raise
+                self._bury()
+
+    def _sign(self, upto: Marks, *, late: Marks | None, changes_only: bool) -> int:
         self.checkpoint.upto = by_part(upto)
         left = [self.checkpoint.stretch(part) for part in upto]
         gaps = {stretch: list(self._own.gaps(stretch)) for stretch in left if stretch.after < stretch.upto}
@@ -81,6 +100,8 @@ class Backfill:
         with self._interruptible(), Signers(self._place(), documents) as signers:
             for page, part in again:
                 self._hand_out(signers, page, part)
+                if page.number in self._suspects:
+                    self._settle()
             for stretch, some in gaps.items():
                 self._through(signers, stretch, some, replace(_EMPTY, late=late, changes_only=changes_only))
             while self._waiting:
@@ -107,6 +128,32 @@ class Backfill:
             self._hand_out(signers, replace(like, run=one.run, number=opened.number, names=some), stretch.part)
         one.done[str(stretch.part)] = stretch.upto
 
+    def _bury(self) -> None:
+        """Note which pages were in hand when a process ended; these are signed alone, then document by document.
+
+        A document that ends its process twice is refused.
+        """
+        in_hand = [page for page in self.checkpoint.pages if page.number in self._in_hand]
+        for page in in_hand:
+            page.deaths += 1
+        for page in [page for page in in_hand if page.deaths >= DEATHS]:
+            left = self._holding.names(page.stretch, PAGE)
+            if page.documents == 1 and left:
+                why = "it ended the process that signed it; look at it, or leave it out"
+                account = Account(refusals=[Refusal(f"index {left[0].index}", left[0].id, "", why)])
+            else:
+                written = 0 if self.checkpoint.into else page.documents - len(left)
+                account = Account(indexed=max(0, written))
+                self.checkpoint.part_into_singles(page, [name.order for name in left])
+            self._engine.note("runs", {page_key(self.checkpoint.run, page.number): account.as_json()})
+            self.checkpoint.settle(page.number, account.documents)
+        self.note()
+
+    @property
+    def _suspects(self) -> set[int]:
+        """Numbers of the pages that were in hand when a process ended."""
+        return {page.number for page in self.checkpoint.pages if page.deaths}
+
     def _unaccounted(self) -> list[tuple[Page, Part]]:
         """Take up pages that were handed out and not accounted for, because something ended."""
         found = []
@@ -130,6 +177,7 @@ class Backfill:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
         page, part, wait = self._waiting[0]
         written = wait()
+        self._deaths = 0
         self._own.add(part, written.own)
         self.checkpoint.settle(page.number, written.account.documents)
         self._waiting.popleft()
@@ -145,6 +193,7 @@ class Backfill:
             self.note("interrupted")
             raise Interrupted(f"run {self.checkpoint.run} was stopped", "go on with the same command") from error
         except EngineError:
+            self._in_hand = {page.number for page, _, _ in self._waiting}
             self._waiting.clear()
             raise
 

@@ -5,10 +5,11 @@ import os
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from typing import Self
+from functools import cache
+from typing import Self, TypeVar
 
 from ibidem_engines.opening import open_engine, open_holding
 from ibidem_ingest.idf.tables import Tables
@@ -19,7 +20,9 @@ from ibidem_workers.settings import Settings
 FEW = 1_500
 """Documents for which no process is worth its start."""
 
-_desk: Desk | None = None
+Answer = TypeVar("Answer")
+
+_place: "Place | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +91,32 @@ class Signers:
             return lambda: written
         if self._pool is None:
             raise RuntimeError("signers work inside their context only")
-        future = self._pool.submit(_through, page)
-        return lambda: _written(future)
+        pool = self._pool
+        future = _unless_ended(lambda: pool.submit(_through, page))
+        return lambda: _unless_ended(future.result)
 
 
-def _written(future: "Future[Written]") -> Written:
+def _unless_ended(call: Callable[[], Answer]) -> Answer:
     try:
-        return future.result()
+        return call()
     except BrokenProcessPool as error:
         raise WorkersFailed("a process that signs has ended", "go on with the same command") from error
 
 
 def _begin(place: Place) -> None:
     """Prepare a process: Ctrl-C is its parent's to answer, and it ends with its parent, however that ends."""
-    global _desk  # noqa: PLW0603 - the one thing that a process of the pool keeps
+    global _place  # noqa: PLW0603 - what a process of the pool is told once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _desk = place.desk()
+    _place = place
+
+
+@cache
+def _desk() -> Desk:
+    """Open what is needed, at the first page: what goes wrong is then that page's answer."""
+    if _place is None:
+        raise RuntimeError("this process was not prepared")
+    return _place.desk()
 
 
 def _end_with_parent() -> None:
@@ -115,6 +127,4 @@ def _end_with_parent() -> None:
 
 
 def _through(page: Page) -> Written:
-    if _desk is None:
-        raise RuntimeError("this process was not prepared")
-    return through(_desk, page)
+    return through(_desk(), page)
