@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ from hypothesis import strategies as st
 from ibidem_engines import cluster_holding
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Permanent
-from ibidem_engines.holding import Held, Holding, Name
+from ibidem_engines.holding import Held, Name
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -30,14 +29,13 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.backfill import portions, signers
 from ibidem_workers.backfill.checkpoint import noted
-from ibidem_workers.backfill.page import Desk
 from ibidem_workers.backfill.run import Backfill, in_place
-from ibidem_workers.backfill.signers import Place
 from ibidem_workers.ingest import Interrupted, ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
+from workers.backfill.deadly import Deadly
 
 
 def counts(engine: Engine, run: str) -> dict[str, object]:
@@ -313,30 +311,6 @@ class TestGoingOn:
     def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], settings)
         assert in_place(settings) != in_place(settings)
-
-
-@dataclass(frozen=True, slots=True)
-class Deadly(Place):
-    """A place whose documents end the process that reads one of them."""
-
-    def desk(self) -> Desk:
-        desk = Place.desk(self)
-        return replace(desk, holding=DeadlyHolding(desk.holding))  # type: ignore[arg-type]
-
-
-class DeadlyHolding:
-    """What an index holds, one document of which ends whoever reads it."""
-
-    def __init__(self, holding: Holding) -> None:
-        self.holding = holding
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.holding, name)
-
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
-        if any(name.id == "d14" for name in names):
-            os._exit(9)
-        return self.holding.read(names, raw=raw)
 
 
 def kill_in_the_middle(settings: Settings, folder: Path) -> None:
