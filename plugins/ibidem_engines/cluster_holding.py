@@ -12,15 +12,18 @@ from ibidem_engines.dsl import Clause
 from ibidem_engines.engine import Fate, Ledger, Outcome
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.faults import failure_of, judged
-from ibidem_engines.fields import Fields, value_at
+from ibidem_engines.fields import OURS, Fields, value_at
 from ibidem_engines.held_source import held
 from ibidem_engines.holding import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
 from ibidem_engines.numbered import count, newest, states
-from ibidem_engines.source import OURS, Unfit, signed_part
+from ibidem_engines.source import Unfit, signed_part
 from ibidem_engines.target import in_path
 from ibidem_engines.wire import Cluster
 from ibidem_engines.writing import field_of, order_of
 from ibidem_ingest.errors import UsageError
+
+OF_A_STREAM = ".ds-"
+"""Before the names of the indexes that a data stream is made of."""
 
 SAMPLE = 20
 """Documents that are looked into for a field that no mapping names."""
@@ -62,6 +65,8 @@ class ClusterHolding:
         known = self._layout
         if target == "place":
             layout.check_readable(known, self.index, self._cluster)
+        elif target == "copy" and any(index.startswith(OF_A_STREAM) for index in known.indices):
+            raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
         elif target == "copy" and len(known.indices) > 1:
             raise UsageError(
                 f"several indexes stand behind {self.index!r}: {', '.join(known.indices)}",

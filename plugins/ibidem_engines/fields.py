@@ -6,6 +6,9 @@ from dataclasses import fields as members
 
 from ibidem_ingest.errors import UsageError
 
+OURS = "ibidem"
+"""The one object that ibidem adds to an index and its documents."""
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -39,7 +42,7 @@ def parse_fields(text: str) -> Fields:
     """Read `title=headline,text=body`; what is not named keeps our name.
 
     Raises:
-        UsageError: A name that a document does not have, or none after the sign.
+        UsageError: A name that a document does not have, or that comes twice, or none after the sign.
 
     >>> parse_fields("title=headline, text=article.body").text
     'article.body'
@@ -52,6 +55,10 @@ def parse_fields(text: str) -> Fields:
             raise UsageError(f"field {ours!r} in the field names is unknown", f"use {', '.join(names)}")
         if not separator or not (theirs or ours == "meta"):
             raise UsageError(f"field names {pair!r} are not understood", "write title=headline,text=body")
+        if ours in named:
+            raise UsageError(f"field {ours!r} is named twice in the field names", "name each once")
+        if theirs.partition(".")[0] == OURS:
+            raise UsageError(f"field names {pair!r} lead into what ibidem adds", f"name a field outside {OURS!r}")
         named[ours] = theirs
     return replace(Fields(), **named)
 

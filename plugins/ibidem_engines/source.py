@@ -8,7 +8,7 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.engine import Record
-from ibidem_engines.fields import Fields, put_at, value_at, without
+from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
 from ibidem_engines.foreign_dates import iso_date
 from ibidem_engines.raw_json import with_member
 from ibidem_ingest.dates import EPOCH, interval
@@ -19,7 +19,6 @@ from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.signature import SCHEMA
 
-OURS = "ibidem"
 COLLAPSIBLE = (("fingerprint", "fp1"), ("fingerprint_binned", "fb1"), ("profile", "tp1"))
 LONGEST_VALUE = 1_000
 

@@ -21,7 +21,7 @@ def test_nothing_named_is_an_index_of_our_own() -> None:
     assert not parse_fields("text=body").own
 
 
-@pytest.mark.parametrize("text", ["heading=h", "title", "title=", "=h"])
+@pytest.mark.parametrize("text", ["heading=h", "title", "title=", "=h", "text=a,text=b", "text=ibidem.content"])
 def test_a_name_that_is_not_understood_is_an_error(text: str) -> None:
     with pytest.raises(UsageError):
         parse_fields(text)

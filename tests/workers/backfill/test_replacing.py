@@ -21,7 +21,7 @@ from ibidem_workers.ingest import Interrupted, ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.indices import ask
-from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, routing, stories, story
+from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story
 from workers.backfill.test_run import writing
 
 OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
@@ -178,6 +178,18 @@ class TestTheirIndex:
         ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
         with pytest.raises(UsageError, match=f"several indexes stand behind '{ALIAS}': {FIRST}, {SECOND}"):
             replace_index(Replacement(f"{ALIAS}-3"), at_theirs)
+
+    @pytest.mark.parametrize("theirs", KINDS[:1], indirect=True)  # no data streams among Elasticsearch's jars in Maven
+    def test_a_data_stream_is_refused_by_name(self, theirs: Theirs, at_theirs: Settings) -> None:
+        template = {"index_patterns": [f"{ALIAS}-stream"], "data_stream": {}, "priority": 500}
+        ask(theirs.address, "PUT", f"/_index_template/{ALIAS}", json.dumps(template))
+        ask(theirs.address, "PUT", f"/_data_stream/{ALIAS}-stream")
+        try:
+            with pytest.raises(UsageError, match=f"'{ALIAS}-stream' is a data stream"):
+                into_second(at_theirs.changed(index=f"{ALIAS}-stream"))
+        finally:
+            ask(theirs.address, "DELETE", f"/_data_stream/{ALIAS}-stream")
+            ask(theirs.address, "DELETE", f"/_index_template/{ALIAS}")
 
     def test_pipelines_see_no_document_twice_and_are_there_afterwards(
         self, theirs: Theirs, at_theirs: Settings
