@@ -5,16 +5,18 @@ import shutil
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from ibidem_engines.cluster_copy import ClusterCopy
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replacing import Replaced, Replacement, replace_index
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
@@ -221,14 +223,17 @@ class TestSqlite:
         self, own: Settings, engine: Engine
     ) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], own)
-        engine.note("overrides", {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
+        for ledger in get_args(Ledger):
+            engine.note(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
+        engine.note("runs", {KEYS: {"run": "a run in place"}})
         Tables(own.tables).use(OTHER)
         done = replace_index(Replacement("second"), own)
         second = open_engine(own.address, "second")
         assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
         assert OTHER.name not in engine.info().tables
         assert summary(second, done.run)["indexed"] == 20
-        assert [key for key, _ in second.noted("overrides")] == ["a/b"]
+        assert all("a/b" in dict(second.noted(ledger)) for ledger in get_args(Ledger))
+        assert KEYS not in dict(second.noted("runs"))
         second.close()
 
     def test_a_table_that_came_while_it_was_filled_needs_another_copy(self, own: Settings, engine: Engine) -> None:

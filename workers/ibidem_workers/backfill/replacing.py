@@ -9,20 +9,21 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import get_args
 
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.holding import Holding
 from ibidem_engines.opening import check_name, open_engine, open_holding
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, noted, parsed
 from ibidem_workers.backfill.run import Backfill, Seen, check_fields
 from ibidem_workers.run_record import new_run
 from ibidem_workers.settings import Settings
 
 AT_ONCE = 1_000
-KEPT: tuple[Ledger, ...] = ("overrides", "tombstones", "dead")
-"""Ledgers that go with an index that gets another name."""
+KEPT: tuple[Ledger, ...] = get_args(Ledger)
+"""Ledgers that go with an index that gets another name, without the checkpoints in its runs: they count its writes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ class _Replacing:
         if self._alias == self._settings.index:
             return
         for ledger in KEPT:
-            for some in _some(self._holding.noted(ledger)):
+            for some in _some(each for each in self._holding.noted(ledger) if not each[0].startswith(KEYS)):
                 self._engine.note(ledger, some)
 
 
