@@ -13,8 +13,8 @@ from ibidem_workers.batches import Batch
 from ibidem_workers.settings import Settings, masked
 
 TASK = "ibidem.sign_and_write"
-REDIS_VISIBILITY = 3_600
-"""Seconds after which Redis hands out again what was not acknowledged; longer than any batch takes."""
+TRIES_BEFORE = "ibidem-tries"
+"""The header of a batch that was sent again: how often it had ended its worker by then."""
 
 COMPRESSED_FROM = 4_000_000
 """Bytes from which a message to a server is compressed: RabbitMQ 4 refuses those over 16 MB."""
@@ -31,8 +31,12 @@ _COMMON: dict[str, object] = {
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
+    "broker_connection_max_retries": None,  # a worker waits for its broker as long as that is away
     "broker_heartbeat": 0,  # a worker that signs answers none; a dead connection is noticed by the next delivery
 }
+
+_ALONE: dict[str, object] = {"worker_enable_remote_control": False, "worker_send_task_events": False}
+"""For the queues of ours, which carry batches and nothing else."""
 
 
 def make_app(settings: Settings) -> Celery:
@@ -44,8 +48,14 @@ def make_app(settings: Settings) -> Celery:
     return app
 
 
-def send(app: Celery, run: str, batch: Batch) -> None:
+def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
     """Send a batch to the queue.
+
+    Args:
+        app: The application.
+        run: The run that the batch belongs to.
+        batch: The documents.
+        tries: Of one that is sent again: how often it ended its worker.
 
     Raises:
         Unavailable: The broker does not answer.
@@ -57,6 +67,7 @@ def send(app: Celery, run: str, batch: Batch) -> None:
             argsrepr=batch.key(run),
             kwargsrepr="",
             compression=_compression(app, batch),
+            headers={} if tries is None else {TRIES_BEFORE: tries},
         )
     except (OperationalError, OSError) as error:
         raise Unavailable(
@@ -86,7 +97,7 @@ def _connect(connection: Connection) -> None:
 
 def _compression(app: Celery, batch: Batch) -> str | None:
     if app.conf.broker_transport:
-        return None  # the file queue: the disk is near
+        return None  # a queue of ours, which takes messages of any size
     large = sum(len(str(record["text"])) for record in batch.records) > COMPRESSED_FROM
     return "zlib" if large else None
 
@@ -101,9 +112,7 @@ def _file_queue(settings: Settings) -> dict[str, Any]:
             "body_encoding": None,
         },
         "task_queues": [Queue(settings.queue)],
-        "worker_enable_remote_control": False,
-        "worker_send_task_events": False,
-    }
+    } | _ALONE
 
 
 def _rabbitmq(settings: Settings) -> dict[str, Any]:
@@ -132,9 +141,10 @@ def _rabbitmq(settings: Settings) -> dict[str, Any]:
 def _redis(settings: Settings) -> dict[str, Any]:
     return {
         "broker_url": settings.broker,
-        "broker_transport_options": {"visibility_timeout": REDIS_VISIBILITY},
+        "broker_transport": "ibidem_workers.redis_queue:Transport",
+        "broker_transport_options": {"url": settings.broker, "lease": settings.lease, "body_encoding": None},
         "task_queues": [Queue(settings.queue)],
-    }
+    } | _ALONE
 
 
 _OF_BROKER = {

@@ -6,13 +6,13 @@ A kill of any kind frees the lock, since the kernel holds it; on other machines 
 import fcntl
 import os
 import socket
-import threading
 import time
 from pathlib import Path
 from uuid import uuid4
 
+from ibidem_workers.heart import Heart
+
 HOST = socket.gethostname().replace("~", "-").replace("/", "-")
-BEATS = 6
 
 
 class Lease:
@@ -25,27 +25,29 @@ class Lease:
 
     def __init__(self, folder: Path, seconds: float) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.name = f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
+        self.name = new_holder()
         self._path = folder / self.name
         self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o644)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
-        self._ended = threading.Event()
-        self._heart = threading.Thread(target=self._beat, args=(seconds / BEATS,), daemon=True, name="lease")
-        self._heart.start()
+        self._heart = Heart(self._touch, seconds)
 
-    def _beat(self, pause: float) -> None:
-        while not self._ended.wait(pause):
-            try:
-                os.utime(self._path)
-            except FileNotFoundError:
-                return  # the queue's folder was removed under a running worker
+    def _touch(self) -> bool:
+        try:
+            os.utime(self._path)
+        except FileNotFoundError:
+            return False  # the queue's folder was removed under a running worker
+        return True
 
     def end(self) -> None:
         """Give the lease up; what is still taken under it may be put back at once."""
-        self._ended.set()
-        self._heart.join()
+        self._heart.stop()
         self._path.unlink(missing_ok=True)
         os.close(self._handle)
+
+
+def new_holder() -> str:
+    """Name one who takes messages: the machine, the process, and what keeps two of one process apart."""
+    return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
 
 
 def lapsed(folder: Path, name: str, seconds: float) -> bool:

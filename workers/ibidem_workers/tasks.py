@@ -45,11 +45,13 @@ class Delivery:
         run: The run that it belongs to.
         batch: The documents.
         tries: How often it was handed out before and its worker ended.
+        again: Whether an earlier try may have written some of it.
     """
 
     run: str
     batch: Batch
     tries: int = 0
+    again: bool = False
 
     @property
     def key(self) -> str:
@@ -132,7 +134,7 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
     documents, refusals = _read(delivery, bench.settings.max_text)
     made = list(records(documents, bench.tables, bench.settings.distinct))
     outcomes = patiently(lambda: bench.engine.write(made), bench.settings.patience, bench.ended)
-    if delivery.tries:
+    if delivery.tries or delivery.again:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
     indexed = [
         Written(record, outcome)

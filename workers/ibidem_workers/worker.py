@@ -1,6 +1,7 @@
 """One worker process: `python -m ibidem_workers.worker`, told by `IBIDEM_*` variables what to work on."""
 
 import gc
+import logging
 import os
 import signal
 import socket
@@ -8,19 +9,20 @@ import sys
 import threading
 import time
 import warnings
-from typing import Any
+from dataclasses import replace
 
 from celery import Celery, Task, signals
-from celery.exceptions import Reject, WorkerShutdown
+from celery.exceptions import Reject
 from celery.platforms import SecurityWarning
 from celery.worker import state
 
-from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.app import TASK, make_app, send
-from ibidem_workers.batches import Batch
+from ibidem_workers.app import TASK, TRIES_BEFORE, make_app, send
+from ibidem_workers.batches import Batch, Record
+from ibidem_workers.leased_queue import TRIES
 from ibidem_workers.patience import patiently
 from ibidem_workers.pool import READY, STOPPED
 from ibidem_workers.settings import Settings, load
@@ -29,8 +31,13 @@ from ibidem_workers.tasks import Bench, Delivery, sign_and_write
 WARMED = "en"
 """The language whose table is made ready before the first message comes."""
 
+CRASHED = 1
+"""The exit code of a worker that an error ended which nobody foresaw; another one takes its place."""
+
 COLLECTED_AFTER = 50_000
 """Objects that a worker makes before cycles are looked for; a batch makes some 100,000, nearly all without any."""
+
+_log = logging.getLogger(__name__)
 
 
 def main() -> int:
@@ -78,27 +85,56 @@ def work(settings: Settings) -> int:
     return int(worker.exitcode or 0)
 
 
-def register(app: Celery, bench: Bench) -> list[Permanent]:
+def register(app: Celery, bench: Bench) -> list[EngineError]:
     """Teach the application its task; the list returned takes the error that ended the worker."""
-    stopped: list[Permanent] = []
+    stopped: list[EngineError] = []
 
-    def task(self: Task, run: str, number: int, records: list[dict[str, Any]], part: int | None = None) -> None:
-        delivery = Delivery(run, Batch(number, list(records), part), _tries(self))
+    def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
+        delivery = _delivery(self, run, Batch(number, records, part))
         try:
             sign_and_write(bench, delivery, lambda batch: send(app, run, batch))
         except Unavailable as error:
-            raise Reject(str(error), requeue=True) from error
+            _hand_back(app, delivery, error)
         except Permanent as error:
             stopped.append(error)
-            raise WorkerShutdown(STOPPED) from error
+            state.should_stop = STOPPED
+            _hand_back(app, delivery, error)
+        except Exception as error:  # noqa: BLE001 - nothing is dropped for it, and the error is told
+            _log.exception("batch %s ended its worker", delivery.key)
+            state.should_stop = CRASHED
+            _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
     app.task(name=TASK, bind=True)(task)
     return stopped
 
 
-def _tries(task: Task) -> int:
-    """Read how often the message was handed out before, from the header that quorum queues and the file queue set."""
-    return int(task.request.get("x-delivery-count") or 0)
+def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
+    """Read a batch's history from its message: what the queue counted, and what stood in the one it was sent with.
+
+    Raises:
+        Reject: It is no batch of ours.
+    """
+    if not (isinstance(run, str) and isinstance(batch.number, int) and _are_records(batch.records)):
+        raise Reject("a message that no submitter sent", requeue=False)
+    before = task.request.get(TRIES_BEFORE)
+    tries = int(task.request.get(TRIES) or 0) + int(before or 0)
+    return Delivery(run, batch, tries, again=before is not None)
+
+
+def _are_records(records: object) -> bool:
+    return isinstance(records, list) and all(isinstance(record, dict) for record in records)
+
+
+def _hand_back(app: Celery, delivery: Delivery, error: Exception) -> None:
+    """Send the batch again and let this message be acknowledged, since a broker counts each return as a try.
+
+    Raises:
+        Reject: The broker does not take it; then the message itself goes back.
+    """
+    try:
+        send(app, delivery.run, delivery.batch, delivery.tries)
+    except Unavailable:
+        raise Reject(str(error), requeue=True) from error
 
 
 def _asked_to_end() -> bool:

@@ -1,0 +1,148 @@
+"""A queue whose messages are leased, as Celery asks for it: what is taken stays there until it is acknowledged.
+
+Who takes a message holds it under a sign of life. When that lapses, another is given the message, counted as one more
+try; what is handed back counts none.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from queue import Empty
+from typing import Any, Protocol
+
+import orjson
+from kombu.transport import virtual
+
+TRIES = "x-delivery-count"
+"""The header that tells how often a message was handed out before, as RabbitMQ's quorum queues call it."""
+
+MAX_WAIT = 0.2
+"""Seconds after which an idle worker looks whether it was asked to end."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A message in hand.
+
+    Args:
+        name: What its queue calls it.
+        message: As it was laid down.
+        tries: How often it was taken before without an end.
+    """
+
+    name: str
+    message: bytes
+    tries: int
+
+
+class Leased(Protocol):
+    """One queue, as one process sees it."""
+
+    def put(self, message: bytes) -> None:
+        """Lay a message down; it is seen whole or not at all."""
+
+    def take(self) -> Taken | None:
+        """Take a message, first one whose holder is gone; None when none is there."""
+
+    def done(self, taken: Taken) -> None:
+        """Remove a message that was carried out, or given up."""
+
+    def hand_back(self, taken: Taken) -> None:
+        """Lay a message down again, behind the others, with no try counted."""
+
+    def waiting(self) -> int:
+        """Count the messages that nobody has taken."""
+
+    def purge(self) -> int:
+        """Remove the messages that nobody has taken; returns how many."""
+
+    def end(self) -> None:
+        """Show no sign of life any more."""
+
+
+class Channel(virtual.Channel):
+    """What Celery asks of a queue, on leased messages.
+
+    Args:
+        opened: Opens a queue by its name.
+        passing: Errors on closing that lose nothing: the lease lapses by itself.
+    """
+
+    def __init__(
+        self, connection: object, opened: Callable[[str], Leased], passing: tuple[type[Exception], ...] = ()
+    ) -> None:
+        super().__init__(connection)
+        self._open, self._passing = opened, passing
+        self._opened: dict[str, Leased] = {}
+        self._held: dict[str, tuple[Leased, Taken]] = {}
+
+    def _queue(self, name: str) -> Leased:
+        if name not in self._opened:
+            self._opened[name] = self._open(name)
+        return self._opened[name]
+
+    def _put(self, queue: str, message: dict[str, Any], **_: object) -> None:
+        self._queue(queue).put(orjson.dumps(message))
+
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
+        leased = self._queue(queue)
+        taken = leased.take()
+        if taken is None:
+            raise Empty
+        message: dict[str, Any] = orjson.loads(taken.message)
+        message["headers"][TRIES] = taken.tries
+        self._held[message["properties"]["delivery_tag"]] = leased, taken
+        return message
+
+    def _size(self, queue: str) -> int:
+        return self._queue(queue).waiting()
+
+    def _purge(self, queue: str) -> int:
+        return self._queue(queue).purge()
+
+    def _restore(self, message: virtual.Message) -> None:
+        held = self._held.pop(message.delivery_tag, None)
+        if held is None:
+            return
+        try:
+            held[0].hand_back(held[1])
+        except self._passing as error:
+            _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
+
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
+        """Acknowledge a message: only now it is removed."""
+        self._remove(delivery_tag)
+        super().basic_ack(delivery_tag, multiple)
+
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
+        """Give a message back, or up."""
+        super().basic_reject(delivery_tag, requeue)
+        self._remove(delivery_tag)
+
+    def close(self) -> None:
+        """Put back what was not acknowledged, and show no sign of life any more."""
+        super().close()
+        while self._opened:
+            self._opened.popitem()[1].end()
+
+    def _remove(self, delivery_tag: str) -> None:
+        held = self._held.pop(delivery_tag, None)
+        if held is not None:
+            held[0].done(held[1])
+
+
+class Transport(virtual.Transport):
+    """A transport that hears a request to end while it waits."""
+
+    Channel: type[virtual.Channel]
+    polling_interval = 0.02
+
+    def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
+        """Wait for a message, never so long that a request to end goes unheard."""
+        super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
+
+    def driver_version(self) -> str:
+        """Tell the scheme of the messages."""
+        return "1"
