@@ -21,7 +21,7 @@ from ibidem.dedupe.verification import SIGNATURES
 from ibidem.recorded import recorded
 from ibidem_engines.engine import Engine, Hit
 from ibidem_ingest.decision import Level, Policy
-from ibidem_ingest.signatures.longsignatures import LongSignatures
+from ibidem_ingest.signatures.longsignatures import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -59,12 +59,15 @@ class IndexGroups:
         names: (n) index and id of the documents, in the order in which they were taken.
         grouping: Which group each belongs to.
         unsigned: Documents without signatures or without words; each is a group of its own.
+        capped: For each class of clues how many of its values were passed over, since too many long texts carry them;
+            parts that share nothing else are missing.
     """
 
     level: Level
     names: Sequence[Name]
     grouping: Grouping
     unsigned: int
+    capped: Mapping[LongClue, int]
 
     @property
     def sizes(self) -> Mapping[int, int]:
@@ -115,6 +118,7 @@ class IndexGroups:
             "unsigned": self.unsigned,
             "sizes": {str(size): count for size, count in self.sizes.items()},
             "kinds": dict(self.kinds),
+            "capped": dict(self.capped),
             "largest": [
                 {"lead": name[1], "title": (titles or {}).get(name, ""), "size": size} for name, size in self.largest
             ],
@@ -197,7 +201,7 @@ def grouped(
     related, suspected = shelf.related(names)
     policy = shelf.policy
     grouping = group(columns, policy, heard(words, names, columns).said, related, suspected)
-    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)))
+    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.passed)
 
 
 def gathered(

@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from rich.text import Text
+
+from ibidem.cli.groups import report
 
 from .conftest import Answer, Run
 
@@ -15,6 +18,13 @@ def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Ru
     found = answer("groups")
     assert found["sizes"] == {"3": 1}
     assert found["kinds"] == {"content": 1, "minhash": 1}
+
+
+def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None:
+    found = answer("groups")
+    assert found["capped"] == {}
+    printed = [part.plain for part in report(found | {"capped": {"page_bands": 11}}) if isinstance(part, Text)]
+    assert "Values that over 100 long texts carry were passed over as forms: 11 page_bands" in printed
 
 
 @pytest.mark.parametrize("name", ["groups.csv", "groups.jsonl"])

@@ -6,6 +6,7 @@ from dedupe.books import long
 from ibidem.dedupe.keys import Holders
 from ibidem.dedupe.page_keys import MOST_HOLDERS, PageKeys, uncommon
 from ibidem.dedupe.pairs import Postings, spread
+from ibidem_ingest.signatures.pages import BANDS
 
 
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
@@ -24,6 +25,15 @@ def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
 
 def test_without_long_texts_there_are_no_pairs() -> None:
     assert pairs(PageKeys(), [("i", "a"), ("i", "b")]) == set()
+
+
+def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
+    names = [("i", str(number)) for number in range(MOST_HOLDERS + 1)]
+    keys = PageKeys()
+    for at, (_, name) in enumerate(names):
+        keys.add(("i", name), long(name, 1_000, *range(2 * at, 2 * at + 2))[1])
+    assert pairs(keys, names) == set()
+    assert keys.passed["page_bands"] == BANDS
 
 
 def test_a_key_that_very_many_hold_is_left_out() -> None:

@@ -29,10 +29,13 @@ class PageKeys:
     Args:
         names: Index and id of each text.
         kept: For each class of clues the hashes of each text.
+        passed: For each class how many of its keys were left out when holders were asked for, since too many texts
+            carry them.
     """
 
     names: list[Name] = field(default_factory=list)
     kept: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    passed: dict[LongClue, int] = field(default_factory=dict)
 
     def add(self, name: Name, long: LongSignatures) -> None:
         """Add a text."""
@@ -58,7 +61,10 @@ class PageKeys:
             lengths = [len(each) for each in kept]
             if not sum(lengths):
                 continue
-            shared = uncommon(several(np.concatenate(kept), np.repeat(rows, lengths), size))
+            held = several(np.concatenate(kept), np.repeat(rows, lengths), size)
+            if passed := int(np.count_nonzero(np.bincount(held.key) > MOST_HOLDERS)):
+                self.passed[clue] = passed
+            shared = uncommon(held)
             if (least := LEAST.get(clue, 1)) > 1:
                 shared = pair_keys(several_shared(shared, least, size), size)
             yield shared
