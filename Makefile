@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
-.PHONY: install demo test quick check docs figures clean
+.PHONY: install demo test quick check docs figures soak clean
 
 install: $(VENV)/.installed
 
@@ -45,6 +45,10 @@ figures: install
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
+
+# An hour of steady ingest and search.
+soak: install
+	$(BIN)/python benchmarks/soak.py --collections $(COLLECTIONS)
 
 clean:
 	rm -rf $(VENV) .ibidem site

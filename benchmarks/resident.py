@@ -1,0 +1,70 @@
+"""How much memory processes hold, as the kernel tells it, and how it stands after an hour beside after five minutes."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SETTLED_S = 300.0
+"""When a process has read and made all that it keeps: the memory that it is compared with."""
+
+WITHIN_S = 60.0
+"""The memory at a time is the median of so many seconds, since each batch comes and goes."""
+
+
+def resident_mb(pid: int) -> float | None:
+    """Return the megabytes that a process holds in memory; None when it is gone."""
+    try:
+        told = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    held = (line.split()[1] for line in told.splitlines() if line.startswith("VmRSS:"))
+    return next((int(each) / 1024 for each in held), None)
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that one started."""
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of processes over time.
+
+    Args:
+        pids: The processes by the name that they are shown under.
+        taken: For each of them the seconds since the start and the megabytes, in order.
+    """
+
+    pids: Mapping[str, int]
+    taken: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
+
+    def sample(self, at: float) -> None:
+        """Look at every process.
+
+        Args:
+            at: Seconds since the start.
+
+        Raises:
+            RuntimeError: One is gone.
+        """
+        for name, pid in self.pids.items():
+            held = resident_mb(pid)
+            if held is None:
+                raise RuntimeError(f"{name}, process {pid}, ended {at:.0f} s after the start")
+            self.taken.setdefault(name, []).append((at, held))
+
+    def rows(self) -> list[str]:
+        """Write a row of a table for each process: after five minutes, at the end, the most, and the growth."""
+        rows = []
+        for name, taken in self.taken.items():
+            end = taken[-1][0]
+            settled, last = held_from(taken, min(SETTLED_S, end / 2)), held_from(taken, end - WITHIN_S)
+            most = max(held for _, held in taken)
+            rows.append(f"| {name} | {settled:.0f} | {last:.0f} | {most:.0f} | {last / settled:.2f} |")
+        return rows
+
+
+def held_from(taken: Sequence[tuple[float, float]], begin: float) -> float:
+    """Return the median memory of the minute that begins then."""
+    return statistics.median(held for at, held in taken if begin <= at <= begin + WITHIN_S)

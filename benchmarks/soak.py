@@ -1,0 +1,268 @@
+"""An hour of steady ingest and search over OpenSearch and RabbitMQ; written to docs/figures/soak.md.
+
+    python benchmarks/soak.py [--collections FOLDER] [--minutes M] [--documents D] [--searches S] [--workers N]
+
+OpenSearch and RabbitMQ are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_RABBITMQ, or started as the tests start
+them. One `ibidem ingest -` reads D documents a second, in all that time one run; `ibidem worker` takes them from the
+broker; `ibidem serve` answers S searches a second with `dedupe=indent`. Each is a process of its own, and all share the
+machine's processors with the servers and this benchmark.
+
+A search's time runs from the moment when it was due to the end of its answer, so that one that had to wait for others
+counts its waiting. Memory is what the kernel calls resident, each ten seconds. In the end the account of the run is
+compared with what was handed in, and every text of the index with the newest one handed in under its id.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import opensearchpy
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+from gateway import JSON, wait_for
+from measured import FIGURES, write
+from resident import Memory, children
+from search import body
+from servers.indices import ask, remove_indices
+from servers.process import free_ports
+from servers.session import Servers
+from soak_picture import draw
+from steady import Stream, hashed
+
+SAMPLED_EVERY_S = 10.0
+TICK_S = 0.1
+QUARTERS = 4
+QUERIES = ("bank", "trade", "oil prices", "export", "said year", "royal society", "observations", "experiment",
+           "motion court", "judgment plaintiff", "personal data", "water", "account")  # fmt: skip
+IBIDEM = Path(sys.executable).with_name("ibidem")
+
+
+@dataclass(slots=True)
+class Soak:
+    """What is taken while it runs.
+
+    Args:
+        began: The start, by `time.monotonic`.
+        answers: Of each search: seconds after the start when it was due, and milliseconds until its answer.
+        failed: Why searches had no answer.
+        indexed: Seconds after the start, documents in the index, and those that were handed in, without repeats.
+        load: Processes that ran or waited for a processor, as the kernel averages them over a minute.
+    """
+
+    began: float
+    answers: list[tuple[float, float]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    indexed: list[tuple[float, int, int]] = field(default_factory=list)
+    load: list[float] = field(default_factory=list)
+
+    def now(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self.began
+
+
+@contextlib.contextmanager
+def running(folder: Path, settings: dict[str, str], *typed: str, **streams: Any) -> Iterator[subprocess.Popen[str]]:
+    """Run a command of ibidem beside this process; it is asked to end with the context."""
+    environment = os.environ | {f"IBIDEM_{name}": value for name, value in settings.items()}
+    with (folder / f"{typed[0]}.log").open("wb") as log:
+        process = subprocess.Popen([IBIDEM, *typed], env=environment, stderr=log, text=True, **streams)
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait()
+
+
+def hand_in(stream: Stream, ingest: subprocess.Popen[str], rate: float, soak: Soak, seconds: float) -> None:
+    """Write documents to a command's standard input at a steady rate, then close it."""
+    lines, given = stream.lines(), 0
+    with ingest.stdin as pipe:
+        while (now := soak.now()) < seconds:
+            while given < rate * now:
+                pipe.write(next(lines))
+                given += 1
+            pipe.flush()
+            time.sleep(TICK_S)
+
+
+async def search_steadily(gateway: str, index: str, rate: float, soak: Soak, seconds: float) -> None:
+    """Ask for a search each time that one is due, whether the one before was answered or not."""
+
+    async def once(number: int, due: float) -> None:
+        asked = {**body(QUERIES[number % len(QUERIES)], 10), "dedupe": "indent"}
+        try:
+            async with session.post(f"{gateway}/{index}/_search", data=json.dumps(asked), headers=JSON) as answer:
+                told = await answer.json()
+            if answer.status != 200 or "dedupe" not in told:
+                soak.failed.append(f"{due:.0f} s: {answer.status} {str(told)[:200]}")
+        except (aiohttp.ClientError, TimeoutError) as error:
+            soak.failed.append(f"{due:.0f} s: {error!r}")
+        soak.answers.append((due, (soak.now() - due) * 1e3))
+
+    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as asked:
+        for number in range(int(rate * seconds)):
+            due = number / rate
+            await asyncio.sleep(max(0.0, due - soak.now()))
+            asked.create_task(once(number, due))
+
+
+def watch(url: str, index: str, stream: Stream, memory: Memory, soak: Soak, seconds: float) -> None:  # noqa: PLR0913, PLR0917 - all that is looked at
+    """Take a sample each ten seconds."""
+    while soak.now() < seconds:
+        memory.sample(soak.now())
+        held = ask(url, "GET", f"/{index}/_count")["count"]
+        soak.indexed.append((soak.now(), held, len(stream.newest)))
+        soak.load.append(os.getloadavg()[0])
+        time.sleep(SAMPLED_EVERY_S)
+
+
+def percentile(took: Sequence[float], share: float) -> float:
+    """Return the time within which so large a share of answers came."""
+    return sorted(took)[min(len(took) - 1, int(len(took) * share))]
+
+
+def by_quarter(soak: Soak, seconds: float) -> Iterator[str]:
+    """Yield a row of a table for each quarter of the time, and one for all of it."""
+    yield "| minutes | documents a second | searches | median ms | 90 % within ms | 99 % within ms | slowest ms |"
+    yield "|---|---|---|---|---|---|---|"
+    each = seconds / QUARTERS
+    for begin, end in [*((part * each, (part + 1) * each) for part in range(QUARTERS)), (0, seconds)]:
+        took = [ms for due, ms in soak.answers if begin <= due < end]
+        held = [(at, count) for at, count, _ in soak.indexed if begin <= at <= end]
+        rate = (held[-1][1] - held[0][1]) / (held[-1][0] - held[0][0])
+        times = " | ".join(f"{percentile(took, share):.0f}" for share in (0.5, 0.9, 0.99, 1.0))
+        yield f"| {begin / 60:.0f} to {end / 60:.0f} | {rate:.1f} | {len(took):,} | {times} |"
+
+
+def wrong_in_the_end(url: str, index: str, stream: Stream) -> int:
+    """Count the ids that are missing in the index, too many there, or stand there with another text than the newest."""
+    missing = dict(stream.newest)
+    wrong = 0
+    with opensearchpy.OpenSearch(url.partition("+")[2], timeout=60) as client:
+        for hit in opensearchpy.helpers.scan(client, {"_source": ["text"]}, index=index, size=1_000):
+            wrong += missing.pop(hit["_id"], None) != hashed(hit["_source"]["text"])
+    return wrong + len(missing)
+
+
+def account(told: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]:
+    """Yield what was handed in, and what became of it."""
+    given = stream.given
+    yield (
+        f"Handed in: {sum(given.values()):,} documents: {given['new']:,} new ones, {given['copy']:,} copies under other"
+        f" ids, {given['near']:,} copies with one word of twenty changed, {given['version']:,} newer versions, and"
+        f" {given['again']:,} that had come before."
+    )
+    yield ""
+    fates = " + ".join(f"{told[fate]:,} {fate}" for fate in ("indexed", "unchanged", "stale", "refused"))
+    yield f"The account: {told['read']:,} read = {fates}; duplicates found meanwhile: {told['duplicates']}."
+    yield ""
+    yield f"In the end the index holds {len(stream.newest):,} ids; missing, too many or with an older text: {wrong}."
+
+
+def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
+    """Yield what was taken while it ran."""
+    yield from by_quarter(soak, seconds)
+    yield ""
+    behind = statistics.median(given - held for _, held, given in soak.indexed)
+    yield (
+        f"Searches without an answer: {len(soak.failed)}. Of the documents handed in, {behind:,.0f} were on their way"
+        " in the median: those of the batch that was being filled, and of those that were being written."
+    )
+    yield ""
+    yield "Megabytes of memory, medians of a minute:"
+    yield ""
+    yield "| process | after five minutes | in the end | at most | end to five minutes |"
+    yield "|---|---|---|---|---|"
+    yield from memory.rows()
+    yield ""
+    yield f"The machine's load was {statistics.median(soak.load):.1f} in the median, servers and other work included."
+
+
+def soaked(url: str, broker: str, options: argparse.Namespace, folder: Path) -> Iterator[str]:
+    """Run it all, and yield what to write."""
+    index, seconds = f"soak-{os.getpid()}", options.minutes * 60.0
+    settings = {"ENGINE": url, "BROKER": broker, "INDEX": index, "TABLES": str(folder / "tables")}
+    stream = Stream(options.collections)
+    (port,) = free_ports(1)
+    try:
+        with (
+            running(folder, settings, "serve", "--port", str(port)) as gateway,
+            running(folder, settings, "worker", "--concurrency", str(options.workers)) as workers,
+            running(folder, settings, "ingest", "-", "--json", stdin=subprocess.PIPE, stdout=subprocess.PIPE) as ingest,
+        ):
+            wait_for(port)
+            wait_for_workers(url, index, workers.pid, options.workers)
+            pids = {f"worker {at}": pid for at, pid in enumerate(children(workers.pid), 1)}
+            memory = Memory({**pids, "gateway": gateway.pid, "ingest": ingest.pid})
+            soak = Soak(time.monotonic())
+            with ThreadPoolExecutor() as beside:
+                feeding = beside.submit(hand_in, stream, ingest, options.documents, soak, seconds)
+                watching = beside.submit(watch, url, index, stream, memory, soak, seconds)
+                asyncio.run(search_steadily(f"http://127.0.0.1:{port}", index, options.searches, soak, seconds))
+                watching.result()
+                feeding.result()
+            told = json.loads(ingest.stdout.read())
+        draw(memory, soak.indexed, soak.answers, FIGURES / "soak.svg")
+        yield from report(soak, memory, seconds)
+        ask(url, "POST", f"/{index}/_refresh")
+        yield ""
+        yield from account(told, stream, wrong_in_the_end(url, index, stream))
+        for why in soak.failed[:20]:
+            print(why, file=sys.stderr)
+    finally:
+        remove_indices(url, index)
+
+
+def wait_for_workers(url: str, index: str, pid: int, count: int) -> None:
+    """Wait until all workers were started and one of them has made the index."""
+    while len(children(pid)) < count or index not in ask(url, "GET", f"/{index}?ignore_unavailable=true"):
+        time.sleep(0.2)
+
+
+def main() -> None:
+    """Run, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--documents", type=float, default=25.0, help="a second")
+    parser.add_argument("--searches", type=float, default=2.0, help="a second")
+    parser.add_argument("--workers", type=int, default=2)
+    options = parser.parse_args()
+    servers = Servers(["opensearch", "rabbitmq"])
+    set_up = (
+        f"{options.documents:.0f} documents and {options.searches:.0f} searches a second for"
+        f" {options.minutes:.0f} minutes, {options.workers} workers, one gateway, one OpenSearch node, RabbitMQ."
+    )
+    lines = [
+        set_up,
+        "",
+        "![Memory, documents and search times over the time](soak.svg)",
+        "",
+    ]
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            lines += soaked(servers.url("opensearch"), servers.url("rabbitmq"), options, Path(folder))
+    finally:
+        servers.stop()
+    print("\n".join(lines))
+    write("soak", "An hour of steady work", lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""A stream of documents without an end, as a busy publisher has it: mostly new ones, with copies and new versions."""
+
+import json
+import random
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count, islice
+from pathlib import Path
+
+import xxhash
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.readers import read
+
+COLLECTIONS = {
+    "reuters21578": 21_577,
+    "philtrans_pages_scale": 92_428,
+    "civil_code_sections": 18_396,
+    "ota_terms_en": 1_592,
+}
+"""Newswire, pages of a journal, statutes, contracts: drawn in the proportion of their sizes."""
+
+SHARES = {"new": 0.75, "copy": 0.10, "near": 0.05, "version": 0.05, "again": 0.05}
+"""What comes: a new document, a copy of one under another id, one with some words changed, a newer version of one, and
+one that came before, with nothing changed."""
+
+REMEMBERED = 5_000
+"""Documents of which there are copies and new versions; they are replaced by lot as others come."""
+
+
+@dataclass(slots=True)
+class Stream:
+    """Documents one after the other, and what the index must hold of them in the end.
+
+    Args:
+        collections: The folder of the collections.
+        seed: Of the choices made by lot.
+        newest: For each id that was given out: the hash of its newest text.
+        given: How many documents of each kind were given out.
+    """
+
+    collections: Path
+    seed: int = 8
+    newest: dict[str, int] = field(default_factory=dict)
+    given: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SHARES, 0))
+    _known: list[Document] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        """Yield each document as a line of JSON."""
+        for document in self._documents():
+            self.newest[document.id] = hashed(document.text)
+            yield json.dumps(document.as_record()) + "\n"
+
+    def _documents(self) -> Iterator[Document]:
+        lot = random.Random(self.seed)  # noqa: S311 - chooses documents, hides nothing
+        originals = self._originals(lot)
+        kinds, weights = list(SHARES), list(SHARES.values())
+        while True:
+            (kind,) = lot.choices(kinds, weights) if self._known else ("new",)
+            at = lot.randrange(max(1, len(self._known)))
+            self.given[kind] += 1
+            if kind == "new":
+                yield self._remembered(next(originals), lot)
+            else:
+                yield self._varied(kind, at, lot)
+
+    def _varied(self, kind: str, at: int, lot: random.Random) -> Document:
+        one, number = self._known[at], self.given[kind]
+        if kind == "version":
+            self._known[at] = replace(one, text=f"{one.text}\nCorrected for the {number}th time.")
+        if kind in {"version", "again"}:
+            return self._known[at]
+        text = one.text if kind == "copy" else changed(one.text, lot)
+        return replace(one, id=f"{one.id}-{kind}-{number}", text=text)
+
+    def _remembered(self, document: Document, lot: random.Random) -> Document:
+        if len(self._known) < REMEMBERED:
+            self._known.append(document)
+        elif lot.random() < REMEMBERED / self.given["new"]:
+            self._known[lot.randrange(REMEMBERED)] = document
+        return document
+
+    def _originals(self, lot: random.Random) -> Iterator[Document]:
+        sources = {name: again_and_again(self.collections / name / "docs.jsonl.xz") for name in COLLECTIONS}
+        while True:
+            (name,) = lot.choices(list(COLLECTIONS), list(COLLECTIONS.values()))
+            yield next(sources[name])
+
+
+def again_and_again(path: Path) -> Iterator[Document]:
+    """Read a collection, and once more under new ids, without an end."""
+    for turn in count():
+        for one in only_documents(read([path])):
+            yield replace(one, id=f"{one.id}-{turn}" if turn else one.id)
+
+
+def only_documents(every: Iterable[object]) -> Iterator[Document]:
+    """Pass refusals over."""
+    return (one for one in every if isinstance(one, Document))
+
+
+def changed(text: str, lot: random.Random) -> str:
+    """Change one word of twenty, as a careless copy does."""
+    words = text.split(" ")
+    for at in islice((lot.randrange(len(words)) for _ in words), len(words) // 20):
+        words[at] = words[at][::-1]
+    return " ".join(words)
+
+
+def hashed(text: str) -> int:
+    """Hash a text."""
+    return xxhash.xxh3_64_intdigest(text.encode())
