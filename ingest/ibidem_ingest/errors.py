@@ -8,7 +8,8 @@ IbidemError
 └── EngineError         in `ibidem_engines.errors`: what a search engine answered
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
-        └── NoIndex     the index is not there
+        ├── NoIndex     the index is not there
+        └── Damaged     a record beside the index is not what was written there
 """
 
 from dataclasses import dataclass

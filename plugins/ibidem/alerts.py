@@ -6,15 +6,15 @@ reported is kept with its packed signatures, the latest `MOST_REPORTED` document
 """
 
 import base64
-import binascii
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.dedupe.window import Window
 from ibidem_engines.engine import Engine, Hit
+from ibidem_engines.noted import as_noted
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Missing, UsageError
@@ -108,8 +108,13 @@ def named(engine: Engine, name: str) -> Alert:
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:
-    """Read an alert as it is kept."""
-    return Alert(record["name"], record["query"], tuple(record["filters"]), tuple(record["dedupe"].items()))
+    """Read an alert as it is kept.
+
+    Raises:
+        Damaged: It is no such record.
+    """
+    dedupe = record.get("dedupe")
+    return as_noted(Alert, {**record, "dedupe": list(dedupe.items()) if isinstance(dedupe, Mapping) else dedupe})
 
 
 def remove(engine: Engine, name: str) -> None:
@@ -170,13 +175,23 @@ def reported(engine: Engine, name: str) -> list[Reported]:
 
 def _reported(engine: Engine, name: str) -> Iterator[Reported]:
     for _, record in engine.noted("alerts", reported_key(name)):
-        yield Reported(str(record["index"]), str(record["id"]), str(record["when"]), _unpacked(str(record["packed"])))
+        yield read_reported(record)
+
+
+def read_reported(record: Mapping[str, Any]) -> Reported:
+    """Read what was reported, as it is kept.
+
+    Raises:
+        Damaged: It is no such record.
+    """
+    read = as_noted(Reported, {**record, "packed": None})
+    return replace(read, packed=_unpacked(str(record.get("packed", ""))))
 
 
 def _unpacked(value: str) -> bytes | None:
     try:
         return base64.b64decode(value, validate=True) or None
-    except binascii.Error:
+    except ValueError:
         return None
 
 

@@ -112,7 +112,7 @@ def without_secrets(url: str) -> str:
     >>> without_secrets("opensearch+http://ann:pw@host/?api_key=abc&layout=lean")
     'opensearch+http://…@host/?api_key=…&layout=lean'
     """
-    return re.sub(r"(api_key=)[^&]*", r"\1…", re.sub(r"//.*@", "//…@", url))
+    return re.sub(r"(api_key=)[^&]*", r"\1…", re.sub(r"//.*@", "//…@", url, flags=re.DOTALL))
 
 
 def with_fields(url: str, fields: str) -> str:

@@ -21,6 +21,10 @@ class NoIndex(Permanent):
     """The index is not there."""
 
 
+class Damaged(Permanent):
+    """A record beside the index is not what was written there."""
+
+
 SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_BUSY: (Unavailable, "another process is writing to it", "try again, or stop the other process"),
     sqlite3.SQLITE_LOCKED: (Unavailable, "another part of this process is writing to it", "try again"),

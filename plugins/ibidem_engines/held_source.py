@@ -1,7 +1,6 @@
 """Documents as a server gives them, read for being signed."""
 
 import base64
-import binascii
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -76,5 +75,5 @@ def _packed(ours: Mapping[str, object]) -> bytes:
     """Decode the packed value; one that another program has damaged counts as none."""
     try:
         return base64.b64decode(_text(ours, "packed"))
-    except binascii.Error:
+    except ValueError:
         return b""

@@ -45,6 +45,12 @@ def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
 
 
 def _binary(hit: Mapping[str, Any], field: str) -> bytes | None:
-    """Decode a binary value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs."""
+    """Decode a binary value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs.
+
+    One that is no base64 counts as missing, so its document as unsigned.
+    """
     values = hit.get("fields", {}).get(field)
-    return a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None
+    try:
+        return a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None
+    except ValueError:
+        return None

@@ -4,9 +4,18 @@ import pytest
 
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.native.request import folded, read_search, without_inner_hits
+from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")
 MATCH = {"match": {"text": "wheat"}}
+
+
+def nested(depth: int) -> dict[str, object]:
+    """A condition within so many others."""
+    query: dict[str, object] = {}
+    for _ in range(depth):
+        query = {"bool": query}
+    return query
 
 
 def test_each_part_is_asked_for_where_it_belongs() -> None:
@@ -76,3 +85,16 @@ def test_a_query_string_says_the_same_as_a_body(params: dict[str, str], body: di
 
 def test_the_query_string_wins_over_the_body() -> None:
     assert folded({"size": 3, "query": MATCH}, {"size": "4"}) == ({"size": "4", "query": MATCH}, {})
+
+
+@pytest.mark.parametrize(
+    ("body", "params", "why"),
+    [
+        ({"query": nested(200)}, {}, "nested more than 100 deep"),
+        ({}, {"suggest_field": "t", "suggest_size": "many"}, "suggest_size='many'.* of suggestions"),
+        ({"from": "0" * 5_000}, {}, "from='000.* is not understood"),
+    ],
+)
+def test_what_cannot_be_read_is_named(body: dict[str, object], params: dict[str, str], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        read_search("news", body, params, DedupeRequest("indent"))

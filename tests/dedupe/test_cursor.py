@@ -1,6 +1,9 @@
 """The cursor: it comes back whole, or is refused."""
 
+from base64 import urlsafe_b64encode
+
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,3 +63,10 @@ def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
 def test_a_query_in_the_engine_s_own_language_has_a_hash_too() -> None:
     a, b = (Query(native={"match": {"text": word}}) for word in ("duty", "wheat"))
     assert cursor.query_digest(a) != cursor.query_digest(b)
+
+
+@pytest.mark.parametrize("held", [b"1", b"null", b"[]", b'["c1"]'])
+def test_who_knows_the_checksum_writes_no_cursor_that_is_taken(held: bytes) -> None:
+    written = urlsafe_b64encode(xxhash.xxh3_64_digest(held) + held).decode().rstrip("=")
+    with pytest.raises(UsageError, match="damaged"):
+        cursor.read(QUERY, asked(written))

@@ -48,3 +48,7 @@ def test_another_sites_page_may_send_nothing_but_reads(client: TestClient, sent:
 )
 def test_the_gateways_own_page_and_programs_are_of_the_same_site(sent: dict[str, str]) -> None:
     assert same_site(sent)
+
+
+def test_an_origin_that_is_no_address_is_another_site() -> None:
+    assert not same_site({"host": "localhost", "origin": "http://[::1"})

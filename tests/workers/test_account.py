@@ -1,8 +1,10 @@
 """The account of a batch."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_engines.errors import Damaged
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.account import Account, Duplicate
 
@@ -30,3 +32,9 @@ def test_the_documents_of_two_accounts_add_up(one: Account, other: Account) -> N
     assert both.documents == one.documents + other.documents
     assert both.at == max(one.at, other.at)
     assert [*both.duplicates] == [*one.duplicates, *other.duplicates]
+
+
+@pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"duplicates": [{}], "parts": None}])
+def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
+    with pytest.raises(Damaged, match="beside the index is damaged"):
+        Account.from_json(Account().as_json() | damage)

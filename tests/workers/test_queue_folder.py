@@ -70,3 +70,12 @@ def test_a_message_that_was_put_back_stands_behind_the_others(folder: Folder) ->
 def test_what_waits_can_be_purged(folder: Folder) -> None:
     folder.put(b"one")
     assert (folder.purge(), folder.waiting()) == (1, 0)
+
+
+def test_what_somebody_else_laid_into_the_folders_is_left_alone(folder: Folder, tmp_path: Path) -> None:
+    for place in ("ready", "taken"):
+        (tmp_path / "news" / place / ".nfs0001").write_bytes(b"")
+    folder.put(b"one")
+    assert (folder.waiting(), folder.held(), folder.recover()) == (1, 0, 0)
+    assert folder.purge() == 1
+    assert (tmp_path / "news" / "ready" / ".nfs0001").exists()

@@ -3,13 +3,19 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ibidem_engines.address import without_secrets
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import Settings, load, masked, shown
+from ibidem_workers.settings import BROKERS, Settings, load, masked, shown
 
 
 def write(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text, encoding="utf-8")
+
+
+SECRET = "s3cr3t"  # noqa: S105 - a word to be looked for
 
 
 def test_nothing_set_means_sqlite_and_a_file_queue_in_the_current_folder(tmp_path: Path) -> None:
@@ -121,3 +127,14 @@ def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
     assert all(part in str(caught.value) for part in named), str(caught.value)
+
+
+@given(scheme=st.sampled_from(BROKERS), user=st.text(max_size=5), before=st.text(max_size=5), after=st.text(max_size=5))
+def test_no_address_shows_a_password_however_it_was_written(scheme: str, user: str, before: str, after: str) -> None:
+    url = f"{scheme}://{user}:{before}{SECRET}{after}@host:5672/0"
+    assert SECRET not in masked(url)
+    assert SECRET not in without_secrets(url)
+    with pytest.raises(UsageError) as error:
+        Settings().changed(broker=url, engine=f"opensearch+http{url.removeprefix(scheme)}", lease=0)
+    assert SECRET not in str(error.value)
+    assert SECRET not in masked(f"{scheme}://host/?api_key={SECRET}{after.replace('&', '')}")

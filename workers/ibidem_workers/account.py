@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeGuard
 
+from ibidem_engines.noted import as_noted
 from ibidem_ingest.errors import Refusal
 
 
@@ -81,18 +83,15 @@ class Account:
     def from_json(cls, record: Mapping[str, object]) -> "Account":
         """Read a noted account; `Account.from_json(one.as_json())` equals `one`.
 
+        Raises:
+            Damaged: It is no such record.
+
         >>> one = Account(indexed=2, duplicates=[Duplicate("b", "a", "near")], at=0.0)
         >>> Account.from_json(one.as_json()) == one
         True
         """
-        values: dict[str, object] = dict(record)
-        return cls(
-            **values
-            | {  # type: ignore[arg-type] # what was noted is what `as_json` gave
-                "refusals": refusals_from_json(values["refusals"]),
-                "duplicates": [Duplicate(*one) for one in _list(values["duplicates"])],
-            }
-        )
+        refusals, duplicates = _named(Refusal, record.get("refusals")), _named(Duplicate, record.get("duplicates"))
+        return as_noted(cls, {**record, "refusals": refusals, "duplicates": duplicates})
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
@@ -101,9 +100,19 @@ def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
 
 
 def refusals_from_json(value: object) -> list[Refusal]:
-    """Read what `refusals_as_json` gave."""
-    return [Refusal(*one) for one in _list(value)]
+    """Read what `refusals_as_json` gave.
+
+    Raises:
+        Damaged: It is no such list.
+    """
+    return [as_noted(Refusal, one) for one in _named(Refusal, value)]
 
 
-def _list(value: object) -> list[list[str]]:
-    return value if isinstance(value, list) else []
+def _named(kind: type[Refusal | Duplicate], lists: object) -> list[dict[str, object]]:
+    """Give the entries of short lists their names again."""
+    names = [member.name for member in fields(kind)]
+    return [dict(zip(names, one, strict=False)) for one in lists] if _are_lists(lists) else []
+
+
+def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
+    return isinstance(value, list) and all(isinstance(one, list) for one in value)

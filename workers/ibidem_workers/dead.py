@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ibidem_engines.engine import Engine
+from ibidem_engines.noted import as_noted
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 
@@ -98,7 +99,7 @@ def forget(engine: Engine, chosen: Iterable[DeadLetter]) -> None:
 
 def _all(engine: Engine) -> Iterator[DeadLetter]:
     for _, entry in engine.noted("dead"):
-        yield _read(entry)
+        yield letter_of(entry)
 
 
 def _noted(letter: DeadLetter) -> dict[str, object]:
@@ -111,7 +112,10 @@ def _noted(letter: DeadLetter) -> dict[str, object]:
     }
 
 
-def _read(entry: Mapping[str, object]) -> DeadLetter:
-    values: dict[str, object] = dict(entry)
-    refusal = values.pop("refusal")
-    return DeadLetter(refusal=Refusal(**refusal), **values)  # type: ignore[arg-type] # what `_noted` gave
+def letter_of(entry: Mapping[str, object]) -> DeadLetter:
+    """Read a dead letter as it is noted.
+
+    Raises:
+        Damaged: It is no such record.
+    """
+    return as_noted(DeadLetter, entry)

@@ -6,11 +6,14 @@ lapsed lease goes back to `ready`, counted as one more try.
 """
 
 import os
+import re
 import time
 from pathlib import Path
 from uuid import uuid4
 
 from ibidem_workers import lease
+
+_NAME = re.compile(r"(?:[^/]*~~)?\d{1,20}-[0-9a-f]+\.\d{1,9}", re.ASCII)
 
 
 class Folder:
@@ -102,5 +105,6 @@ def tries(name: str) -> int:
 
 
 def _names(folder: Path) -> list[str]:
+    """List the messages in a folder; what somebody else laid there is left alone."""
     with os.scandir(folder) as entries:
-        return [entry.name for entry in entries]
+        return [entry.name for entry in entries if _NAME.fullmatch(entry.name)]

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import uuid4
+
+from ibidem_engines.noted import as_noted
 
 State = Literal["reading", "submitted", "interrupted"]
 
@@ -55,12 +57,14 @@ class RunRecord:
     def from_json(cls, record: Mapping[str, object]) -> "RunRecord":
         """Read a noted record.
 
+        Raises:
+            Damaged: It is no such record.
+
         >>> one = RunRecord("r", ["news.jsonl"], 0.0)
         >>> RunRecord.from_json(one.as_json()) == one
         True
         """
-        values: dict[str, Any] = dict(record)
-        return cls(**values)
+        return as_noted(cls, record)
 
 
 def refusals_key(run: str, slice_number: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
@@ -25,6 +25,7 @@ from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environmen
 DOTENV = ".env"
 TOML = "ibidem.toml"
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+_KEY = re.compile(r"([?&](?:api_key|password)=)[^&]*")
 BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
 
 
@@ -290,19 +291,18 @@ def shown(settings: Settings) -> list[Shown]:
 
 
 def masked(url: str) -> str:
-    """Hide the password or API key in a URL.
+    """Hide the password or API key in a URL; a mark in a password that was not escaped shows nothing more of it.
 
     >>> masked("amqp://reader:secret@mq.example:5672/")
     'amqp://reader:***@mq.example:5672/'
     >>> masked("opensearch+https://search.example/?api_key=secret&layout=lean")
     'opensearch+https://search.example/?api_key=***&layout=lean'
     """
-    url = re.sub(r"([?&]api_key=)[^&]*", r"\1***", url)
-    parts = urlsplit(url) if "://" in url else None
-    if parts is None or parts.password is None:
-        return url
-    account, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{account.partition(':')[0]}:***@{host}"))
+    url = _KEY.sub(r"\1***", url)
+    scheme, separator, rest = url.partition("://")
+    account, at, host = rest.rpartition("@")
+    user, colon, _ = account.partition(":")
+    return f"{scheme}://{user}:***@{host}" if separator and at and colon else url
 
 
 def file_path(url: str) -> Path:

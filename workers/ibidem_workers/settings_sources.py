@@ -35,7 +35,10 @@ def from_dotenv(kind: Kind, path: Path) -> Values:
     """Read a `.env` file, in which other programs' variables may stand."""
     if not path.is_file():
         return {}
-    source = DotEnvSettingsSource(kind, env_file=path, env_file_encoding="utf-8")
+    try:
+        source = DotEnvSettingsSource(kind, env_file=path, env_file_encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
     ours = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
     known = {variable(name) for name in kind.model_fields}
     _refuse_unknown((name for name in ours if not name.startswith(TESTS)), known, str(path))

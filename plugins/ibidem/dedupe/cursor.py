@@ -13,6 +13,8 @@ from ibidem_ingest.errors import UsageError
 SCHEME = "c1"
 CHECK = 8
 LONGEST = 16_384
+LEAST = 2
+"""Parts without which it is none: the scheme and the engine's own cursor."""
 
 
 def query_digest(query: Query) -> str:
@@ -62,6 +64,6 @@ def opened(cursor: str) -> list[str]:
         held = orjson.loads(whole[CHECK:])
     except ValueError as error:
         raise damaged from error
-    if xxhash.xxh3_64_digest(whole[CHECK:]) != whole[:CHECK]:
+    if xxhash.xxh3_64_digest(whole[CHECK:]) != whole[:CHECK] or not isinstance(held, list) or len(held) < LEAST:
         raise damaged
     return [str(part) for part in held]

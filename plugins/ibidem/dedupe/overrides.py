@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import orjson
 
 from ibidem.dedupe.said import Said
+from ibidem_engines.noted import as_noted
 from ibidem_ingest.decision import Evidence, Level
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -64,9 +65,12 @@ class Override:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Override":
-        """Read what `as_record` wrote; what others added is passed over."""
-        known = {name: record[name] for name in cls.__slots__ if name in record}
-        return cls(**known | {"a": tuple(record["a"]), "b": tuple(record["b"])})
+        """Read what `as_record` wrote; what others added is passed over.
+
+        Raises:
+            Damaged: It is no such record.
+        """
+        return as_noted(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def evidence(self, level: Level) -> Evidence:
         """Return "same" as evidence at the level that was asked for."""

@@ -1,5 +1,6 @@
 """The parameters of a request, as one table from which help, documentation and validation come."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -17,6 +18,7 @@ DEEPEST = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
 NO_DAYS = "none"
+_WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
     def read(value: str) -> int:
-        if not value.isdecimal() or not value.isascii() or not least <= int(value[:20]) <= most:
+        if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
             raise Unfit(f"a whole number, {least} to {most:,}, of {what}")
         return int(value)
 

@@ -1,11 +1,13 @@
 """What a search in the engine's own language may not bring when its hits are grouped, each with the reason."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.shown import shown
 
 REFUSED: Mapping[str, tuple[str, str]] = {
     "collapse": (
@@ -34,6 +36,11 @@ REFUSED: Mapping[str, tuple[str, str]] = {
     "format": ("the answer has to be JSON", "leave it out"),
 }
 """Parts of a body and parameters of a query string, by name."""
+
+DEEPEST_NESTING = 100
+"""Objects and lists within each other; servers take some thirty conditions within each other."""
+
+_WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
 
 def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
@@ -100,15 +107,37 @@ def page_of(body: Mapping[str, Any]) -> tuple[int, int]:
     return start // size + 1, size
 
 
-def whole(body: Mapping[str, Any], name: str, default: int) -> int:
+def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups") -> int:
     """Read a whole number of a body."""
     value = body.get(name, default)
-    text = str(value)
-    if isinstance(value, bool) or not (text.isascii() and text.isdecimal()) or int(text[:20]) > DEEPEST:
+    text = shown(value) if isinstance(value, dict | list) else str(value)
+    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > DEEPEST:
         raise UsageError(
-            f"{name}={value!r} is not understood", f"right are: a whole number, 0 to {DEEPEST:,}, of groups"
+            f"{name}={shown(value)} is not understood", f"right are: a whole number, 0 to {DEEPEST:,}, of {what}"
         )
     return int(text)
+
+
+def refuse_depth(body: Any) -> None:
+    """Refuse a body that is nested more deeply than it can be looked through.
+
+    Raises:
+        UsageError: It is.
+
+    >>> refuse_depth({"query": {"match_all": {}}})
+    """
+    parts, depth = [body], 0
+    while parts := [inner for part in parts for inner in inside(part)]:
+        depth += 1
+        if depth > DEEPEST_NESTING:
+            raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "join conditions side by side")
+
+
+def inside(part: Any) -> Iterable[Any]:
+    """Return what a part of a body holds."""
+    if isinstance(part, Mapping):
+        return part.values()
+    return part if isinstance(part, list | tuple) else ()
 
 
 def refuse(what: str, why: str, remedy: str) -> None:

@@ -10,7 +10,7 @@ from ibidem.dedupe.grouped_page import check_page
 from ibidem.dedupe.present import Json
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.scope import check_scope
-from ibidem.native.combinations import page_of, refuse_parts, refuse_scope, refuse_target
+from ibidem.native.combinations import page_of, refuse_depth, refuse_parts, refuse_scope, refuse_target, whole
 from ibidem_engines.dsl import ALL, Clause
 from ibidem_engines.query import Query
 from ibidem_engines.target import Target
@@ -103,24 +103,25 @@ def read_search(
     >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).page
     2
     """
-    whole, sent = folded(body or {}, params)
-    refuse_parts(whole, sent)
-    refuse_target(index, whole)
-    refuse_scope(whole, request)
-    page, size = page_of(whole)
+    refuse_depth(body or {})
+    asked, sent = folded(body or {}, params)
+    refuse_parts(asked, sent)
+    refuse_target(index, asked)
+    refuse_scope(asked, request)
+    page, size = page_of(asked)
     check_page(page, size or 1)
     bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
-    if "timeout" in whole:
+    if "timeout" in asked:
         sent["allow_partial_search_results"] = "true"
-    ranking = {name: part for name, part in whole.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
+    ranking = {name: part for name, part in asked.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
     if "query" in ranking:
         ranking["query"] = without_inner_hits(ranking["query"])
-    if "preference" not in sent and "pit" not in whole:
+    if "preference" not in sent and "pit" not in asked:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
-    target = Target(index, whole.get("pit"), sent, _some(whole, EVERYWHERE))
-    shown = _some(whole, SHOWN | {"query", "post_filter"})
-    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(whole, part).items()}
-    made = NativeSearch(target, ranking, _some(whole, BESIDE), aggregations, shown, request, page, size, bare_total)
+    target = Target(index, asked.get("pit"), sent, _some(asked, EVERYWHERE))
+    shown = _some(asked, SHOWN | {"query", "post_filter"})
+    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(asked, part).items()}
+    made = NativeSearch(target, ranking, _some(asked, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
 
@@ -177,9 +178,9 @@ def without_inner_hits(part: Any) -> Any:
 
 def _fold_source(made: Json, left: dict[str, str]) -> None:
     """Fold the three ways of choosing fields of the source."""
-    whole = left.pop("_source", None)
-    if whole is not None:
-        made["_source"] = _read(whole) if whole.lower() in ("true", "false") else whole.split(",")
+    named = left.pop("_source", None)
+    if named is not None:
+        made["_source"] = _read(named) if named.lower() in ("true", "false") else named.split(",")
     chosen = {
         way: left.pop(name).split(",")
         for way, name in (("includes", "_source_includes"), ("excludes", "_source_excludes"))
@@ -195,7 +196,7 @@ def _fold_suggest(made: Json, left: dict[str, str]) -> None:
     if "suggest_field" in given:
         field = given["suggest_field"]
         term: Json = {"field": field, "suggest_mode": given.get("suggest_mode", "missing")}
-        term |= {"size": int(given["suggest_size"])} if "suggest_size" in given else {}
+        term |= {"size": whole(given, "suggest_size", 0, "suggestions")} if "suggest_size" in given else {}
         made["suggest"] = {field: {"text": given.get("suggest_text", ""), "term": term}}
 
 

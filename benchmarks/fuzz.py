@@ -1,0 +1,187 @@
+"""Feeds every parser a great many inputs that nobody meant, and says how many ended it in an error that is not ours.
+
+    python benchmarks/fuzz.py [--inputs N] [--seed N] [--only NAME …] [--write]
+
+The targets are those of `tests/fuzz`, which CI feeds some hundred inputs each. Here libFuzzer (atheris) changes their
+examples with an eye on which lines of ours an input reaches. An input that takes over 30 seconds or 2 GB of memory
+counts as a crash. What is found is kept in `tests/fuzz/cases/TARGET/`, where the tests feed it again. `--write` puts
+the figures on `docs/figures/fuzz.md`; those of targets that were left out stay as they are.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import atheris
+
+import measured
+
+ROOT = Path(__file__).parents[1]
+sys.path[0] = str(ROOT / "tests")  # in the place of this folder, which has files of the same names
+
+OURS = ["fuzz", "ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers"]
+ARITHMETIC = [
+    f"ibidem_ingest.{name}" for name in ("wordhash", "shingles", "signatures.minhash", "signatures.textprofile")
+]
+"""Where one path leads through, which would only be slower under observation."""
+
+SECONDS, MEGABYTES = 30, 2_048
+"""What one input may take."""
+
+LONGEST = 8_192
+"""Bytes of an input; examples may be longer."""
+
+KEPT = ROOT / "docs" / "figures" / "fuzz.md"
+ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """What came of one target.
+
+    Args:
+        name: The target's.
+        inputs: How many it was fed.
+        crashes: How many ended it in an error that is not ours, or took too much.
+        seconds: How long that took.
+        peak: Most memory of the process, in MB.
+    """
+
+    name: str
+    inputs: int
+    crashes: int
+    seconds: int
+    peak: int
+
+
+def main() -> None:
+    """Feed all targets, each in a process of its own."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--inputs", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--here", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.here:
+        feed(asked.here, asked.inputs, asked.seed)
+    from fuzz.table import TARGETS  # noqa: PLC0415 - behind the other process's, which has to observe it
+
+    done = []
+    for name in asked.only or TARGETS:
+        done.append(fed(name, asked.inputs, asked.seed))
+        print(json.dumps(asdict(done[-1])), flush=True)
+    if asked.write:
+        write(done, list(TARGETS))
+
+
+def fed(name: str, inputs: int, seed: int) -> Fed:
+    """Feed one target in a process of its own, and read what that says at its end."""
+    command = [sys.executable, __file__, "--here", name, "--inputs", str(inputs), "--seed", str(seed)]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    said = ended.stdout.decode(errors="replace")
+    found = len(set(re.findall(r"^kept (\S+)", said, re.MULTILINE)))
+    if "stat::number_of_executed_units" not in said or re.search(r"SUMMARY: libFuzzer", said):
+        sys.stderr.write(said[-6_000:])
+        found += 1
+    return Fed(name, _stat(said, "number_of_executed_units"), found, _took(said), _stat(said, "peak_rss_mb"))
+
+
+def feed(name: str, inputs: int, seed: int) -> None:
+    """Feed one target in this process; ends it."""
+    with atheris.instrument_imports(include=OURS, exclude=ARITHMETIC):
+        from fuzz.table import CASES, TARGETS, cases  # noqa: PLC0415 - what is imported here is observed
+    target = TARGETS[name]
+    seen: set[str] = set()
+
+    def one(data: bytes) -> None:
+        try:
+            target.feed(data)
+        except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
+            place = "".join(traceback.format_exc().splitlines(keepends=True)[-3:])
+            where = repr([(frame.filename, frame.lineno) for frame in traceback.extract_tb(sys.exc_info()[2])][-1])
+            if where not in seen:
+                seen.add(where)
+                kept = CASES / name / hashlib.sha256(data).hexdigest()[:16]
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                kept.write_bytes(data)
+                print(f"kept {kept.name}\n{place}", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="ibidem-corpus-") as folder:
+        corpus = Path(folder) / "corpus"
+        corpus.mkdir()
+        for number, data in enumerate((*target.examples, *cases(name))):
+            (corpus / str(number)).write_bytes(data)
+        words = Path(folder) / "words"
+        words.write_text("".join(f'"{escaped(word)}"\n' for word in target.words if word), encoding="ascii")
+        longest = max(LONGEST, *map(len, target.examples))
+        limits = [
+            f"-timeout={SECONDS}",
+            f"-rss_limit_mb={MEGABYTES}",
+            f"-max_len={longest}",
+            f"-artifact_prefix={folder}/",
+        ]
+        told = ["-print_final_stats=1", "-verbosity=1", "-len_control=0"]
+        atheris.Setup(
+            [__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *told, f"-dict={words}", str(corpus)], one
+        )
+        atheris.Fuzz()
+
+
+def escaped(word: bytes) -> str:
+    """Write a word as libFuzzer's dictionaries have it."""
+    return "".join(f"\\x{byte:02X}" for byte in word)
+
+
+def _stat(said: str, name: str) -> int:
+    found = re.search(rf"^stat::{name}:\s+(\d+)", said, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def _took(said: str) -> int:
+    found = re.search(r"^Done \d+ runs? in (\d+) second", said, re.MULTILINE)
+    return int(found[1]) if found else 0
+
+
+def write(done: Sequence[Fed], order: Sequence[str]) -> None:
+    """Put the figures on their page."""
+    kept = {name: Fed(name, *map(whole, figures)) for name, *figures in ROW.findall(told_before())}
+    kept |= {each.name: each for each in done}
+    rows = [kept[name] for name in order if name in kept]
+    measured.write(
+        "fuzz",
+        "Fuzzing",
+        [
+            "Each parser is fed inputs that libFuzzer makes of real ones, with an eye on the lines of ours that they",
+            f"reach. A crash is an error that is not the project's own, an input that takes over {SECONDS} seconds, or",
+            f"{MEGABYTES:,} MB of memory.",
+            "",
+            "| parser | inputs | crashes | seconds | most memory, MB |",
+            "|---|---|---|---|---|",
+            *(f"| `{e.name}` | {e.inputs:,} | {e.crashes:,} | {e.seconds:,} | {e.peak:,} |" for e in rows),
+            "",
+            f"Together: {sum(each.inputs for each in rows):,} inputs, {sum(each.crashes for each in rows):,} crashes.",
+        ],
+    )
+
+
+def told_before() -> str:
+    """Return the page as it is."""
+    return KEPT.read_text(encoding="utf-8") if KEPT.exists() else ""
+
+
+def whole(text: str) -> int:
+    """Read a whole number with commas."""
+    return int(text.replace(",", ""))
+
+
+if __name__ == "__main__":
+    main()

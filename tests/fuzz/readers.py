@@ -1,0 +1,116 @@
+"""Files of every format, and dates."""
+
+import gzip
+import lzma
+from collections.abc import Callable, Mapping
+
+import orjson
+import zstandard
+
+from fuzz.target import Target, as_any_text, folder, told
+from ibidem_engines.foreign_dates import iso_date
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.readers import read
+from ingest.printed import pdf
+
+MOST_TEXT = 20_000
+"""Characters of a text, few enough for a small file to unpack into more."""
+
+LINES = b"""\
+{"id": "a", "text": "We the People", "title": "Preamble", "date": "1787-09-17", "language": "en-US", "version": 3}
+{"id": 7, "pages": ["One page.\\f", "Another, \\u00e9."], "court": "9th Cir.", "meta": {"docket": ["12-1", 2.5, null]}}
+
+{"id": "b", "text": "\\ud83d\\ude00 \\ud800", "source": "AP", "url": "https://example.org/a?b=c"}
+not JSON
+"""
+BOMB = b'{"id": "z", "text": "' + b"0" * 3_000_000 + b'"}\n'
+PAGE = b"""<!DOCTYPE html><html lang="en-GB"><head><meta charset="utf-8"><title>A page</title>
+<meta property="article:published_time" content="1987-10-19T09:30:00Z"><link rel="canonical" href="https://example.org/a">
+<script>var a = "</p>";</script></head><body><nav><ul><li><a href="/">Home</a></li></ul></nav><article><h1>Grain</h1>
+<p>The export duty on wheat &amp; rice was raised by the ministry on Monday, officials said in the capital.</p>
+<table><tr><td>1</td><td>2</td></tr></table><p>Traders had expected it &#8212; and sold before.</p>
+</article></body></html>"""
+MARKUP = (
+    b"<div>",
+    b"</div>",
+    b"<p>",
+    b"<!--",
+    b"-->",
+    b"&#x0;",
+    b"&lt;",
+    b"<table><tr><td>",
+    b"<meta charset=",
+    b"<![CDATA[",
+)
+COMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
+    "gz": lambda data: gzip.compress(data, mtime=0),
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor().compress,
+}
+
+
+def check(one: Document | Refusal) -> None:
+    """See that a document is one when it is read again, and that a refusal can be written down."""
+    if isinstance(one, Refusal):
+        told(one.why)
+        told(str(Refused(one)))
+        orjson.dumps(one.as_json())
+    else:
+        assert len(one.text) <= MOST_TEXT
+        assert read_record(orjson.loads(orjson.dumps(one.as_record())), "again") == one
+
+
+def file_of(name: str) -> Callable[[bytes], None]:
+    """Return what reads an input as a file of a name."""
+
+    def run(data: bytes) -> None:
+        path = folder() / name
+        path.write_bytes(data)
+        for one in read([path], max_text=MOST_TEXT):
+            check(one)
+
+    return run
+
+
+def date(data: bytes) -> None:
+    """Read a date as documents have them, and as other programs write them."""
+    text = as_any_text(data)
+    try:
+        interval(text)
+    except ValueError as error:
+        told(str(error))
+    interval(iso_date(text))
+    interval(iso_date(float(len(text)) * int.from_bytes(data[:7], "little")))
+
+
+TARGETS: Mapping[str, Target] = {
+    "jsonl": Target(
+        file_of("a.jsonl"), (LINES, b"\xef\xbb\xbf" + LINES), (b'"id"', b"null", b"1e999", b"\\ud800", b"[[[[")
+    ),
+    "text": Target(
+        file_of("a.txt"), (b"\n  COMPLAINT FOR DAMAGES\r\n1. Plaintiff\x0cPage 2, \xc3\xa9", b"\xef\xbb\xbfa")
+    ),
+    "html": Target(file_of("a.html"), (PAGE, PAGE.decode().encode("utf-16")), MARKUP),
+    "pdf": Target(
+        file_of("a.pdf"),
+        (pdf([["Twelve and Co.", "second line"], ["page two"]], "A title"), pdf([["locked"]], encrypted=True)),
+        (b"obj", b"endobj", b"stream", b"/Kids [2 0 R]", b"/Length 99999999", b"/Count -1", b"<<", b"2 0 R"),
+    ),
+    "date": Target(
+        date,
+        (
+            b"1787-09-17T12:00:00.5+02:00",
+            b"1787-09",
+            b"1787/09/17 09:30:00",
+            b"Mon, 19 Oct 1987 09:30:00 GMT",
+            b"561600000",
+        ),
+        (b"-", b"0000", b"9999", b"T24:00", b"+99:99"),
+    ),
+    **{
+        f"jsonl.{suffix}": Target(file_of(f"a.jsonl.{suffix}"), (made(LINES), made(LINES) * 2, made(BOMB)))
+        for suffix, made in COMPRESS.items()
+    },
+}

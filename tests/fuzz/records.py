@@ -1,0 +1,208 @@
+"""What lies in the queue, in files of settings, and in an index that others write."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from fuzz.target import ENDS, Target, as_any_text, folder, told
+from ibidem.alerts import read_alert, read_reported
+from ibidem.dedupe.overrides import Override
+from ibidem_engines.address import parse_address, with_fields, without_secrets
+from ibidem_engines.engine import Record
+from ibidem_engines.fields import Fields, parse_fields, put_at, value_at, without
+from ibidem_engines.opening import open_engine
+from ibidem_engines.raw_json import members
+from ibidem_engines.source import Unfit, as_document, as_source, idf_of, text_fault, version_of, with_signatures
+from ibidem_ingest.digest import digest
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign_one
+from ibidem_workers import lease
+from ibidem_workers.account import Account
+from ibidem_workers.dead import letter_of
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.run_record import RunRecord
+from ibidem_workers.settings import Settings, load, masked, shown
+
+FIELDS = Fields(text="article.body", title="headline", meta="")
+SOURCE = orjson.dumps(
+    {
+        "headline": "Grain",
+        "article": [{"body": "One"}, {"body": ["Two", 3]}],
+        "date": "19.10.1987",
+        "price": 1.5,
+        "ibidem": {"version": 3, "given": True, "record": "0", "idf": "0", "packed": "AA=="},
+    }
+)
+RECORD = orjson.dumps(
+    {
+        "id": "a",
+        "text": "x",
+        "pages": ["x"],
+        "date": "1787",
+        "language": "en-GB",
+        "version": 1,
+        "meta": {"a": [1, {"b": None}]},
+    }
+)
+TOML = b"""index = "news"
+engine = "opensearch+https://ann:s3cr3t@host:9200/?layout=lean"
+broker = "amqp://me:s3cr3t@mq.example:5672//"
+distinct = "meta.docket,source"
+max_text = 1000
+"""
+ADDRESSES = (
+    b"elasticsearch+https://ann:s3cr3t@one:9243,two,[::1]:9200/?timeout=5&fields=text%3Dbody",
+    b"opensearch+http://host/?api_key=s3cr3t&layout=lean",
+    b"sqlite:////var/index.sqlite",
+    b"redis://:s3cr3t@host:6379/0",
+    b"amqp://me:s3cr3t@[::1",
+)
+
+
+def settings(data: bytes) -> None:
+    """Read a file of settings, and show them."""
+    (folder() / "ibidem.toml").write_bytes(data)
+    shown(load({}, folder()))
+
+
+def environment(data: bytes) -> None:
+    """Read `.env`, and show the settings."""
+    there = folder() / "env"
+    there.mkdir(exist_ok=True)
+    (there / ".env").write_bytes(data)
+    shown(load({}, there))
+
+
+def address(data: bytes) -> None:
+    """Read an address of engine or broker, and show it."""
+    text = as_any_text(data)
+    masked(text)
+    without_secrets(text)
+    for read in (parse_address, lambda url: with_fields(url, "text=body"), lambda url: open_engine(url, "news")):
+        try:
+            read(text)
+        except ENDS as error:
+            told(str(error))
+    shown(Settings().changed(engine=text))
+
+
+def fields(data: bytes) -> None:
+    """Read the names that an index has for our fields, and look under them."""
+    named = parse_fields(as_any_text(data))
+    source: dict[str, Any] = orjson.loads(SOURCE)
+    for path in (named.title, named.text, named.meta):
+        value_at(source, path)
+        without(source, path)
+        put_at(dict(source), path or "a", 1)
+    as_document("a", source, named)
+
+
+def record(data: bytes) -> None:
+    """Read a document as it comes out of the queue, and write it as servers store it."""
+    read = parsed(data)
+    document = read_record(read, "a message")
+    signed(document)
+
+
+def signed(document: Document) -> None:
+    """Sign a document and write it as a server stores it, in both layouts."""
+    signatures = sign_one(document, None)
+    made = Record(document, signatures, document.version or 0, digest(document, ""), pack(document, signatures, ("a",)))
+    for layout in ("full", "lean"):
+        as_source(made, Fields(), layout)
+
+
+def source(data: bytes) -> None:
+    """Read a document that another program wrote into an index."""
+    read = parsed(data)
+    if not isinstance(read, dict):
+        return
+    version_of(read)
+    idf_of(read)
+    for names in (Fields(), FIELDS):
+        document = as_document("a", read, names)
+        if not text_fault(read, names):
+            signed_beside(document, data)
+
+
+def signed_beside(document: Document, raw: bytes) -> None:
+    """Write signatures into a document's JSON; every other member of it stays as it is."""
+    signatures = sign_one(document, None)
+    made = Record(document, signatures, 1, "0", pack(document, signatures))
+    text = raw.decode().strip()
+    before = {name: text[slice(*span)] for name, span in members(text)}
+    after = with_signatures(raw, made, "full").decode()
+    there = {name: after[slice(*span)] for name, span in members(after)}
+    assert there.pop("ibidem")
+    before.pop("ibidem", None)
+    assert there == before
+
+
+def parsed(data: bytes) -> Any:
+    """Read JSON; what is none is nobody's document."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def sign_of_life(data: bytes) -> None:
+    """Look at signs of life and taken messages under any names."""
+    name = as_any_text(data[:80]).replace("/", "").replace("\0", "").strip(".")
+    here = Folder(folder() / "lease", 1)
+    for place in ("workers", "taken"):
+        (folder() / "lease" / place / (name or "x")).write_bytes(data)
+    here.recover()
+    here.workers()
+    lease.lapsed(folder() / "lease" / "workers", name or "x", 1)
+    here.purge()
+
+
+def ledger(data: bytes) -> None:
+    """Read records of every ledger, as somebody may have written them who has the right to."""
+    read = parsed(data)
+    if isinstance(read, dict):
+        for reader in (
+            Account.from_json,
+            RunRecord.from_json,
+            Override.from_record,
+            letter_of,
+            read_alert,
+            read_reported,
+        ):
+            try:
+                reader(read)
+            except ENDS:
+                continue
+
+
+LEDGER = (
+    orjson.dumps(Account(indexed=2, at=1.0).as_json()),
+    orjson.dumps(RunRecord("r", ["a"], 1.0).as_json()),
+    orjson.dumps(Override(("news", "a"), ("news", "b"), "not").as_record()),
+    b'{"run":"r","refusal":{"where":"w","id":"a","field":"","why":"y"},"tries":1,"when":1.5,"record":{"id":"a"}}',
+    b'{"name":"a","query":"wheat","filters":["source=AP"],"dedupe":{"dedupe_level":"near"}}',
+    b'{"index":"news","id":"a","when":"1987","packed":"AA=="}',
+)
+
+TARGETS: Mapping[str, Target] = {
+    "settings": Target(settings, (TOML,), (b"=", b"[a]", b"engine=", b"broker=", b"\n")),
+    "environment": Target(
+        environment, (b"IBIDEM_INDEX=news\nOTHER='x'\nIBIDEM_MAX_TEXT=1\n",), (b"IBIDEM_", b"=", b"'", b"${")
+    ),
+    "address": Target(address, ADDRESSES, (b"@", b"://", b"[", b"?api_key=", b"%40", b"//", b"#")),
+    "fields": Target(
+        fields, (b"title=headline,text=article.body,meta=", b"text=parts.body,date=."), (b".", b",text=", b"=")
+    ),
+    "record": Target(record, (RECORD,), (b"[[[[", b"null", b"1e400", b'"meta":', b"\\u0000"), (*ENDS, Unfit)),
+    "source": Target(
+        source,
+        (SOURCE, b'{"text": "a", "ibidem": null}'),
+        (b'"ibidem":', b"1.50", b"[" * 40),
+        (*ENDS, Unfit),
+    ),
+    "lease": Target(sign_of_life, (b"host~1~abc~~00000001763676000000-5f0c.2", b"x~~y", b"~"), (b"~~", b".", b"-")),
+    "ledger": Target(ledger, LEDGER, (b"null", b"[]", b'"parts":', b"1e9")),
+}

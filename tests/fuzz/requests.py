@@ -1,0 +1,204 @@
+"""What is asked: words and filters, parameters, cursors, and bodies in the engines' own language."""
+
+import gzip
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from functools import cache
+
+import orjson
+import xxhash
+from fastapi.exceptions import RequestValidationError
+from starlette.datastructures import QueryParams
+
+from fuzz.target import Target, as_any_text, folder
+from ibidem.dedupe import cursor
+from ibidem.dedupe.parameters import PARAMETERS
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.gateway.hosts import check_host, check_site
+from ibidem.gateway.indexes import check_indexes
+from ibidem.gateway.native_lines import read_lines
+from ibidem.gateway.native_request import NativeRequest, read_parameters, read_request
+from ibidem.gateway.page import state
+from ibidem.gateway.refusals import Answered
+from ibidem.labels import parse_condition
+from ibidem.native.request import read_search
+from ibidem_engines import cursor as engine_cursor
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import Query, parse_filter, parse_query
+from ibidem_ingest.errors import IbidemError, UsageError
+from ibidem_workers.settings import Settings
+
+SETTINGS = Settings(index="news", gateway_indexes="news*,law", gateway_body=20_000)
+JSON = {"content-type": "application/json"}
+BODY = orjson.dumps(
+    {
+        "query": {
+            "bool": {
+                "must": [{"match": {"text": "wheat"}}],
+                "filter": [{"terms": {"id": {"index": "news", "id": "1"}}}],
+            }
+        },
+        "from": 10,
+        "size": 10,
+        "sort": [{"date": "desc"}, "_score"],
+        "aggs": {"by": {"terms": {"field": "source"}}},
+        "highlight": {"fields": {"text": {}}},
+        "collapse": {"field": "source"},
+        "dedupe": "indent",
+        "dedupe_window": 100,
+    }
+)
+LINES = b'{"index": "news"}\n{"query": {"match_all": {}}, "dedupe": "collapse"}\n{}\n{"size": 0}\n'
+DEEP = b'{"query": ' + b'{"bool": {"must": [' * 200 + b"{}" + b"]}}" * 200 + b"}"
+TYPED = (b'grain OR wheat "export duty" -rice', 'don\'t „x“ «y» OR OR -"a b" …'.encode(), b'a\0b "c')
+ASKED = (
+    b"q=wheat&dedupe=indent&dedupe_level=partial&dedupe_keep=source:AP,%20Reuters&dedupe_window_days=none"
+    b"&dedupe_window=500&dedupe_max_per_group=3&dedupe_explain=true"
+)
+NATIVE = (
+    b"q=a&df=text&sort=date:desc,_score&_source_includes=a,b&suggest_field=text&suggest_size=5&suggest_text=b"
+    b"&dedupe=indent&track_total_hits=true"
+)
+REFUSALS = (IbidemError, Answered)
+
+
+@cache
+def index() -> Engine:
+    """Return an empty index to be searched."""
+    engine = open_engine(f"sqlite:///{folder()}/fuzz.sqlite", "fuzz")
+    engine.create()
+    return engine
+
+
+def query(data: bytes) -> None:
+    """Read words and a filter as they are typed, and search an index for them."""
+    typed, _, condition = as_any_text(data).partition("\n")
+    asked = parse_query(typed, [condition] if condition else [])
+    index().window(asked, 10)
+
+
+def parameters(data: bytes) -> None:
+    """Read the parameters of the dedupe layer, out of a query string."""
+    given = read_parameters(as_any_text(data))
+    request = parse_request({name: value for name, value in given.items() if name in PARAMETERS} or given)
+    request.digest()
+    str(request.keep)
+
+
+def page(data: bytes) -> None:
+    """Read the address of a page and write it again."""
+    shown = state.shown(QueryParams(as_any_text(data))).state()
+    shown.request()
+    shown.query()
+    shown.address(page=2)
+
+
+def native(data: bytes) -> None:
+    """Read a search in an engine's own language: a query string in the first line, the body in the others."""
+    query_string, _, body = data.partition(b"\n")
+    read = read_request("news", as_any_text(query_string), JSON, body, SETTINGS)
+    searched(read)
+
+
+def searched(read: NativeRequest) -> None:
+    """Go on with a request as far as the engine."""
+    if read.dedupe is not None and read.dedupe.mode != "off":
+        search = read_search(read.indexes, read.body, read.parameters, read.dedupe)
+        orjson.dumps(dict(search.ranking))
+        cursor.query_digest(search.query)
+
+
+def packed_body(data: bytes) -> None:
+    """Read a body that came packed."""
+    read_request("news", "", JSON | {"content-encoding": "gzip"}, data, SETTINGS)
+
+
+def several(data: bytes) -> None:
+    """Read several searches in one body."""
+    query_string, _, body = data.partition(b"\n")
+    for line in read_lines("news", as_any_text(query_string), JSON, body, SETTINGS).lines:
+        if isinstance(line.request, NativeRequest):
+            try:
+                searched(line.request)
+            except UsageError:
+                continue
+
+
+def cursors(data: bytes) -> None:
+    """Read a cursor as it is, and what somebody wrote who knows its checksum."""
+    whole = urlsafe_b64encode(xxhash.xxh3_64_digest(data) + data).decode()
+    for text in (as_any_text(data), whole, urlsafe_b64encode(data).decode()):
+        for read in (of_search, of_server, of_file):
+            try:
+                read(text)
+            except UsageError:
+                continue
+
+
+def of_search(text: str) -> None:
+    """Read the cursor of an answer."""
+    cursor.read(Query("a"), DedupeRequest(cursor=text))
+
+
+def of_server(text: str) -> None:
+    """Read the cursor of a server."""
+    engine_cursor.read_cursor(text, "news", Query("a"))
+
+
+def of_file(text: str) -> None:
+    """Read the cursor of an index in a file."""
+    index().window(Query("a"), 1, text)
+
+
+def names(data: bytes) -> None:
+    """Read names of indexes, hosts and sites."""
+    text = as_any_text(data)
+    for read in (
+        lambda: check_indexes(text, SETTINGS),
+        lambda: check_host(text, ("localhost",)),
+        lambda: check_site("POST", {"host": "localhost", "origin": text}),
+    ):
+        try:
+            read()
+        except Answered as answer:
+            answer.body()
+
+
+def condition(data: bytes) -> None:
+    """Read the condition on labels, and a filter."""
+    for read in (parse_condition, parse_filter):
+        try:
+            read(as_any_text(data))
+        except UsageError:
+            continue
+
+
+TARGETS: Mapping[str, Target] = {
+    "query": Target(
+        query, (*TYPED, TYPED[0] + b"\ndate=1987-03..1987-06", b"a\nmeta.court=9th"), (b'"', b" OR ", b" -", b"\nid=")
+    ),
+    "parameters": Target(parameters, (ASKED,), (b"&dedupe=", b"%00", b"\xd9\xa3", b"999999999999999999999"), REFUSALS),
+    "page": Target(
+        page,
+        (b"q=a&level=near&keep=source:A&source=A&source=B&date=1987..&sort=newest&page=2&size=25",),
+        (b"&",),
+        ends=(IbidemError, RequestValidationError),
+    ),
+    "native": Target(
+        native, (b"\n" + BODY, NATIVE + b"\n" + BODY, b"dedupe=collapse\n" + DEEP), (b'{"a":', b"[" * 99), REFUSALS
+    ),
+    "packed_body": Target(
+        packed_body, (gzip.compress(BODY, mtime=0), gzip.compress(b"0" * 100_000, mtime=0)), (), REFUSALS
+    ),
+    "several": Target(
+        several, (b"\n" + LINES, b"dedupe=indent\n" + LINES), (b'{"index":[1,"a"]}', b"\n{}\n"), REFUSALS
+    ),
+    "cursor": Target(
+        cursors, (b'["c1","","0","0"]', b'[1,"","a","b"]', b"1.0123456789abcdef.0123456789abcdef", b"1", b"null")
+    ),
+    "names": Target(
+        names, (b"news-2026-*,law", b"[::1]:80", b"https://example.org:80/a", b"http://[::1"), (b"..", b"[", b"%")
+    ),
+    "condition": Target(condition, (b"jac5>=0.5 and words_a > 50", b"date=1787..1790"), (b" and ", b">=", b"date=")),
+}

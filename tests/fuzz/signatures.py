@@ -1,0 +1,170 @@
+"""Texts that are signed, and signatures that are read again: damaged ones count as none."""
+
+import base64
+from collections.abc import Mapping
+from functools import cache
+
+import orjson
+import xxhash
+
+from fuzz.target import Target, as_any_text, as_text, folder
+from ibidem.dedupe.grouping import group
+from ibidem_engines.dsl import PACKED
+from ibidem_engines.hits import read_hits
+from ibidem_ingest.decision import LEVELS, Policy, decide
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.relations import relate
+from ibidem_ingest.signatures.clues import clues, long_clues
+from ibidem_ingest.signatures.longsignatures import LongSignatures, sign_long
+from ibidem_ingest.signatures.packed import id_of, pack, unpack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import sign_batch, sign_one
+from ibidem_ingest.tokens import TokenBatch, tokens
+from ibidem_ingest.tokenshapes import is_term
+from ibidem_ingest.wordhash import wh1
+from ingest.shelf import page
+
+MAGIC = b"ibidem-idf1\n"
+STORY = (
+    "The export duty on wheat was raised by the ministry on Monday, officials said in the capital; traders who had "
+    "expected it sold before, and prices in Chicago fell by 12 cents to 3.45 dollars a bushel."
+)
+TEXTS = (
+    STORY,
+    "the defen-\n  dant in the hol-\x0cding, Franco-\nPrussian; co­-\r\noperate",
+    "日本語のテキスト, ภาษาไทย, ΣΑΣ ﬁne Ǆ ẞ İ e\u0301\u0302 \u1100\u1161\u11a8 ① ½ ५६ \U00010400",
+    "a" * 70 + " " + "ж" * 40 + " 12ab٣ " + "\u0301\u0301 x\u200dy \ufeff",
+    "\f".join(" ".join(page(number, 30)) for number in (1, 2)),
+    f"{STORY} " * 30,
+)
+
+
+LONG = 7_000
+"""Characters that hold a thousand words."""
+
+
+@cache
+def table() -> Table:
+    """Return a small English table."""
+    words = dict.fromkeys(word for text in TEXTS for word in tokens(text) if is_term(word))
+    return Table.of("en", 10_000, {word: 5.0 + at for at, word in enumerate(words)}, "fuzz")
+
+
+@cache
+def packed_of(number: int) -> bytes:
+    """Pack one of the texts."""
+    document = Document(f"doc-{number}", TEXTS[number], date="1987-03", source="AP")
+    return pack(document, sign_one(document, table()), ("source",))
+
+
+def kernels(data: bytes) -> None:
+    """Sign a text in plain Python and in a batch, alone and between others."""
+    text = as_text(data).replace("\0", " ")
+    if data[:1] < b"\x09":
+        text *= LONG // max(1, len(text)) + 1
+    document = Document("a", text)
+    plain = sign_one(document, table())
+    assert sign_batch([Document("b", TEXTS[1]), document, Document("c", "")], table())[1] == plain
+    words = tokens(text)
+    batch = TokenBatch.of([text, TEXTS[0]])
+    assert [batch.token(at) for at in range(int(batch.lengths[0]))] == words
+    assert batch.hashes[: len(words)].tolist() == [wh1(word) for word in words]
+
+
+def packed(data: bytes) -> None:
+    """Read a packed value by itself, as a column, and out of a server's answer; then compare it."""
+    one = unpack(data)
+    columns = PackedColumns.of([data, None, packed_of(0), data, packed_of(5)])
+    assert columns.signed.tolist() == [one is not None, False, True, one is not None, True]
+    id_of(data)
+    answer = {"_index": "i", "_id": "a", "_score": 1.0, "fields": {PACKED: [as_any_text(data)]}}
+    read_hits({"hits": {"hits": [answer, answer | {"fields": {PACKED: [base64.b64encode(data).decode()]}}]}})
+    for level in LEVELS:
+        group(columns, Policy().at(level).within(30))
+    if one is not None:
+        assert columns.packed(0) == one
+        assert columns.ids[0] == one.id == id_of(data)
+        clues(one)
+        for other in (one, unpack(packed_of(0))):
+            assert other is not None
+            for level in LEVELS:
+                decide(one, other, Policy().at(level))
+
+
+def long(data: bytes) -> None:
+    """Read long signatures; what is whole is written again as it was, and compared."""
+    one = LongSignatures.decode(data)
+    if one is None:
+        return
+    assert one.encode() == data
+    long_clues(one)
+    other = LongSignatures.decode(long_of(TEXTS[4]))
+    assert other is not None
+    relate(one, other)
+    relate(other, one)
+    relate(one, one)
+
+
+def idf(data: bytes) -> None:
+    """Open the file of an idf table, as it is and with its checksum mended; then sign with it."""
+    for content in (data, mended(data)):
+        path = folder() / "0123456789abcdef.idf"
+        path.write_bytes(content)
+        read = Table.open(path)
+        assert all(isinstance(read.term(rank), str) for rank in range(read.size))
+        assert 0 <= read.first_allowed <= read.size
+        sign_one(Document("a", STORY), read)
+
+
+def mended(data: bytes) -> bytes:
+    """Write the checksum of a table's parts into its header, so that what lies behind the checksum is read."""
+    start = len(MAGIC) + 9
+    try:
+        end = start + int(data[len(MAGIC) : start - 1], 16)
+        header = orjson.loads(data[start:end])
+        body = data[end + -end % 8 :]
+        header["checksum"] = xxhash.xxh3_64_hexdigest(body)
+    except (ValueError, TypeError):
+        return data
+    written = orjson.dumps(header)
+    head = MAGIC + b"%08x\n" % len(written) + written
+    return head + b" " * (-len(head) % 8) + body
+
+
+def pointer(data: bytes) -> None:
+    """Read which table of a language is the current one."""
+    (folder() / "qq.current").write_bytes(data)
+    (folder() / "fedcba9876543210.idf").write_bytes(data)
+    tables = Tables(folder())
+    tables.current()
+    tables.of("qq")
+
+
+def stored_table() -> bytes:
+    """Return the file of a table."""
+    path = folder() / "example.idf"
+    Table.of("en", 1_000, {"rare": 6, "court": 600, "naïve": 40}, "three words").save(path)
+    return path.read_bytes()
+
+
+@cache
+def long_of(text: str) -> bytes:
+    """Sign a long text."""
+    signed = sign_long(Document("a", text))
+    assert signed is not None
+    return signed.encode()
+
+
+TARGETS: Mapping[str, Target] = {
+    "kernels": Target(
+        kernels,
+        tuple(text.encode() for text in TEXTS[:5]),
+        (b"-\n", b"\x0c", b"\xc2\xad\n", "Σ".encode(), "\u0301".encode(), "日".encode(), b"0", "İ".encode(), b"\r\n"),
+    ),
+    "packed": Target(packed, tuple(map(packed_of, (0, 1, 4))), (b"\0\0", b"\xff\xff\xff\xff", b"\x01\x1c")),
+    "long": Target(long, (long_of(TEXTS[4]), long_of(TEXTS[5])), (b"lg1:", b"\xff\xff\xff\xff", b"\0\0\0\0")),
+    "idf": Target(idf, (stored_table(),), (b'"sizes":[', b"-1", b"1e99", b"null", b"\0" * 8, b"\xff" * 8)),
+    "pointer": Target(pointer, (b"fedcba9876543210\n", b"none\n"), (b"../", b"\0", MAGIC)),
+}

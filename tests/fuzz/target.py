@@ -1,0 +1,63 @@
+"""What a fuzz target is: a parser, what it may end in, and examples that are taken apart."""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ibidem_ingest.errors import IbidemError
+
+ENDS: tuple[type[Exception], ...] = (IbidemError,)
+"""The errors of the project's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One parser.
+
+    Args:
+        run: Feeds it; raises what the parser raises, and `AssertionError` where it breaks a promise.
+        examples: Real inputs, which are changed at random.
+        words: What is put into them: marks and names that mean something to this parser.
+        ends: The errors of the project's own that it may end in.
+    """
+
+    run: Callable[[bytes], None]
+    examples: Sequence[bytes]
+    words: Sequence[bytes] = ()
+    ends: tuple[type[Exception], ...] = ENDS
+
+    def feed(self, data: bytes) -> None:
+        """Feed it; what it may end in is no crash."""
+        try:
+            self.run(data)
+        except self.ends as error:
+            told(str(error))
+
+
+def told(message: str) -> None:
+    """Make sure that what a person or a message is told can be written."""
+    assert message
+    message.encode()
+
+
+def as_text(data: bytes) -> str:
+    """Read an input as a text of whole characters, as a document holds it."""
+    return data.decode(errors="replace")
+
+
+def as_any_text(data: bytes) -> str:
+    """Read an input as a text in which halves of characters may stand, as a command line hands it over."""
+    return data.decode(errors="surrogateescape")
+
+
+@cache
+def folder() -> Path:
+    """Return a folder for this process's files; it goes with the process."""
+    kept.append(tempfile.TemporaryDirectory(prefix="ibidem-fuzz-"))
+    return Path(kept[-1].name)
+
+
+kept: list[tempfile.TemporaryDirectory[str]] = []
+"""What is removed when the process ends."""
