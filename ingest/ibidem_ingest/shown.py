@@ -34,3 +34,14 @@ def kind(value: object) -> str:
     if isinstance(value, str):
         return "a string"
     return "a list" if isinstance(value, list | tuple) else "an object"
+
+
+def printable(text: str) -> str:
+    r"""Write what cannot be printed as escapes, so that no text steers a terminal.
+
+    >>> printable("a\x1b[2Jb")
+    'a\\x1b[2Jb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -1,6 +1,7 @@
 """What every request passes first."""
 
 import asyncio
+import logging
 import threading
 from collections.abc import Sequence
 
@@ -115,3 +116,15 @@ def test_one_request_too_many_is_told_to_come_again_and_health_still_answers() -
 def test_the_product_header_is_sent_for_the_one_engine_whose_clients_insist_on_it(serve: Serve, engine: str) -> None:
     sent = serve(engine=engine).get("/healthz").headers
     assert sent.get("x-elastic-product") == ("Elasticsearch" if engine.startswith("elasticsearch") else None)
+
+
+def test_an_answer_is_logged_with_its_stages_and_without_what_was_asked(
+    client: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "ibidem")
+    client.get("/ibidem/search", params={"q": "drains"})
+    client.get("/healthz")
+    (line,) = (vars(each) for each in caplog.records if each.message == "answered")
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/ibidem/search", 200)
+    assert {"window_ms", "grouping_ms", "fetch_ms", "all_ms"} <= line.keys()
+    assert not [value for value in line.values() if "drains" in str(value)]

@@ -1,5 +1,6 @@
 """Waiting for an engine that does not answer: the message is kept, and no try is burnt."""
 
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -13,6 +14,8 @@ HEEDS_AFTER = 0.5
 """Seconds after which a waiting worker looks whether it was asked to end."""
 
 Answer = TypeVar("Answer")
+
+_log = logging.getLogger(__name__)
 
 
 def patiently(
@@ -35,10 +38,16 @@ def patiently(
     waited, step = 0.0, FIRST_PAUSE
     while True:
         try:
-            return call()
-        except Unavailable:
+            answer = call()
+        except Unavailable as error:
             if waited >= seconds or ended():
                 raise
+            if not waited:
+                _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})
+        else:
+            if waited:
+                _log.warning("it answers again", extra={"waited_s": round(waited, 1)})
+            return answer
         rest = min(step * random.uniform(0.5, 1.0), seconds - waited)  # noqa: S311 - spreads the load, hides nothing
         waited, step = waited + rest, min(step * 2, LONGEST_PAUSE)
         while rest > 0 and not ended():

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
@@ -25,8 +25,9 @@ from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environmen
 DOTENV = ".env"
 TOML = "ibidem.toml"
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-_KEY = re.compile(r"([?&](?:api_key|password)=)[^&]*")
 BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
+Level = Literal["debug", "info", "warning", "error"]
+_KEY = re.compile(r"([?&](?:api_key|password)=)[^&]*")
 
 
 class Settings(BaseSettings):
@@ -113,6 +114,11 @@ class Settings(BaseSettings):
         ge=2,
         le=3_600,
         description="Seconds without a sign of life after which another takes a worker's batch.",
+    )
+    log: Literal["", Level] = Field(
+        default="",
+        description="How much is logged to standard error: `debug`, `info`, `warning` or `error`; lines of JSON where "
+        "that is no terminal. Empty: `info` for `ibidem worker` and `ibidem serve`, `warning` for all else.",
     )
     gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),

@@ -1,5 +1,6 @@
 """Submitting documents: number them, cut them into batches, send these, and keep the run's record."""
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ REFUSALS_A_SLICE = 500
 NOTED_EVERY = 2.0
 
 Source = Iterable[Document | Refusal]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +69,18 @@ class Submission:
     def send(self, source: Source) -> RunRecord:
         """Send all documents and note what could not be read; however it ends, the record says how far it came."""
         self._note("reading")
+        self._tell("run begun")
         try:
             for batch in cut(self._records(source), self._settings.batch_characters):
                 self._send(batch)
         except BaseException:
             self._note_refusals()
             self._note("interrupted")
+            self._tell("run interrupted")
             raise
         self._note_refusals()
         self._note("submitted")
+        self._tell("run submitted")
         return self.record
 
     def _records(self, source: Source) -> Iterator[Record]:
@@ -93,7 +99,10 @@ class Submission:
                 yield record
 
     def _send(self, batch: Batch) -> None:
+        began = time.perf_counter()
         send(self._app, self.record.run, batch)
+        told = {"batch": batch.key(self.record.run), "documents": len(batch.records)}
+        _log.debug("batch sent", extra=told | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self._repeats.add([str(record["id"]) for record in batch.records])
         self.record.repeated, self.record.repeated_ids = self._repeats.count, self._repeats.ids
         self.record.batches += 1
@@ -104,6 +113,8 @@ class Submission:
 
     def _refuse(self, refusal: Refusal) -> None:
         self.record.refused += 1
+        told = {"run": self.record.run, "place": refusal.where, "document": refusal.id, "why": refusal.why}
+        _log.info("document refused", extra=told)
         self._refusals.append(refusal)
         if len(self._refusals) == REFUSALS_A_SLICE:
             self._note_refusals()
@@ -113,6 +124,11 @@ class Submission:
             key = refusals_key(self.record.run, self._slices)
             self._engine.note("runs", {key: {"refusals": refusals_as_json(self._refusals)}})
             self._refusals, self._slices = [], self._slices + 1
+
+    def _tell(self, event: str) -> None:
+        one = self.record
+        told = {"run": one.run, "documents": one.documents, "batches": one.batches, "refused": one.refused}
+        _log.info(event, extra=told)
 
     def _note(self, state: State) -> None:
         self.record.state = state

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import starmap
+
+from structlog.contextvars import bound_contextvars
 
 from ibidem_engines.engine import Engine, Fate, Outcome, Record
 from ibidem_engines.errors import EngineError
@@ -11,13 +13,14 @@ from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.tables import Tables
-from ibidem_workers import dead
+from ibidem_workers import batch_log, dead
 from ibidem_workers.account import Account, Duplicate
 from ibidem_workers.batches import Batch
 from ibidem_workers.duplicates import Written, duplicates
 from ibidem_workers.patience import patiently
 from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
+from ibidem_workers.stages import Stages
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,14 @@ class Delivery:
         batch: The documents.
         tries: How often it was handed out before and its worker ended.
         again: Whether an earlier try may have written some of it.
+        stages: How long each stage takes.
     """
 
     run: str
     batch: Batch
     tries: int = 0
     again: bool = False
+    stages: Stages = field(default_factory=Stages)
 
     @property
     def key(self) -> str:
@@ -82,11 +87,14 @@ def sign_and_write(bench: Bench, delivery: Delivery, send: Callable[[Batch], Non
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost, try again.
         Permanent: The engine will not take anything more: its disk is full, or its index is another's.
     """
-    if patiently(lambda: _is_noted(bench.engine, delivery.key), bench.settings.patience, bench.ended):
-        return None
-    account, letters = _account(bench, delivery, send)
-    patiently(lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended)
-    return account
+    with bound_contextvars(run=delivery.run, batch=delivery.key):
+        if patiently(lambda: _is_noted(bench.engine, delivery.key), bench.settings.patience, bench.ended):
+            return None
+        account, letters = _account(bench, delivery, send)
+        with delivery.stages("note"):
+            patiently(lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended)
+        batch_log.tell(account, delivery.stages, delivery.tries)
+        return account
 
 
 def _is_noted(engine: Engine, key: str) -> bool:
@@ -131,9 +139,13 @@ def _whole(bench: Bench, delivery: Delivery) -> Account:
 
 
 def _taken(bench: Bench, delivery: Delivery) -> Account:
-    documents, refusals = _read(delivery, bench.settings.max_text)
-    made = list(records(documents, bench.tables, bench.settings.distinct))
-    outcomes = patiently(lambda: bench.engine.write(made), bench.settings.patience, bench.ended)
+    stages, patience = delivery.stages, bench.settings.patience
+    with stages("read"):
+        documents, refusals = _read(delivery, bench.settings.max_text)
+    with stages("sign"):
+        made = list(records(documents, bench.tables, bench.settings.distinct))
+    with stages("write"):
+        outcomes = patiently(lambda: bench.engine.write(made), patience, bench.ended)
     if delivery.tries or delivery.again:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
     indexed = [
@@ -141,7 +153,8 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
         for record, outcome in zip(made, outcomes, strict=True)
         if outcome.fate is Fate.INDEXED and record.signatures.length
     ]
-    found = patiently(lambda: _duplicates(bench, indexed), bench.settings.patience, bench.ended)
+    with stages("duplicates"):
+        found = patiently(lambda: _duplicates(bench, indexed), patience, bench.ended)
     refusals += [Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is Fate.REFUSED]
     return Account(
         indexed=_count(outcomes, Fate.INDEXED),

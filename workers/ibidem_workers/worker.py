@@ -20,6 +20,7 @@ from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
+from ibidem_workers import logs
 from ibidem_workers.app import TASK, TRIES_BEFORE, make_app, send
 from ibidem_workers.batches import Batch, Record
 from ibidem_workers.leased_queue import TRIES
@@ -43,7 +44,9 @@ _log = logging.getLogger(__name__)
 def main() -> int:
     """Work until asked to end; returns the exit code."""
     try:
-        return work(load())
+        settings = load()
+        logs.set_up(settings)
+        return work(settings)
     except IbidemError as error:
         sys.stderr.write(f"ibidem worker: {error}\n")
         return STOPPED
@@ -64,6 +67,7 @@ def work(settings: Settings) -> int:
     gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
     signals.worker_ready.connect(_tell_ready)
+    signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; here nothing but JSON is read.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     _end_with_parent(os.getppid())
@@ -139,6 +143,10 @@ def _hand_back(app: Celery, delivery: Delivery, error: Exception) -> None:
 
 def _asked_to_end() -> bool:
     return state.should_stop is not None or state.should_terminate is not None
+
+
+def _leave_logging(**_: object) -> None:
+    """Keep Celery from setting a level and a handler of its own, by being there."""
 
 
 def _tell_ready(**_: object) -> None:

@@ -12,6 +12,7 @@ from ibidem.cli.options import Json
 from ibidem.cli.progress import Advance, bar
 from ibidem.cli.summary import show_summary
 from ibidem_ingest.readers.formats import Format
+from ibidem_workers import logs
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.settings import Settings, load
@@ -35,6 +36,7 @@ def run(
 ) -> None:
     """Take files into the index; leaves with 3 when some documents were refused."""
     settings = load()
+    logs.set_up(settings)
     found = through(IngestRequest(paths, format_), settings, wait=wait)
     if as_json:
         print_json(found)

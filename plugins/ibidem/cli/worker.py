@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import messages
+from ibidem_workers import logs
 from ibidem_workers.pool import Pool
 from ibidem_workers.settings import load, masked
 
@@ -18,7 +19,9 @@ def run(
     ] = None,
 ) -> None:
     """Take documents from the queue, sign and index them, until Ctrl-C."""
-    settings = load().changed(concurrency=concurrency)
+    settings = load()
+    settings = settings.changed(concurrency=concurrency, log=settings.log or "info")
+    logs.set_up(settings)
     messages().print(
         f"{settings.workers} at work on {masked(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem.gateway.hosts import check_host, check_site
-from ibidem.gateway.metrics import Metrics
+from ibidem.gateway.metrics import STAGES, Metrics
 from ibidem.gateway.refusals import Answered
 from ibidem_workers.settings import Settings
 
@@ -78,6 +78,7 @@ class Bounds:
             return
         answer = Outgoing(send, self._always)
         began = perf_counter()
+        STAGES.set({})
         try:
             self._check(scope)
             await self._in_time(scope, self._bounded(receive), answer)
@@ -92,7 +93,9 @@ class Bounds:
             fault = Answered(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log tells more")
             await self._shown(Request(scope), fault)(scope, receive, answer)
         finally:
-            self._metrics.answered(getattr(scope.get("route"), "path", ""), answer.status, perf_counter() - began)
+            took = perf_counter() - began
+            self._metrics.answered(getattr(scope.get("route"), "path", ""), answer.status, took)
+            tell(scope, answer.status, took)
 
     def _check(self, scope: Scope) -> None:
         asked = Headers(scope=scope)
@@ -165,6 +168,15 @@ class Bounds:
             f"the request's body is longer than {self._settings.gateway_body:,} bytes",
             "send less; IBIDEM_GATEWAY_BODY allows more",
         )
+
+
+def tell(scope: Scope, status: int, seconds: float) -> None:
+    """Log an answer: never the query string, nor what was sent."""
+    level = logging.DEBUG if scope["path"] in ALWAYS else logging.INFO
+    if LOG.isEnabledFor(level):
+        stages = {f"{stage}_ms": round(1e3 * took, 1) for stage, took in STAGES.get().items()}
+        told = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
+        LOG.log(level, "answered", extra=told | stages)
 
 
 class Outgoing:

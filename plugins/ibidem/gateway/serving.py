@@ -10,6 +10,7 @@ import uvicorn
 
 from ibidem.gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
+from ibidem_workers import logs
 from ibidem_workers.settings import Settings
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
@@ -21,7 +22,7 @@ RARELY = (50_000, 20, 50)
 def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None) -> None:
     """Answer until the process is told to end; requests that are being answered are finished first.
 
-    What people search for stands in no log; `/metrics` counts.
+    Each answer is a line of the log: method, path, status and time; what people search for stands in none.
 
     Args:
         settings: The settings in force.
@@ -32,12 +33,13 @@ def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None]
     Raises:
         UsageError: The address cannot be listened on.
     """
+    logs.set_up(settings, "info")
     listening = listen(host, port)
     name = f"[{host}]" if ":" in host else host
     own = () if host in EVERYWHERE else (name,)
     config = uvicorn.Config(
         make_gateway(settings, own),
-        log_level="warning",
+        log_config=None,  # it goes the way of all that is logged
         access_log=False,
         server_header=False,
         proxy_headers=False,
