@@ -1,19 +1,22 @@
 """What goes wrong becomes one message on standard error and an exit code."""
 
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from ibidem.cli.edge import at_the_edge
+from ibidem.cli.edge import Terminated, at_the_edge, heeding_sigterm
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
 
 
-def stopped() -> IbidemError:
+def stopped(by: KeyboardInterrupt) -> IbidemError:
     error = Unavailable("run 7 was stopped")
-    error.__cause__ = KeyboardInterrupt()
+    error.__cause__ = by
     return error
 
 
@@ -30,7 +33,9 @@ def stopped() -> IbidemError:
         (Refused(Refusal("a.jsonl:3", "x", "date", "'soon' is none")), 3, "a.jsonl:3: document 'x', field 'date'"),
         (FileNotFoundError(2, "No such file or directory", "gone.csv"), 1, "gone.csv: No such file or directory"),
         (KeyboardInterrupt(), 130, "interrupted"),
-        (stopped(), 130, "run 7 was stopped"),
+        (stopped(KeyboardInterrupt()), 130, "run 7 was stopped"),
+        (Terminated(), 143, "interrupted"),
+        (stopped(Terminated()), 143, "run 7 was stopped"),
     ],
 )
 def test_a_foreseen_error_is_one_message_and_an_exit_code(error: BaseException, code: int, said: str, capsys) -> None:
@@ -45,6 +50,21 @@ def test_a_foreseen_error_is_one_message_and_an_exit_code(error: BaseException, 
     assert printed.out == ""
     assert printed.err.startswith(f"ibidem: {said}")
     assert printed.err.count("\n") == 1
+
+
+def test_sigterm_ends_what_runs_once_and_leaves_the_putting_in_order_alone() -> None:
+    @contextmanager
+    def puts_in_order() -> Iterator[None]:
+        try:
+            yield
+        finally:
+            signal.raise_signal(signal.SIGTERM)
+            ended.append("put in order")
+
+    ended: list[str] = []
+    with pytest.raises(Terminated), heeding_sigterm(), puts_in_order():
+        signal.raise_signal(signal.SIGTERM)
+    assert ended
 
 
 def test_a_bug_keeps_its_traceback() -> None:

@@ -1,6 +1,10 @@
 """`ibidem ingest`: files into the index, through the queue."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 from .conftest import Answer, Run
@@ -29,3 +33,27 @@ def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
     events = [one["event"] for one in told if one["logger"].endswith("submit")]
     assert events == ["run begun", "document refused", "batch sent", "run submitted"]
     assert code == 3
+
+
+def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: Run, answer: Answer) -> None:
+    line = json.dumps({"id": "a", "text": "Some words that fill a batch. " * 50})
+    before = answer("status")["run"]
+    command = [Path(sys.executable).with_name("ibidem"), "ingest", "-", "--json"]
+    environment = os.environ | {"IBIDEM_BATCH_CHARACTERS": "1000"}
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as ingest:
+        assert ingest.stdin is not None
+        ingest.stdin.write("".join(line.replace('"a"', f'"{number}"') + "\n" for number in range(20)))
+        ingest.stdin.flush()  # and never closed: it reads on
+        while (stands := answer("status"))["run"] == before or not stands["indexed"]:
+            time.sleep(0.05)
+        ingest.terminate()
+        ingest.wait(60)
+        err = "" if ingest.stderr is None else ingest.stderr.read()
+    assert ingest.returncode == 143, err
+    stands = answer("status")
+    assert f"ibidem status {stands['run']}" in err
+    assert stands["state"] == "interrupted"
+    assert stands["pending"] == len(list(Path(".ibidem/queue").rglob("ready/*")))  # a document each
+    assert stands["indexed"] + stands["pending"] >= 10  # the rest was not read yet

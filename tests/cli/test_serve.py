@@ -40,10 +40,11 @@ def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             one.kill()
 
 
-def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run) -> None:
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
+def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, told: signal.Signals) -> None:
     with served() as (process, url):
         assert httpx2.get(f"{url}/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"] == 3
-        process.send_signal(signal.SIGINT)
+        process.send_signal(told)
         assert process.wait(30) == 0
         assert process.stderr is not None
         assert url in process.stderr.read()

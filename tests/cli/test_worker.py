@@ -1,10 +1,13 @@
-"""`ibidem worker`: takes what waits in the queue, until Ctrl-C."""
+"""`ibidem worker`: takes what waits in the queue, until Ctrl-C or SIGTERM."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+import pytest
 
 from .conftest import Answer, Run
 
@@ -19,7 +22,10 @@ main()
 WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker", "--concurrency", "1"]
 
 
-def test_a_worker_indexes_what_waits_and_ends_with_ctrl_c(run: Run, answer: Answer) -> None:
+@pytest.mark.parametrize(("told", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
+    run: Run, answer: Answer, told: signal.Signals, code: int
+) -> None:
     Path("new.jsonl").write_text('{"id": "new", "text": "A newly found deed of gift."}', encoding="utf-8")
     name = answer("ingest", "new.jsonl", "--no-wait")["run"]
     with subprocess.Popen(WORKER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
@@ -27,11 +33,13 @@ def test_a_worker_indexes_what_waits_and_ends_with_ctrl_c(run: Run, answer: Answ
             until = time.monotonic() + 60
             while answer("status", name)["pending"] and time.monotonic() < until:
                 time.sleep(0.1)
-            worker.send_signal(signal.SIGINT)
+            worker.send_signal(told)
             out, err = worker.communicate(timeout=60)
         finally:
             worker.kill()
     assert answer("status", name)["indexed"] == 1
-    assert (worker.returncode, out) == (130, "")
+    assert (worker.returncode, out) == (code, "")
     assert "Traceback" not in err
+    (line,) = (json.loads(line) for line in err.splitlines() if line.startswith("{"))
+    assert (line["event"], line["run"], line["indexed"]) == ("batch done", name, 1)
     assert answer("search", "deed")["hits"]["total"]["value"] == 1

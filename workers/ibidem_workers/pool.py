@@ -18,8 +18,8 @@ READY = "ready"
 STOPPED = 3
 """The exit code of a worker whose engine takes nothing more; another one would fare no better."""
 
-GRACE = 10.0
-"""Seconds that a worker has for the batch in hand when it is asked to end."""
+GRACE = 30.0
+"""Seconds that a worker has for the batch in hand when it is asked to end; then it is killed, and another takes it."""
 
 TAIL = 2_000
 """Characters of a dead worker's last words that are shown."""

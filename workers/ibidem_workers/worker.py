@@ -95,6 +95,9 @@ def register(app: Celery, bench: Bench) -> list[EngineError]:
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
         delivery = _delivery(self, run, Batch(number, records, part))
+        if _asked_to_end():  # Celery takes one more message after it was asked to end
+            _hand_back(app, delivery, "the worker was asked to end")
+            return
         try:
             sign_and_write(bench, delivery, lambda batch: send(app, run, batch))
         except Unavailable as error:
@@ -129,7 +132,7 @@ def _are_records(records: object) -> bool:
     return isinstance(records, list) and all(isinstance(record, dict) for record in records)
 
 
-def _hand_back(app: Celery, delivery: Delivery, error: Exception) -> None:
+def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
     """Send the batch again and let this message be acknowledged, since a broker counts each return as a try.
 
     Raises:
@@ -137,8 +140,8 @@ def _hand_back(app: Celery, delivery: Delivery, error: Exception) -> None:
     """
     try:
         send(app, delivery.run, delivery.batch, delivery.tries)
-    except Unavailable:
-        raise Reject(str(error), requeue=True) from error
+    except Unavailable as error:
+        raise Reject(str(why), requeue=True) from error
 
 
 def _asked_to_end() -> bool:

@@ -10,7 +10,7 @@ from importlib import import_module, metadata
 
 import typer
 
-from ibidem.cli.edge import at_the_edge
+from ibidem.cli.edge import at_the_edge, heeding_sigterm
 
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
@@ -88,7 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What was typed after `ibidem`; the process's own when None.
     """
-    at_the_edge(start)(list(sys.argv[1:] if arguments is None else arguments))
+    with heeding_sigterm():
+        at_the_edge(start)(list(sys.argv[1:] if arguments is None else arguments))
 
 
 def start(typed: list[str]) -> None:

@@ -7,12 +7,16 @@
 | 2 | wrong use |
 | 3 | done, with some documents refused |
 | 130 | interrupted (Ctrl-C) |
+| 143 | asked to end (SIGTERM); 0 where that is the usual end: `ibidem worker`, `ibidem serve` |
 | 141 | the reader of the output went away (a closed pipe) |
 """
 
 import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
@@ -21,7 +25,29 @@ from ibidem_ingest.errors import IbidemError, Refused, UsageError
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-FAILED, WRONG_USE, SOME_REFUSED, INTERRUPTED, PIPE_CLOSED = 1, 2, 3, 130, 141
+FAILED, WRONG_USE, SOME_REFUSED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 3, 130, 141, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM: it puts its things in order, as after Ctrl-C."""
+
+
+@contextmanager
+def heeding_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise `Terminated`, once: a second one does not disturb the putting in order."""
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # the process is another program's, and so are its signals
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def exit_code(error: IbidemError) -> int:
@@ -31,10 +57,15 @@ def exit_code(error: IbidemError) -> int:
     2
     """
     if isinstance(error.__cause__, KeyboardInterrupt):
-        return INTERRUPTED
+        return interrupted(error.__cause__)
     if isinstance(error, UsageError):
         return WRONG_USE
     return SOME_REFUSED if isinstance(error, Refused) else FAILED
+
+
+def interrupted(by: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that was stopped."""
+    return TERMINATED if isinstance(by, Terminated) else INTERRUPTED
 
 
 def say(message: str) -> None:
@@ -64,9 +95,9 @@ def at_the_edge(command: Callable[Arguments, Answer]) -> Callable[Arguments, Ans
         except IbidemError as error:
             say(str(error))
             raise SystemExit(exit_code(error)) from error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             say("interrupted")
-            raise SystemExit(INTERRUPTED) from None
+            raise SystemExit(interrupted(stop)) from None
         except BrokenPipeError:
             silence_output()
             raise SystemExit(PIPE_CLOSED) from None

@@ -1,11 +1,13 @@
 """`ibidem worker`: workers for the queue of the settings, until they are asked to end."""
 
 import time
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from ibidem.cli.console import messages
+from ibidem.cli.edge import Terminated
 from ibidem_workers import logs
 from ibidem_workers.pool import Pool
 from ibidem_workers.settings import load, masked
@@ -18,14 +20,14 @@ def run(
         int | None, typer.Option(min=1, max=256, help="Worker processes; one for each processor by default.")
     ] = None,
 ) -> None:
-    """Take documents from the queue, sign and index them, until Ctrl-C."""
+    """Take documents from the queue, sign and index them, until Ctrl-C or SIGTERM; then finish the batches in hand."""
     settings = load()
     settings = settings.changed(concurrency=concurrency, log=settings.log or "info")
     logs.set_up(settings)
     messages().print(
         f"{settings.workers} at work on {masked(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
-    with Pool(settings) as pool:
+    with suppress(Terminated), Pool(settings) as pool:
         while True:
             pool.check()
             time.sleep(LOOK_EVERY)

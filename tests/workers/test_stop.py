@@ -1,0 +1,131 @@
+"""A worker that is asked to end finishes the batch in hand, and the next one finds the others at once."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from kombu import Queue
+from redis import Redis
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_workers.app import make_app
+from ibidem_workers.runs import Watch
+from ibidem_workers.settings import Settings
+from ibidem_workers.submit import Submission
+
+SLOW = """
+import pathlib, sys, time
+from ibidem_workers import tasks, worker
+
+sign, gate = tasks.records, pathlib.Path(sys.argv[1])
+
+def waits(*given):
+    (gate / "begun").touch()
+    while not (gate / "on").exists():
+        time.sleep(0.01)
+    return sign(*given)
+
+tasks.records = waits
+sys.exit(worker.main())
+"""
+"""A worker that holds the batch in hand until it is let go on."""
+
+BATCHES = 4
+LONG = 3_600
+"""Seconds of a lease that no test waits for."""
+
+
+@pytest.fixture(
+    params=[
+        "file",
+        pytest.param("rabbitmq", marks=pytest.mark.server("rabbitmq")),
+        pytest.param("redis", marks=pytest.mark.server("redis")),
+    ]
+)
+def queued(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Settings]:
+    """Settings with each of the queues, under a name that no other run uses."""
+    kind = request.param
+    broker = settings.broker if kind == "file" else request.getfixturevalue(kind)
+    made = settings.changed(broker=broker, index=f"stop-{uuid4().hex}", lease=LONG, concurrency=1)
+    yield made
+    if kind == "redis":
+        Redis.from_url(broker).delete(f"ibidem:{made.queue}")
+    elif kind == "rabbitmq":
+        with make_app(made).connection_for_write() as connection:
+            for name in (made.queue, f"{made.queue}-dead"):
+                connection.default_channel.queue_delete(name)
+
+
+@pytest.fixture
+def index(queued: Settings) -> Iterator[Engine]:
+    engine = open_engine(queued.engine, queued.index)
+    engine.create()
+    yield engine
+    engine.close()
+
+
+def waiting(settings: Settings) -> int:
+    with make_app(settings).connection_for_write() as connection:
+        queue = Queue(settings.queue, channel=connection.default_channel)
+        return int(queue.queue_declare(passive=True).message_count)
+
+
+def submitted(engine: Engine, settings: Settings) -> str:
+    """Submit documents that each fill a batch."""
+    text = "some words that fill a batch of their own " * 30
+    source = [Document(f"story-{number}", f"Number {number}: {text}") for number in range(BATCHES)]
+    return Submission(engine, settings.changed(batch_characters=1_000)).send(source).run
+
+
+def slow_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
+    """Start a worker and wait until it has a batch in hand."""
+    command = [sys.executable, "-c", SLOW, str(gate)]
+    worker = subprocess.Popen(command, env=settings.as_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    come((gate / "begun").exists)
+    return worker
+
+
+def come(happens: Callable[[], bool]) -> None:
+    """Wait for something that has to happen."""
+    until = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
+    index: Engine, queued: Settings, tmp_path: Path
+) -> None:
+    run = submitted(index, queued)
+    with slow_worker(queued, tmp_path) as worker:
+        worker.send_signal(signal.SIGTERM)
+        (tmp_path / "on").touch()
+        said = worker.communicate(timeout=60)[1]
+    assert worker.returncode == 0, said
+    assert Watch(index, run).look().batches_done == 1
+    come(lambda: waiting(queued) == BATCHES - 1)
+
+    with slow_worker(queued, tmp_path) as second:
+        assert Watch(index, run).wait().done == BATCHES
+        second.terminate()
+        second.communicate(timeout=60)
+    assert second.returncode == 0
+    come(lambda: waiting(queued) == 0)
+    assert index.info().documents == BATCHES
+
+
+def test_one_that_has_nothing_in_hand_ends_at_once(index: Engine, queued: Settings, tmp_path: Path) -> None:
+    (tmp_path / "on").touch()
+    command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    with subprocess.Popen(command, env=queued.as_environment(), stdout=subprocess.PIPE) as worker:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"ready\n"
+        worker.terminate()
+        assert worker.wait(60) == 0
