@@ -122,6 +122,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
             (corpus / str(number)).write_bytes(data)
         words = Path(folder) / "words"
         words.write_text("".join(f'"{escaped(word)}"\n' for word in target.words if word), encoding="ascii")
+        dictionary = [f"-dict={words}"] if words.stat().st_size else []
         longest = max(LONGEST, *map(len, target.examples))
         limits = [
             f"-timeout={SECONDS}",
@@ -130,9 +131,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
             f"-artifact_prefix={folder}/",
         ]
         told = ["-print_final_stats=1", "-verbosity=1", "-len_control=0"]
-        atheris.Setup(
-            [__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *told, f"-dict={words}", str(corpus)], one
-        )
+        atheris.Setup([__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *told, *dictionary, str(corpus)], one)
         atheris.Fuzz()
 
 

@@ -66,7 +66,7 @@ def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
     yield from of_engine(settings, opened)
     yield of_broker(settings)
     if settings.queue_folder is not None:
-        yield of_workers(settings)
+        yield from of_workers(settings)
     yield from of_readers()
 
 
@@ -155,14 +155,18 @@ def of_broker(settings: Settings) -> Check:
     return Check("broker", ok=True, what=masked(settings.broker))
 
 
-def of_workers(settings: Settings) -> Check:
-    """Look who works on the file queue, and what waits in it."""
+def of_workers(settings: Settings) -> Iterator[Check]:
+    """Look who works on the file queue, what waits in it, and whether others wrote into it."""
     folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     waiting, at_work = folder.waiting(), folder.workers()
     what = f"{at_work} at work, {counted(waiting, 'batch', 'batches')} waiting"
     if waiting and not at_work:
-        return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
-    return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
+        yield Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
+    else:
+        yield Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
+    if given_up := len(list(folder.given_up.iterdir())):
+        what = f"{counted(given_up, 'message')} that no submitter has sent, in {folder.given_up}"
+        yield Check("messages", ok=False, what=what, remedy="look who else writes into the queue, then remove them")
 
 
 def of_readers() -> Iterator[Check]:

@@ -5,6 +5,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+from ibidem_workers.queue_folder import Folder
+
 from .conftest import Answer, Run
 
 
@@ -57,3 +59,16 @@ def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: R
     assert not check["ok"]
     assert "6 of 6 sampled documents of language 'en'" in check["what"]
     assert "`language`" in check["remedy"]
+
+
+def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer) -> None:
+    folder = Folder(Path(".ibidem/queue/ibidem-ibidem-ingest"), 30)
+    assert "messages" not in {check["name"] for check in answer("doctor")["checks"]}
+    folder.put(b"not ours")
+    (name,) = folder.names()
+    taken = folder.take(name, "me")
+    assert taken is not None
+    folder.give_up(taken)
+    (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "messages")
+    assert not check["ok"]
+    assert "1 message that no submitter has sent" in check["what"]

@@ -1,9 +1,16 @@
 """What lies in the queue, in files of settings, and in an index that others write."""
 
+import contextlib
+import os
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from queue import Empty
 from typing import Any
 
 import orjson
+from celery import Celery
+from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, folder, told
 from ibidem.alerts import read_alert, read_reported
@@ -20,6 +27,8 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_one
 from ibidem_workers import lease
 from ibidem_workers.account import Account
+from ibidem_workers.app import TASK, make_app
+from ibidem_workers.consumer import STRANGE, refuse_more
 from ibidem_workers.dead import letter_of
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.run_record import RunRecord
@@ -148,15 +157,61 @@ def parsed(data: bytes) -> Any:
         return None
 
 
+@cache
+def app() -> Celery:
+    """Return the application over a file queue."""
+    return make_app(Settings(broker=f"filesystem:///{folder()}/queue", index="fuzz"))
+
+
+@cache
+def channel() -> virtual.Channel:
+    """Return a channel of the file queue."""
+    return app().connection_for_read().channel()
+
+
+def queued() -> Path:
+    """Return the folder of the messages that wait."""
+    return folder() / "queue" / "fuzz-ibidem-ingest" / "ready"
+
+
+def laid() -> bytes:
+    """Lay a message down as the submitter does, and return its bytes."""
+    app().send_task(TASK, args=["run", 0, [{"id": "a", "text": "x"}], None])
+    (path,) = (Path(each) for each in os.scandir(queued()))
+    try:
+        return path.read_bytes()
+    finally:
+        path.unlink()
+
+
+def message(data: bytes) -> None:
+    """Take a message off the file queue, under its own name or under one that somebody made up."""
+    name = "00000001763676000000-5f0c.2" if data[:1] != b"\n" else as_name(data[1:40])
+    (queued() / name).write_bytes(data)
+    try:
+        taken = channel()._get("fuzz-ibidem-ingest")
+    except Empty:
+        return
+    read = channel().message_to_python(taken)
+    with contextlib.suppress(*STRANGE):
+        refuse_more(read)
+    channel().basic_reject(read.delivery_tag, requeue=False)
+
+
+def as_name(data: bytes) -> str:
+    """Read an input as the name of a file."""
+    return as_any_text(data).replace("/", "").replace("\0", "").strip(".") or "x"
+
+
 def sign_of_life(data: bytes) -> None:
     """Look at signs of life and taken messages under any names."""
-    name = as_any_text(data[:80]).replace("/", "").replace("\0", "").strip(".")
+    name = as_name(data[:80])
     here = Folder(folder() / "lease", 1)
     for place in ("workers", "taken"):
-        (folder() / "lease" / place / (name or "x")).write_bytes(data)
+        (folder() / "lease" / place / name).write_bytes(data)
     here.recover()
     here.workers()
-    lease.lapsed(folder() / "lease" / "workers", name or "x", 1)
+    lease.lapsed(folder() / "lease" / "workers", name, 1)
     here.purge()
 
 
@@ -203,6 +258,7 @@ TARGETS: Mapping[str, Target] = {
         (b'"ibidem":', b"1.50", b"[" * 40),
         (*ENDS, Unfit),
     ),
+    "message": Target(message, (laid(), b"\n" + laid()), (b'"headers":', b'"properties":{}', b"null", b'"body":1')),
     "lease": Target(sign_of_life, (b"host~1~abc~~00000001763676000000-5f0c.2", b"x~~y", b"~"), (b"~~", b".", b"-")),
     "ledger": Target(ledger, LEDGER, (b"null", b"[]", b'"parts":', b"1e9")),
 }

@@ -10,7 +10,7 @@ import xxhash
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import QueryParams
 
-from fuzz.target import Target, as_any_text, folder
+from fuzz.target import Target, as_any_text, as_sent, folder
 from ibidem.dedupe import cursor
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
@@ -80,7 +80,7 @@ def query(data: bytes) -> None:
 
 def parameters(data: bytes) -> None:
     """Read the parameters of the dedupe layer, out of a query string."""
-    given = read_parameters(as_any_text(data))
+    given = read_parameters(as_sent(data))
     request = parse_request({name: value for name, value in given.items() if name in PARAMETERS} or given)
     request.digest()
     str(request.keep)
@@ -88,7 +88,7 @@ def parameters(data: bytes) -> None:
 
 def page(data: bytes) -> None:
     """Read the address of a page and write it again."""
-    shown = state.shown(QueryParams(as_any_text(data))).state()
+    shown = state.shown(QueryParams(as_sent(data))).state()
     shown.request()
     shown.query()
     shown.address(page=2)
@@ -97,7 +97,7 @@ def page(data: bytes) -> None:
 def native(data: bytes) -> None:
     """Read a search in an engine's own language: a query string in the first line, the body in the others."""
     query_string, _, body = data.partition(b"\n")
-    read = read_request("news", as_any_text(query_string), JSON, body, SETTINGS)
+    read = read_request("news", as_sent(query_string), JSON, body, SETTINGS)
     searched(read)
 
 
@@ -117,7 +117,7 @@ def packed_body(data: bytes) -> None:
 def several(data: bytes) -> None:
     """Read several searches in one body."""
     query_string, _, body = data.partition(b"\n")
-    for line in read_lines("news", as_any_text(query_string), JSON, body, SETTINGS).lines:
+    for line in read_lines("news", as_sent(query_string), JSON, body, SETTINGS).lines:
         if isinstance(line.request, NativeRequest):
             try:
                 searched(line.request)
@@ -153,7 +153,7 @@ def of_file(text: str) -> None:
 
 def names(data: bytes) -> None:
     """Read names of indexes, hosts and sites."""
-    text = as_any_text(data)
+    text = as_sent(data)
     for read in (
         lambda: check_indexes(text, SETTINGS),
         lambda: check_host(text, ("localhost",)),

@@ -52,6 +52,11 @@ def as_any_text(data: bytes) -> str:
     return data.decode(errors="surrogateescape")
 
 
+def as_sent(data: bytes) -> str:
+    """Read an input as a server hands over a query string or a header: one character for each byte."""
+    return data.decode("latin-1")
+
+
 @cache
 def folder() -> Path:
     """Return a folder for this process's files; it goes with the process."""

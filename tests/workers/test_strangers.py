@@ -1,23 +1,31 @@
-"""Messages that no submitter of ours sent: nothing in them is run or read, and what comes after them is done."""
+"""Messages that no submitter of ours sent: nothing in them is run or read, they are kept, and what follows is done."""
 
 import pickle
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
 import orjson
 import pytest
+from celery import Celery
+from kombu.connection import Connection
 
 from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_workers.app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
 from ibidem_workers.queue_folder import Folder
+from ibidem_workers.redis_queue import GIVEN_UP, PREFIX, connected
 from ibidem_workers.runs import Watch
 from ibidem_workers.settings import Settings
 
-PATIENCE = 30.0
+PATIENCE = 60.0
+BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
+RECORD = {"id": "strange", "text": "x"}
 
 
 class Opened:
@@ -30,60 +38,183 @@ class Opened:
         return (Path.write_text, (self.path, "caught"))
 
 
-def lay(settings: Settings, name: str, arguments: Sequence[object]) -> None:
-    """Lay a message with a task's name into the queue."""
-    make_app(settings).send_task(name, args=list(arguments))
+def body(*arguments: object, **embedded: object) -> str:
+    """Write arguments as Celery's messages hold them."""
+    return orjson.dumps([arguments, {}, embedded]).decode()
 
 
-def lay_pickled(settings: Settings, value: object) -> None:
-    """Lay a message into the queue that holds a pickle and says so, as somebody does who can write into its folder."""
-    lay(settings, TASK, [])
-    assert settings.queue_folder is not None
-    (path,) = (each for each in (settings.queue_folder / settings.queue).rglob("*") if each.is_file())
-    message = orjson.loads(path.read_bytes())
-    message |= {"body": pickle.dumps(value, protocol=0).decode(), "content-type": "application/x-python-serialize"}
-    path.write_bytes(orjson.dumps(message))
+GOOD = body("run", 0, [RECORD], None)
+HEADERS: Mapping[str, Mapping[str, object]] = {
+    "no task": {"task": None},
+    "a list of tasks": {"task": [TASK]},
+    "a task of the system": {"task": "os.system"},
+    "a task of Celery's": {"task": "celery.backend_cleanup"},
+    "no id": {"id": None},
+    "a list of ids": {"id": [1]},
+    "no time": {"eta": "tomorrow"},
+    "a time in a list": {"expires": [1]},
+    "no time limits": {"timelimit": "soon"},
+    "another compression": {"compression": "os.system"},
+    "no compression": {"compression": "zlib"},
+    "no number of tries": {"ibidem-tries": "many"},
+}
+"""Headers of a message whose arguments are right."""
+
+BODIES: Mapping[str, str] = {
+    "no JSON": "not JSON",
+    "a number": "5",
+    "an empty list": "[]",
+    "an object": '{"task": "os.system", "id": "a", "args": ["true"]}',
+    "no arguments": body(),
+    "records in no list": body("run", 0, "no list", None),
+    "no number": body("run", "no number", [RECORD], None),
+    "no record": body("run", 0, ["no record"], None),
+    "no run": body({"run": 1}, 0, [RECORD], None),
+    "more arguments": body("run", 0, [RECORD], None, "/etc/passwd"),
+    "what is to be run when it fails": body("run", errbacks=[{"task": TASK, "args": ["a"], "kwargs": {}}]),
+    "what is to be run then": body("run", 0, [RECORD], None, chain=[{"task": TASK, "args": [], "kwargs": {}}]),
+    "named arguments": orjson.dumps([["run", 0, [RECORD]], {"part": 7}, {}]).decode(),
+}
+"""Bodies of a message whose headers are right."""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        [],
-        ["run", 0, "no list", None],
-        ["run", "no number", [{"id": "a", "text": "x"}], None],
-        ["run", 0, ["no record"], None],
-        ["run", 0, [{"id": "a", "path": "/etc/passwd", "text": None}], None],
-        [{"run": 1}, 0, [{"id": "a", "text": "x"}], None],
-    ],
-    ids=["nothing", "no list", "no number", "no record", "a path", "no run"],
-)
-def test_a_message_of_another_shape_stops_no_worker(
-    engine: Engine, settings: Settings, arguments: list[object]
-) -> None:
-    lay(settings, TASK, arguments)
-    assert indexed_after(engine, settings) == 1
+@pytest.fixture(params=BROKERS)
+def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
+    """An index of its own, so a queue of its own, on each broker."""
+    broker = f"filesystem:////{tmp_path}/queue" if request.param == "file" else request.getfixturevalue(request.param)
+    made = Settings(
+        engine=f"sqlite:////{tmp_path}/index.sqlite",
+        broker=broker,
+        index=f"strangers-{uuid4().hex}",
+        tables=tables_folder,
+        concurrency=1,
+        patience=1,
+    )
+    yield made
+    if request.param == "rabbitmq":
+        with make_app(made).connection_for_write() as connection:
+            for queue in (made.queue, f"{made.queue}-dead"):
+                connection.default_channel.queue_delete(queue)
+    if request.param == "redis":
+        connected(broker).delete(PREFIX + made.queue, PREFIX + made.queue + GIVEN_UP)
 
 
-def test_a_pickle_is_never_opened_and_an_unknown_task_never_run(
-    engine: Engine, settings: Settings, tmp_path: Path
-) -> None:
+@pytest.fixture
+def engine(settings: Settings) -> Iterator[Engine]:
+    engine = open_engine(settings.engine, settings.index)
+    engine.create()
+    yield engine
+    engine.close()
+
+
+def lay(settings: Settings, headers: Mapping[str, object], content: str, kind: str = "application/json") -> None:
+    """Lay a message into the queue, of our task but for what is said otherwise."""
+    app = make_app(settings)
+    app.conf.broker_transport_options["body_encoding"] = "base64"  # bytes of any kind
+    with app.connection_for_write() as connection:
+        theirs = {
+            name: value for name, value in (ours(app) | headers).items() if name not in headers or value is not None
+        }
+        connection.Producer().publish(
+            content,
+            headers=theirs,
+            content_type=kind,
+            content_encoding="utf-8",
+            routing_key=settings.queue,
+            declare=[app.conf.task_queues[0]],
+        )
+
+
+def ours(app: Celery) -> dict[str, Any]:
+    """Return the headers that a submitter's messages have."""
+    headers: dict[str, Any] = app.amqp.as_task_v2(uuid4().hex, TASK).headers
+    return headers
+
+
+def lay_raw(settings: Settings, message: bytes) -> None:
+    """Lay bytes into a queue of ours, as somebody does who can write into its folder or its stream."""
+    if settings.queue_folder is not None:
+        Folder(settings.queue_folder / settings.queue, settings.lease).put(message)
+    else:
+        connected(settings.broker).xadd(PREFIX + settings.queue, {"message": message, "tries": "many"})
+
+
+def given_up(settings: Settings) -> int:
+    """Count the messages that are kept because they could not be carried out."""
+    if settings.queue_folder is not None:
+        return len(list(Folder(settings.queue_folder / settings.queue, settings.lease).given_up.iterdir()))
+    if settings.broker.startswith("amqp"):
+        with make_app(settings).connection_for_write() as connection:
+            return messages(connection, f"{settings.queue}-dead")
+    return int(connected(settings.broker).xlen(PREFIX + settings.queue + GIVEN_UP))  # type: ignore[arg-type]
+
+
+def messages(connection: Connection, queue: str) -> int:
+    """Count the messages of a queue in RabbitMQ."""
+    return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
+
+
+def until(true: Callable[[], bool]) -> bool:
+    """Wait until something is so."""
+    end = time.monotonic() + PATIENCE
+    while not true() and time.monotonic() < end:
+        time.sleep(0.1)
+    return true()
+
+
+def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, settings: Settings) -> None:
+    for changed in HEADERS.values():
+        lay(settings, changed, GOOD)
+    for content in BODIES.values():
+        lay(settings, {}, content)
+    strange = len(HEADERS) + len(BODIES)
+    if not settings.broker.startswith("amqp"):
+        for raw in (b"", b"\xff", b"[]", b"{}", b'{"headers": {}, "properties": {}}'):
+            lay_raw(settings, raw)
+            strange += 1
+    assert indexed_after(engine, settings) == (1, 1)
+    assert until(lambda: given_up(settings) == strange), given_up(settings)
+
+
+def test_a_pickle_is_never_opened(engine: Engine, settings: Settings, tmp_path: Path) -> None:
     caught = tmp_path / "caught"
-    lay_pickled(settings, Opened(caught))
-    lay(settings, "os.system", [f"touch {caught}"])
-    assert indexed_after(engine, settings) == 1
+    pickled = pickle.dumps(Opened(caught), protocol=0).decode()
+    for kind in ("application/x-python-serialize", "application/data", "application/x-yaml"):
+        lay(settings, {}, pickled, kind)
+    assert indexed_after(engine, settings) == (1, 1)
     assert not caught.exists()
 
 
-def indexed_after(engine: Engine, settings: Settings) -> int:
-    """Send a document behind what lies in the queue, let one worker work, and return how many were indexed."""
-    settings = settings.changed(concurrency=1)
+def test_a_path_in_a_message_is_read_by_no_worker(engine: Engine, settings: Settings, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("We the People")
+    records = [
+        {"id": str(secret), "text": None, "path": str(secret)},
+        {"id": "b", "text": "x", "url": f"file://{secret}"},
+    ]
+    lay(settings, {}, body("run", 0, records, None))
+    assert indexed_after(engine, settings) == (1, 2)
+    assert engine.fetch([(settings.index, "b")])[0].document.text == "x"
+
+
+def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
+    """Send a document behind what lies in the queue and let one worker work.
+
+    Returns:
+        How many documents of this run were indexed, and how many are in the index.
+    """
     run = ingest_documents([Document("good", "We the People")], settings, wait=False)
-    until = time.monotonic() + PATIENCE
-    assert settings.queue_folder is not None
     with Pool(settings, quiet=True) as pool:
         watch = Watch(engine, run)
-        while not watch.look().ended and time.monotonic() < until:
-            pool.check()
-            Folder(settings.queue_folder / settings.queue, settings.lease).recover()
-            time.sleep(0.05)
-    return watch.look().done
+        until(lambda: pool.check() or watch.look().ended)
+        first = pool.pids
+        until(lambda: pool.check() or not waiting(settings))
+        assert pool.pids == first, "a message ended its worker"
+    return watch.look().done, engine.info().documents
+
+
+def waiting(settings: Settings) -> bool:
+    """Tell whether a message waits in the queue."""
+    with make_app(settings).connection_for_read() as connection:
+        queue = connection.default_channel.queue_declare(settings.queue, passive=True)
+        return bool(queue.message_count)

@@ -54,6 +54,10 @@ class FileQueue:
         """Delete the message's file."""
         Path(taken.name).unlink(missing_ok=True)
 
+    def give_up(self, taken: Taken) -> None:
+        """Put the message's file aside."""
+        self._folder.give_up(Path(taken.name))
+
     def hand_back(self, taken: Taken) -> None:
         """Lay the message down again."""
         self._folder.put_back(Path(taken.name), tried=False)

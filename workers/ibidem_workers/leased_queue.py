@@ -13,6 +13,8 @@ from typing import Any, Protocol
 import orjson
 from kombu.transport import virtual
 
+from ibidem_workers.queue_message import read_message
+
 TRIES = "x-delivery-count"
 """The header that tells how often a message was handed out before, as RabbitMQ's quorum queues call it."""
 
@@ -47,7 +49,10 @@ class Leased(Protocol):
         """Take a message, first one whose holder is gone; None when none is there."""
 
     def done(self, taken: Taken) -> None:
-        """Remove a message that was carried out, or given up."""
+        """Remove a message that was carried out."""
+
+    def give_up(self, taken: Taken) -> None:
+        """Put a message that cannot be carried out where it is kept, and is in nobody's way."""
 
     def hand_back(self, taken: Taken) -> None:
         """Lay a message down again, behind the others, with no try counted."""
@@ -91,7 +96,11 @@ class Channel(virtual.Channel):
         taken = leased.take()
         if taken is None:
             raise Empty
-        message: dict[str, Any] = orjson.loads(taken.message)
+        message = read_message(taken.message)
+        if message is None:
+            _log.warning("a message that no submitter has sent is given up: %s", taken.name)
+            leased.give_up(taken)
+            raise Empty
         message["headers"][TRIES] = taken.tries
         self._held[message["properties"]["delivery_tag"]] = leased, taken
         return message
@@ -113,24 +122,23 @@ class Channel(virtual.Channel):
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Acknowledge a message: only now it is removed."""
-        self._remove(delivery_tag)
+        held = self._held.pop(delivery_tag, None)
+        if held is not None:
+            held[0].done(held[1])
         super().basic_ack(delivery_tag, multiple)
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Give a message back, or up."""
         super().basic_reject(delivery_tag, requeue)
-        self._remove(delivery_tag)
+        held = self._held.pop(delivery_tag, None)
+        if held is not None:
+            held[0].give_up(held[1])
 
     def close(self) -> None:
         """Put back what was not acknowledged, and show no sign of life any more."""
         super().close()
         while self._opened:
             self._opened.popitem()[1].end()
-
-    def _remove(self, delivery_tag: str) -> None:
-        held = self._held.pop(delivery_tag, None)
-        if held is not None:
-            held[0].done(held[1])
 
 
 class Transport(virtual.Transport):

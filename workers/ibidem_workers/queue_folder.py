@@ -1,10 +1,11 @@
-"""The folders of one file queue: `ready`, `taken`, and the workers' signs of life.
+"""The folders of one file queue: `ready`, `taken`, `given-up`, and the workers' signs of life.
 
 A message is written aside and renamed into `ready`, so it is seen whole or not at all; a worker renames it into `taken`
 under the name of its lease, so one worker has it; only the acknowledgement deletes it. What lies in `taken` under a
 lapsed lease goes back to `ready`, counted as one more try.
 """
 
+import contextlib
 import os
 import re
 import time
@@ -17,7 +18,7 @@ _NAME = re.compile(r"(?:[^/]*~~)?\d{1,20}-[0-9a-f]+\.\d{1,9}", re.ASCII)
 
 
 class Folder:
-    """One queue's folder: `ready`, `taken`, and the workers' signs of life.
+    """One queue's folder; in `given-up` lies what no worker can carry out.
 
     A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` stands before it.
 
@@ -29,8 +30,8 @@ class Folder:
     def __init__(self, path: Path, seconds: float) -> None:
         self.seconds = seconds
         self._ready, self._taken, self._leases = path / "ready", path / "taken", path / "workers"
-        self._aside = path / "aside"
-        for folder in (self._ready, self._taken, self._leases, self._aside):
+        self._aside, self.given_up = path / "aside", path / "given-up"
+        for folder in (self._ready, self._taken, self._leases, self._aside, self.given_up):
             folder.mkdir(parents=True, exist_ok=True)
 
     def put(self, message: bytes) -> None:
@@ -61,6 +62,11 @@ class Folder:
         except FileNotFoundError:
             return False
         return True
+
+    def give_up(self, taken: Path) -> None:
+        """Keep a message that cannot be carried out where nobody takes it."""
+        with contextlib.suppress(FileNotFoundError):  # another was quicker
+            taken.rename(self.given_up / taken.name.rpartition("~~")[2])
 
     def recover(self) -> int:
         """Put back what is held under a lapsed lease; returns how many messages."""

@@ -8,6 +8,7 @@ message is taken and noted in one step, its idle time is a lease, and the server
 import contextlib
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from kombu.transport.redis import get_redis_error_classes
@@ -21,6 +22,9 @@ from ibidem_workers.leased_queue import MAX_WAIT, Taken
 
 GROUP = "workers"
 PREFIX = "ibidem:"
+GIVEN_UP = ":given-up"
+"""Behind the key of a stream: what no worker can carry out."""
+
 ANSWERS_WITHIN = 10.0
 """Seconds after which a server that says nothing counts as gone; a command takes some milliseconds."""
 
@@ -76,8 +80,8 @@ class Stream:
         if not found:
             self._recovered = now
             return None
-        name, fields = _read(found[0])
-        return Taken(name, fields[b"message"], int(fields[b"tries"]) + self._handed_out(name) - 1)
+        taken = _read(found[0])
+        return replace(taken, tries=taken.tries + self._handed_out(taken.name) - 1)
 
     def _handed_out(self, name: str) -> int:
         (pending,) = self._client.xpending_range(self._name, GROUP, name, name, 1) or [{"times_delivered": 1}]
@@ -88,8 +92,7 @@ class Stream:
         if not found:
             return None
         ((_, (entry,)),) = found
-        name, fields = _read(entry)
-        return Taken(name, fields[b"message"], int(fields[b"tries"]))
+        return _read(entry)
 
     def _beat(self) -> bool:
         held = list(self._held)
@@ -102,6 +105,14 @@ class Stream:
         """Remove a message for good."""
         self._held.discard(taken.name)  # first: should the server be away, the lease is to lapse
         with self._client.pipeline(transaction=True) as both:
+            self._remove(both, taken)
+            both.execute()
+
+    def give_up(self, taken: Taken) -> None:
+        """Move the message to the stream of those that cannot be carried out."""
+        self._held.discard(taken.name)
+        with self._client.pipeline(transaction=True) as both:
+            both.xadd(self._name + GIVEN_UP, _fields(taken.message, taken.tries))
             self._remove(both, taken)
             both.execute()
 
@@ -159,9 +170,11 @@ def _fields(message: bytes, tries: int) -> dict[str, Any]:
     return {"message": message, "tries": tries}
 
 
-def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> tuple[str, Mapping[bytes, bytes]]:
+def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> Taken:
+    """Read an entry; what others have written without our fields is an empty message."""
     name, fields = entry
-    return name.decode(), fields
+    tries = fields.get(b"tries", b"0")
+    return Taken(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)
 
 
 class Channel(leased_queue.Channel):

@@ -112,6 +112,8 @@ def register(app: Celery, bench: Bench) -> list[EngineError]:
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
     app.task(name=TASK, bind=True)(task)
+    for name in app.tasks.keys() - {TASK}:
+        app.tasks.unregister(name)  # Celery's own, which nobody here sends
     return stopped
 
 
