@@ -1,6 +1,7 @@
 """Run one server and end it when standard input closes: whatever ends the tests, the server goes with them.
 
-A script of its own: the server's folder, then its command line. It knows nothing of the tests.
+A script of its own: the server's folder, then its command line. It knows nothing of the tests. SIGTERM kills the server
+and leaves its folder, so that it can be started again on what it had written.
 """
 
 import os
@@ -11,21 +12,24 @@ import sys
 import threading
 
 
-def end_with_parent(server: "subprocess.Popen[bytes]") -> None:
+def end_with_parent(server: "subprocess.Popen[bytes]", done: threading.Event) -> None:
     """Wait for the end of standard input, then end the server and everything it started."""
-    while sys.stdin.buffer.read(1):
+    while os.read(0, 1):
         pass
+    done.set()
     os.killpg(server.pid, signal.SIGKILL)
 
 
 def keep(folder: str, command: list[str]) -> int:
-    """Run the server to its end, remove its folder and return how it ended."""
+    """Run the server to its end and return how it ended; the folder goes with it when the tests are done."""
     # Ctrl-C at a terminal goes to the tests, which close our standard input when they are done.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done = threading.Event()
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
-    threading.Thread(target=end_with_parent, args=(server,), daemon=True).start()
+    signal.signal(signal.SIGTERM, lambda *_: os.killpg(server.pid, signal.SIGKILL))
+    threading.Thread(target=end_with_parent, args=(server, done), daemon=True).start()
     ended = server.wait()
-    if ended == -signal.SIGKILL:
+    if done.is_set():
         shutil.rmtree(folder, ignore_errors=True)
     return ended
 

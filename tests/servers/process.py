@@ -16,7 +16,7 @@ from pathlib import Path
 from servers.missing import Missing
 
 KEEPER = Path(__file__).with_name("keeper.py")
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 
 
 def free_ports(count: int) -> list[int]:
@@ -59,8 +59,11 @@ class Process:
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        with self.log.open("wb") as log:
-            self.keeper = subprocess.Popen(
+        self.keeper = self._kept()
+
+    def _kept(self) -> "subprocess.Popen[bytes]":
+        with self.log.open("ab") as log:
+            return subprocess.Popen(
                 [sys.executable, KEEPER, self.folder, *self.launch.command],
                 stdin=subprocess.PIPE, stdout=log, stderr=log,
                 env={**os.environ, **self.launch.environment}, start_new_session=True,
@@ -81,6 +84,18 @@ class Process:
                 return self.launch.url
             time.sleep(0.1)
         raise Missing(f"{self.name} did not answer within {PATIENCE_S:.0f} s: {self.printed()}")
+
+    def kill(self) -> None:
+        """Kill the server and all that it started; what it wrote stays."""
+        self.keeper.terminate()
+        self.keeper.wait()
+        if self.keeper.stdin:
+            self.keeper.stdin.close()
+
+    def start_again(self) -> str:
+        """Start a killed server on what it had written, at the same address; returns when it answers."""
+        self.keeper = self._kept()
+        return self.wait()
 
     def printed(self) -> str:
         """Return the end of what the server printed."""

@@ -34,6 +34,20 @@ def test_a_stopped_server_is_gone_with_its_folder() -> None:
     assert not process.folder.exists()
 
 
+def test_a_killed_server_starts_again_on_what_it_had_written() -> None:
+    process = Process("sleeper", prepare)
+    process.wait()
+    kept = process.folder / "written"
+    kept.touch()
+    first = (process.folder / "pid").read_text().strip()
+    process.kill()
+    assert not running(first)
+    assert process.start_again() == "sleeper://"
+    assert kept.exists()
+    process.stop()
+    assert not process.folder.exists()
+
+
 def test_a_server_that_ends_at_once_says_what_it_printed() -> None:
     process = Process("broken", lambda _: Launch("x://", ["sh", "-c", "echo no memory; exit 3"], lambda: False))
     with pytest.raises(Missing, match="broken ended while it started: no memory"):

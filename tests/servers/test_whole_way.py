@@ -3,12 +3,9 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -16,9 +13,9 @@ from dedupe.made import counts, documents
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from servers.indices import remove_indices
+from servers.way import Way
 
 STORIES = documents(5, 25, 4)
-IBIDEM = Path(sys.executable).with_name("ibidem")
 
 
 def pair(engine: str, broker: str) -> Any:
@@ -36,41 +33,6 @@ PAIRS = [
 ]
 
 
-class Way:
-    """The command line with an engine and a broker, in a folder of its own."""
-
-    def __init__(self, folder: Path, engine: str, broker: str) -> None:
-        self.folder = folder
-        self.index = f"way-{uuid4().hex}"  # the queue is named after it, and a broker is shared
-        settings = {"ENGINE": engine, "BROKER": broker, "INDEX": self.index, "TABLES": str(folder / "tables")}
-        others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-        self.environment = others | {f"IBIDEM_{name}": value for name, value in settings.items()}
-        self.workers: list[subprocess.Popen[bytes]] = []
-
-    def start_worker(self) -> subprocess.Popen[bytes]:
-        with (self.folder / "worker.log").open("ab") as log:
-            command = [IBIDEM, "worker", "--concurrency", "1"]
-            worker = subprocess.Popen(
-                command, cwd=self.folder, env=self.environment, stdout=log, stderr=log, start_new_session=True
-            )
-        self.workers.append(worker)
-        return worker
-
-    def json(self, *arguments: str, exit_code: int = 0) -> Any:
-        command = [IBIDEM, *arguments, "--json"]
-        done = subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=120, check=False
-        )
-        assert done.returncode == exit_code, done.stderr + (self.folder / "worker.log").read_text()
-        return json.loads(done.stdout)
-
-    def stop(self) -> None:
-        for worker in self.workers:
-            worker.terminate()
-        for worker in self.workers:
-            worker.wait(timeout=60)
-
-
 @pytest.fixture(params=PAIRS)
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     engine, broker = request.param
@@ -78,7 +40,7 @@ def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     Tables(tmp_path / "tables").use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
     made = Way(tmp_path, address, request.getfixturevalue(broker))
     yield made
-    made.stop()
+    made.end()
     if engine != "sqlite":
         remove_indices(address, made.index)
 

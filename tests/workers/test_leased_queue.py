@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 from kombu.connection import Connection
 from kombu.exceptions import OperationalError
+from redis import Redis
 
 from ibidem_workers import file_queue, redis_queue
 from ibidem_workers.leased_queue import TRIES
@@ -19,13 +20,15 @@ Connect = Callable[[], Connection]
 
 
 @pytest.fixture(params=QUEUES)
-def connect(request: pytest.FixtureRequest, tmp_path: Path) -> Connect:
+def connect(request: pytest.FixtureRequest, tmp_path: Path, queue: str) -> Iterator[Connect]:
     common: dict[str, object] = {"lease": 60, "body_encoding": None}
     if request.param == "file":
         options = common | {"folder": str(tmp_path)}
-        return lambda: Connection("filesystem://", transport=file_queue.Transport, transport_options=options)
+        yield lambda: Connection("filesystem://", transport=file_queue.Transport, transport_options=options)
+        return
     url = request.getfixturevalue("redis")
-    return lambda: Connection(url, transport=redis_queue.Transport, transport_options=common | {"url": url})
+    yield lambda: Connection(url, transport=redis_queue.Transport, transport_options=common | {"url": url})
+    Redis.from_url(url).delete(f"{redis_queue.PREFIX}{queue}")
 
 
 @pytest.fixture
@@ -37,7 +40,6 @@ def queue() -> str:
 def connection(connect: Connect, queue: str) -> Iterator[Connection]:
     with connect() as connection:
         yield connection
-        connection.default_channel.queue_purge(queue)
 
 
 def put(connection: Connection, queue: str, text: str) -> None:

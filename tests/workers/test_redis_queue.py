@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
-from redis import Redis
+from kombu.connection import Connection
+from redis import Redis, exceptions
 
 from ibidem_workers.leased_queue import Taken
-from ibidem_workers.redis_queue import Stream, stream
+from ibidem_workers.redis_queue import Stream, Transport, stream
+from servers.network import network
 
 pytestmark = pytest.mark.server("redis")
 
@@ -91,6 +93,28 @@ def test_a_worker_that_ends_leaves_what_it_holds_to_others(queue: Stream, redis:
     taken(first)
     first.end()
     assert taken(queue).message == b"hello"
+
+
+def test_a_message_that_could_not_be_acknowledged_keeps_no_worker_from_the_next(redis: str, name: str) -> None:
+    with network(redis) as (through, address):
+        options = {"url": address, "lease": SHORT, "body_encoding": None}
+        with Connection(address, transport=Transport, transport_options=options) as connection:
+            channel = connection.default_channel
+            channel.basic_qos(0, 1, False)
+            for text in ("first", "second"):
+                connection.Producer().publish(text, routing_key=name, serializer="json")
+            first = channel.basic_get(name)
+            through.cut()
+            with pytest.raises(exceptions.ConnectionError):
+                first.ack()
+            through.mend()
+            assert channel.qos.can_consume()
+            texts: set[str] = set()
+            until = time.monotonic() + PATIENCE
+            while len(texts) < 2 and time.monotonic() < until:
+                if message := channel.basic_get(name):
+                    texts.add(message.decode())
+    assert texts == {"first", "second"}
 
 
 def test_a_server_that_forgot_everything_takes_messages_again(queue: Stream, redis: str, name: str) -> None:

@@ -152,7 +152,7 @@ class _Attended:
 
     def _watched(self) -> Watch:
         if self._watch is None:
-            self._watch = Watch(self._engine, self._run)
+            self._watch = Watch(self._engine, self._run, self._settings.patience)
         return self._watch
 
     def _tend(self, progress: Progress) -> None:

@@ -122,10 +122,10 @@ class Channel(virtual.Channel):
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Acknowledge a message: only now it is removed."""
+        super().basic_ack(delivery_tag, multiple)  # first: should the server be away, another message may be taken
         held = self._held.pop(delivery_tag, None)
         if held is not None:
             held[0].done(held[1])
-        super().basic_ack(delivery_tag, multiple)
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Give a message back, or up."""

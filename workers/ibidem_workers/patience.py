@@ -1,4 +1,4 @@
-"""Waiting for an engine that does not answer: the message is kept, and no try is burnt."""
+"""Waiting for an engine or a broker that does not answer: what is in hand is kept, and no try is burnt."""
 
 import logging
 import random
@@ -9,7 +9,10 @@ from typing import TypeVar
 from ibidem_engines.errors import Unavailable
 
 FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 30.0
+LONGEST_PAUSE = 5.0
+TOLD_FROM = 1.0
+"""Seconds of a pause from which on it is told that something is waited for."""
+
 HEEDS_AFTER = 0.5
 """Seconds after which a waiting worker looks whether it was asked to end."""
 
@@ -24,7 +27,7 @@ def patiently(
     ended: Callable[[], bool] = lambda: False,
     pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
-    """Call until it answers; between two calls wait twice as long as before, with a random share, 30 s at most.
+    """Call until it answers; between two calls wait twice as long as before, with a random share, 5 s at most.
 
     Args:
         call: What may raise `Unavailable`.
@@ -35,17 +38,18 @@ def patiently(
     Raises:
         Unavailable: It did not answer in that time, or the waiting was given up.
     """
-    waited, step = 0.0, FIRST_PAUSE
+    waited, step, told = 0.0, FIRST_PAUSE, False
     while True:
         try:
             answer = call()
         except Unavailable as error:
             if waited >= seconds or ended():
                 raise
-            if not waited:
+            if not told and step > TOLD_FROM:
+                told = True
                 _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})
         else:
-            if waited:
+            if told:
                 _log.warning("it answers again", extra={"waited_s": round(waited, 1)})
             return answer
         rest = min(step * random.uniform(0.5, 1.0), seconds - waited)  # noqa: S311 - spreads the load, hides nothing

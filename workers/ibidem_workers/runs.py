@@ -9,6 +9,7 @@ from itertools import count
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.account import Account, refusals_from_json
+from ibidem_workers.patience import patiently
 from ibidem_workers.run_record import HEADS, RunRecord
 from ibidem_workers.sums import Sums
 
@@ -54,14 +55,16 @@ class Watch:
     Args:
         engine: Where the run is noted.
         run: Its name.
+        patience: Seconds for which an engine that does not answer is waited for.
 
     Raises:
         UsageError: There is no such run.
+        Unavailable: The engine did not answer in that time.
     """
 
-    def __init__(self, engine: Engine, run: str) -> None:
-        self._engine = engine
-        self.record = record(engine, run)
+    def __init__(self, engine: Engine, run: str, patience: float = 0.0) -> None:
+        self._engine, self._patience = engine, patience
+        self.record = patiently(lambda: record(engine, run), patience)
         self.pause = POLL
         self._closed = Sums(at=self.record.started)
         self._blocks: list[_Block] = []
@@ -72,7 +75,7 @@ class Watch:
     def look(self) -> Progress:
         """Read what is new; `pause` says for how long to rest then."""
         began = time.monotonic()
-        progress = self._look()
+        progress = patiently(self._look, self._patience)
         self.pause = max(POLL, (SHARE - 1) * (time.monotonic() - began))
         return progress
 

@@ -2,17 +2,20 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ibidem_engines.engine import Engine
+from ibidem_engines.errors import EngineError
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.tally import Tally
 from ibidem_workers.account import refusals_as_json
 from ibidem_workers.app import make_app, send
 from ibidem_workers.batches import Batch, Record, cut, weight
+from ibidem_workers.patience import patiently
 from ibidem_workers.repeats import Repeats
 from ibidem_workers.run_record import RunRecord, State, new_run, refusals_key
 from ibidem_workers.settings import Settings
@@ -59,7 +62,7 @@ class Submission:
     ) -> None:
         self.record = RunRecord(new_run(), [str(path) for path in paths], time.time())
         self._engine, self._settings, self._after_batch = engine, settings, after_batch
-        self._app = make_app(settings)
+        self._app, self._patience = make_app(settings), float(settings.patience)
         self._tally = tally or Tally()
         self._repeats = Repeats()
         self._refusals: list[Refusal] = []
@@ -74,8 +77,10 @@ class Submission:
             for batch in cut(self._records(source), self._settings.batch_characters):
                 self._send(batch)
         except BaseException:
-            self._note_refusals()
-            self._note("interrupted")
+            self._patience = 0.0
+            with suppress(EngineError):  # what broke it off is what is told
+                self._note_refusals()
+                self._note("interrupted")
             self._tell("run interrupted")
             raise
         self._note_refusals()
@@ -100,7 +105,7 @@ class Submission:
 
     def _send(self, batch: Batch) -> None:
         began = time.perf_counter()
-        send(self._app, self.record.run, batch)
+        patiently(lambda: send(self._app, self.record.run, batch), self._patience)
         told = {"batch": batch.key(self.record.run), "documents": len(batch.records)}
         _log.debug("batch sent", extra=told | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self._repeats.add([str(record["id"]) for record in batch.records])
@@ -122,7 +127,7 @@ class Submission:
     def _note_refusals(self) -> None:
         if self._refusals:
             key = refusals_key(self.record.run, self._slices)
-            self._engine.note("runs", {key: {"refusals": refusals_as_json(self._refusals)}})
+            self._keep(key, {"refusals": refusals_as_json(self._refusals)})
             self._refusals, self._slices = [], self._slices + 1
 
     def _tell(self, event: str) -> None:
@@ -135,4 +140,7 @@ class Submission:
         self.record.meta_fields = sorted(self._tally.moved)
         self.record.passed_over = dict(self._tally.passed_over)
         self._noted = time.monotonic()
-        self._engine.note("runs", {self.record.key: self.record.as_json()})
+        self._keep(self.record.key, self.record.as_json())
+
+    def _keep(self, key: str, entry: Mapping[str, object]) -> None:
+        patiently(lambda: self._engine.note("runs", {key: entry}), self._patience)

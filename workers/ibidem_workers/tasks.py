@@ -140,13 +140,19 @@ def _whole(bench: Bench, delivery: Delivery) -> Account:
 
 def _taken(bench: Bench, delivery: Delivery) -> Account:
     stages, patience = delivery.stages, bench.settings.patience
+    calls: list[int] = []
+
+    def write() -> list[Outcome]:
+        calls.append(len(made))
+        return bench.engine.write(made)
+
     with stages("read"):
         documents, refusals = _read(delivery, bench.settings.max_text)
     with stages("sign"):
         made = list(records(documents, bench.tables, bench.settings.distinct))
     with stages("write"):
-        outcomes = patiently(lambda: bench.engine.write(made), patience, bench.ended)
-    if delivery.tries or delivery.again:
+        outcomes = patiently(write, patience, bench.ended)
+    if delivery.tries or delivery.again or len(calls) > 1:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
     indexed = [
         Written(record, outcome)

@@ -12,7 +12,7 @@ import warnings
 from dataclasses import replace
 
 from celery import Celery, Task, signals
-from celery.exceptions import Reject
+from celery.exceptions import CPendingDeprecationWarning, Reject
 from celery.platforms import SecurityWarning
 from celery.worker import state
 
@@ -70,6 +70,8 @@ def work(settings: Settings) -> int:
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; here nothing but JSON is read.
     warnings.filterwarnings("ignore", category=SecurityWarning)
+    # And of what it may do one day with the batch in hand when the broker is lost; it is carried out and comes again.
+    warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
     _end_with_parent(os.getppid())
     worker = app.Worker(
         pool="solo",

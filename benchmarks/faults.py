@@ -1,0 +1,177 @@
+"""Kill workers, commands, brokers, engines and networks in many rounds, and mix bad documents into good ones.
+
+    python benchmarks/faults.py --rounds 200 --seed 1 [--minutes M] [--good 100000 --bad 10000] [--write]
+
+A round is the one of `tests/faults/round.py`: a file is submitted, something is killed at a random moment, comes back,
+and then every document must stand in the index once, in its newest version, the account must add up, nothing may be
+pending and no letter dead. The seed decides what is submitted, what is killed, when, and for how long it is away.
+Servers are started here, as the tests start them; `--minutes` ends the rounds early.
+
+Bad documents go through the file queue into SQLite; every good one must be indexed, and every bad one listed with its
+place and reason.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import measured
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from faults.bad import Mixed, mixed, taken_in
+from faults.round import Played, Round, play, warm_up
+from faults.setting import Broker, EngineName, Own, Setting, Victim, of_our_own
+from servers.network import KINDS, Trouble
+
+PAIRS: dict[tuple[Broker, EngineName], int] = {
+    ("file", "sqlite"): 20,
+    ("rabbitmq", "sqlite"): 25,
+    ("redis", "sqlite"): 30,
+    ("file", "opensearch"): 5,
+    ("rabbitmq", "opensearch"): 6,
+    ("redis", "opensearch"): 6,
+    ("redis", "elasticsearch"): 4,
+    ("rabbitmq", "elasticsearch"): 4,
+}
+"""Of a hundred rounds; those that wait for a search engine to start again take ten times as long."""
+
+DOCUMENTS = {"sqlite": 100, "opensearch": 24, "elasticsearch": 24}
+
+
+@dataclass
+class Rounds:
+    """What came of the rounds of one pair."""
+
+    name: str
+    played: list[tuple[Round, Played]] = field(default_factory=list)
+
+    def row(self) -> str:
+        """Tell it as a line of a table."""
+        victims = Counter(round_.victim for round_, _ in self.played)
+        told = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
+        again = sum(played.attempts > 1 for _, played in self.played)
+        documents = sum(round_.documents for round_, _ in self.played)
+        other = len(self.wrong()) - self.count("lost") - self.count("times")
+        cells = (
+            self.name,
+            len(self.played),
+            told,
+            again,
+            f"{documents:,}",
+            self.count("lost"),
+            self.count("times"),
+            other,
+        )
+        return f"| {' | '.join(map(str, cells))} |"
+
+    def wrong(self) -> list[str]:
+        """List what broke a law."""
+        return [each for _, played in self.played for each in played.wrong]
+
+    def count(self, word: str) -> int:
+        """Count what broke a law, by a word of it."""
+        return sum(word in each for each in self.wrong())
+
+
+def pairs(rounds: int) -> Iterator[tuple[Broker, EngineName, int]]:
+    """Share rounds out among the pairs."""
+    left, shares = rounds, sum(PAIRS.values())
+    for (broker, engine), share in PAIRS.items():
+        count = min(left, -(-rounds * share // shares))
+        left -= count
+        if count:
+            yield broker, engine, count
+
+
+def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: int) -> tuple[Round, Played]:
+    """Play a round and print it; one that does not come to its end breaks the law."""
+    for where, breakable in setting.breakable.items():
+        if isinstance(breakable, Trouble):
+            setting.breakable[where] = Trouble(breakable.network, rng.choice(KINDS))
+    round_ = Round.drawn(rng, victim, documents)
+    try:
+        played = play(setting, round_)
+    except (subprocess.TimeoutExpired, OSError) as error:
+        played = Played(
+            [f"the round did not come to its end: {error}"], killed=True, attempts=1, recognised=0, seconds=0
+        )
+    print(f"  {victim} after {round_.after:.2f}: {played.seconds:.1f} s", *played.wrong[:5], sep="; ", flush=True)
+    return round_, played
+
+
+def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, until: float) -> Rounds:
+    """Play the rounds of one pair."""
+    broker, engine = pair
+    rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a lot that can be drawn again
+    told = Rounds(f"{broker} to {engine}")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        of_our_own(own, Path(folder), broker, engine, rng, networks=True) as setting,
+    ):
+        print(f"{told.name}: {count} rounds, seed {seed}", *warm_up(setting, DOCUMENTS[engine]).wrong, flush=True)
+        victims = setting.victims
+        for number in range(count):
+            if time.monotonic() > until:
+                break
+            victim = victims[(number + seed) % len(victims)]
+            told.played.append(one_round(setting, rng, victim, DOCUMENTS[engine]))
+    return told
+
+
+def page(seed: int, told: Sequence[Rounds], bad: Mixed | None) -> Iterator[str]:
+    """Write what was measured."""
+    played = sum(len(each.played) for each in told)
+    if played:
+        lost, twice = (sum(each.count(word) for each in told) for word in ("lost", "times"))
+        breaches = sum(len(each.wrong()) for each in told)
+        yield "## Rounds of killing"
+        yield ""
+        yield f"{played} rounds with seed {seed}: {lost} documents lost, {twice} there twice, {breaches} laws broken."
+        yield "A round submits documents, kills something at a random moment, brings it back, gives the command again"
+        yield "where it was ended, and looks at every document. A network is cut, hung or slowed."
+        yield ""
+        yield "| queue and index | rounds | killed | command given again | documents submitted | lost | twice | other |"
+        yield "|---|---|---|---|---|---|---|---|"
+        yield from (each.row() for each in told)
+        yield ""
+    if bad is not None:
+        yield from ("## Bad documents among good ones", "", *bad.lines(), "")
+
+
+def main() -> None:
+    """Play, measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=200, help="how many rounds; 0 for none")
+    parser.add_argument("--seed", type=int, default=1, help="decides everything but how quick the machine is")
+    parser.add_argument("--minutes", type=float, default=600.0, help="after which no further round begins")
+    parser.add_argument("--good", type=int, default=100_000, help="good documents; 0 for none")
+    parser.add_argument("--bad", type=int, default=10_000, help="bad documents among them")
+    parser.add_argument("--write", action="store_true", help="write docs/figures/faults.md")
+    options = parser.parse_args()
+    bad, lots = None, random.Random(options.seed)  # noqa: S311 - likewise
+    if options.good:
+        with tempfile.TemporaryDirectory() as folder:
+            bad = taken_in(Path(folder), mixed(lots, options.good, options.bad))
+            print(*bad.lines(), sep="\n", flush=True)
+    until, told = time.monotonic() + 60 * options.minutes, []
+    with Own() as own:
+        for broker, engine, count in pairs(options.rounds):
+            if time.monotonic() < until:
+                told.append(rounds_of(own, count, (broker, engine), options.seed, until))
+    lines = list(page(options.seed, told, bad))
+    print(*lines, sep="\n")
+    if options.write:
+        measured.write("faults", "What is killed, and what is bad", lines)
+    if any(each.wrong() for each in told) or (bad is not None and bad.wrong):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

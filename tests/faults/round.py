@@ -1,0 +1,126 @@
+"""One round of the kill tests: a file is submitted, something is killed at a random moment, and nothing may be missing.
+
+What was killed starts again, the command is given again with the same file, and then the laws hold: every document
+stands in the index once, in its newest version; the account of the run adds up; nothing is pending, no letter is dead.
+"""
+
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from faults.kill import children, kill
+from faults.setting import Command, Setting, Victim
+from ibidem_workers import dead
+from servers.way import DONE
+
+ATTEMPTS = 5
+"""How often the same command is given before it must have come to its end."""
+
+PATIENCE = 200.0
+FATES = ("indexed", "unchanged", "stale", "refused")
+
+
+@dataclass(frozen=True)
+class Round:
+    """What is killed in a round, and when.
+
+    Args:
+        victim: What; None for a round in which nothing is.
+        after: Which part of the time that a run takes passes before.
+        away: Seconds for which a server is away.
+        documents: How many are submitted.
+    """
+
+    victim: Victim | None
+    after: float
+    away: float
+    documents: int
+
+    @classmethod
+    def drawn(cls, rng: random.Random, victim: Victim, documents: int) -> "Round":
+        """Draw the moment by lot."""
+        return cls(victim, rng.random(), rng.random(), documents)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a round.
+
+    Args:
+        wrong: What broke a law, in words; empty when all is well.
+        killed: Whether the victim was there to be killed.
+        attempts: How often the command was given.
+        recognised: Documents of the last run that stood there already.
+        seconds: What the round took.
+    """
+
+    wrong: list[str]
+    killed: bool
+    attempts: int
+    recognised: int
+    seconds: float
+
+
+def warm_up(setting: Setting, documents: int) -> Played:
+    """Play a round in which nothing is killed, and take the time that a run takes."""
+    return play(setting, Round(None, 0.0, 0.0, documents))
+
+
+def play(setting: Setting, round_: Round) -> Played:
+    """Play a round and look at what is left."""
+    began = time.monotonic()
+    path = setting.folder / "submitted.jsonl"
+    lines = setting.shelf.write(path, round_.documents)
+    command = setting.ingest(path)
+    command.wait_for_run()
+    running = time.monotonic()
+    time.sleep(round_.after * setting.takes)
+    killed = _killed(setting, round_, command)
+    attempts = 1
+    while command.process.wait(PATIENCE) not in DONE and attempts < ATTEMPTS:
+        attempts, command = attempts + 1, setting.ingest(path)
+    if round_.victim is None:
+        setting.takes = time.monotonic() - running
+    account = command.account() if command.process.returncode in DONE else {}
+    wrong = [
+        *_account(account, lines),
+        *setting.settle(PATIENCE),
+        *setting.shelf.wrong(setting.engine),
+        *_dead(setting),
+    ]
+    recognised = account.get("unchanged", 0) + account.get("stale", 0)
+    return Played(wrong, killed, attempts, recognised, time.monotonic() - began)
+
+
+def _killed(setting: Setting, round_: Round, command: Command) -> bool:
+    """Kill what the round is to kill, and start a server again."""
+    if round_.victim == "submitter":
+        return command.process.poll() is None and kill(command.process.pid)
+    if round_.victim == "worker":
+        parents = [worker.pid for worker in setting.way.workers] or [command.process.pid]
+        at_work = [child for parent in parents for child in children(parent)]
+        return bool(at_work) and kill(at_work[int(round_.away * len(at_work))])
+    if round_.victim is not None:
+        setting.breakable[round_.victim].kill()
+        time.sleep(round_.away)
+        setting.breakable[round_.victim].start_again()
+    return True
+
+
+def _account(account: dict[str, object], lines: int) -> Iterator[str]:
+    """Look whether the account of the last run adds up."""
+    if not account:
+        yield "the command never came to its end"
+        return
+    parts = {fate: account[fate] for fate in FATES}
+    if account["read"] != lines or sum(map(int, parts.values())) != lines:  # type: ignore[call-overload] # numbers of a summary
+        yield f"of {lines} documents {account['read']} were read, and became {parts}"
+    if (account["pending"], account["state"]) != (0, "done"):
+        yield f"{account['pending']} are pending and the run is {account['state']}"
+    if account["refused"] != 1:
+        yield f"{account['refused']} were refused: {account['refusals']}"
+
+
+def _dead(setting: Setting) -> list[str]:
+    return [f"{letter.refusal.id} is a dead letter: {letter.refusal.why}" for letter in dead.letters(setting.engine)]

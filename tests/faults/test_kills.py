@@ -1,0 +1,39 @@
+"""Kill tests with real processes: whatever is killed, every document is in the index once, in its newest version."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faults.round import Round, play, warm_up
+from faults.setting import Broker, EngineName, Own, Victim, of_our_own
+
+SEED = 1987
+
+SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
+    ("file", "sqlite", ("worker", "submitter"), 120),
+    ("rabbitmq", "sqlite", ("worker", "broker"), 120),
+    ("redis", "opensearch", ("worker", "broker", "engine"), 24),
+]
+"""Queue and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all."""
+
+
+@pytest.fixture(scope="module")
+def own() -> Iterator[Own]:
+    with Own() as own:
+        yield own
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("case", SETTINGS, ids=["file", "rabbitmq", "redis"])
+def test_whatever_is_killed_no_document_is_lost_or_there_twice(
+    own: Own, tmp_path: Path, case: tuple[Broker, EngineName, tuple[Victim, ...], int]
+) -> None:
+    broker, engine, victims, documents = case
+    rng = random.Random(SEED)  # noqa: S311 - a lot that can be drawn again
+    with of_our_own(own, tmp_path, broker, engine, rng) as setting:
+        assert warm_up(setting, documents).wrong == []
+        for victim in victims:
+            round_ = Round.drawn(rng, victim, documents)
+            assert play(setting, round_).wrong == [], f"seed {SEED}, {round_}"

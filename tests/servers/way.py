@@ -1,0 +1,74 @@
+"""The command line with an engine and a broker, in a folder of its own: what is typed, and what workers run beside."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+IBIDEM = Path(sys.executable).with_name("ibidem")
+DONE = (0, 3)
+"""Exit codes of a command that did its work; with 3, some documents were refused."""
+
+
+class Way:
+    """Commands and workers under the same settings.
+
+    Args:
+        folder: Where they run.
+        engine: `IBIDEM_ENGINE`.
+        broker: `IBIDEM_BROKER`.
+        settings: More of them, by name.
+    """
+
+    def __init__(self, folder: Path, engine: str, broker: str, **settings: object) -> None:
+        self.folder = folder
+        self.index = f"way-{uuid4().hex}"  # the queue is named after it, and a broker is shared
+        given = {"ENGINE": engine, "BROKER": broker, "INDEX": self.index, "TABLES": folder / "tables", **settings}
+        others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+        self.environment = others | {f"IBIDEM_{name}": str(value) for name, value in given.items()}
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._started: list[subprocess.Popen[bytes]] = []
+        self.log = folder / "worker.log"
+
+    def start_worker(self, concurrency: int = 1) -> "subprocess.Popen[bytes]":
+        """Start `ibidem worker`."""
+        worker = self.start("worker", "--concurrency", str(concurrency))
+        self.workers.append(worker)
+        return worker
+
+    def start(self, *arguments: str, output: Path | None = None) -> "subprocess.Popen[bytes]":
+        """Start a command; what it says goes to the log, its standard output to a file where one is named."""
+        with self.log.open("ab") as log, (output or self.log).open("ab") as told:
+            process = subprocess.Popen(
+                [IBIDEM, *arguments],
+                cwd=self.folder, env=self.environment, stdout=told, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        self._started.append(process)
+        return process
+
+    def json(self, *arguments: str, exit_code: int = 0, timeout: float = 120) -> Any:
+        """Run a command to its end and return what it prints."""
+        command = [IBIDEM, *arguments, "--json"]
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        assert done.returncode == exit_code, done.stderr + (self.log.read_text() if self.log.exists() else "")
+        return json.loads(done.stdout)
+
+    def stop(self) -> None:
+        """Ask the workers to end, and wait for that."""
+        for worker in self.workers:
+            worker.terminate()
+        for worker in self.workers:
+            worker.wait(timeout=60)
+        self.workers.clear()
+
+    def end(self) -> None:
+        """Ask the workers to end, and leave no other command behind."""
+        self.stop()
+        for process in self._started:
+            process.kill()
+            process.wait()
