@@ -87,7 +87,7 @@ def _sqlite(url: str, index: str) -> Opened:
     rest = url.removeprefix("sqlite://")
     path = unquote(rest.removeprefix("/"))
     if not rest.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
-        raise UsageError(f"engine 'sqlite://{rest}' names no file", _RIGHT_SQLITE)
+        raise UsageError(f"engine {url!r} names no file", _RIGHT_SQLITE)
     return SqliteEngine(Path(path), index)
 
 

@@ -57,7 +57,7 @@ def ask(
         (
             "POST",
             "/ibidem/_search",
-            gzip.compress(ODD),
+            gzip.compress(ODD, mtime=0),
             {"content_type": "application/json", "content_encoding": "gzip"},
         ),
         ("GET", "/ibidem/_search?source=%7B%22size%22%3A1%7D&source_content_type=application/json", None, {}),
