@@ -1,10 +1,12 @@
 """What answers and what does not: engine, broker, workers, tables and readers, each with what would mend it."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 
 from ibidem.foreign import REMEDY, Overheard
 from ibidem.reasons import counted
@@ -18,6 +20,9 @@ from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_workers.app import answers
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.settings import Settings, masked, shown
+
+GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
+"""Libraries of the extra `gateway`."""
 
 FIRST = 50
 """So many documents are looked at for their language."""
@@ -60,20 +65,30 @@ def report(settings: Settings, opened: Callable[[], Engine]) -> dict[str, object
     }
 
 
+def unreadable(error: IbidemError) -> dict[str, object]:
+    """Return what `ibidem doctor --json` prints where the settings themselves are wrong."""
+    return {"settings": [], "checks": [Check("settings", ok=False, what=error.what, remedy=error.remedy).as_json()]}
+
+
 def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
     """Yield the checks one after the other; one that fails stops no other."""
     yield Check("ibidem", ok=True, what=f"{version('ibidem')} on Python {sys.version.partition(' ')[0]}")
     yield from of_engine(settings, opened)
-    yield of_broker(settings)
-    if settings.queue_folder is not None:
+    yield of_tables_folder(settings)
+    broker = of_broker(settings)
+    yield broker
+    if settings.queue_folder is not None and broker.ok:
         yield from of_workers(settings)
     yield from of_readers()
+    yield of_gateway()
 
 
 def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
     """Look at the engine and at how the documents in the index are signed."""
     try:
         with closing(opened()) as engine:
+            ailments = engine.ailments()
+            yield from (Check(one.name, ok=False, what=one.what, remedy=one.remedy) for one in ailments)
             info = engine.info()
     except IbidemError as error:
         yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
@@ -146,6 +161,16 @@ def current(name: str, tables: Tables) -> bool:
     return now is not None and now.name == name
 
 
+def of_tables_folder(settings: Settings) -> Check:
+    """Look whether idf tables can be written, and read."""
+    folder = settings.tables
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        what = f"{above} is no folder" if not above.is_dir() else f"{above} cannot be written"
+        return Check("tables folder", ok=False, what=what, remedy="name another folder in IBIDEM_TABLES")
+    return Check("tables folder", ok=True, what=str(folder))
+
+
 def of_broker(settings: Settings) -> Check:
     """Look whether the broker answers."""
     try:
@@ -178,3 +203,12 @@ def of_readers() -> Iterator[Check]:
             yield Check(f"reader for {format_}", ok=False, what=error.what, remedy=error.remedy)
         else:
             yield Check(f"reader for {format_}", ok=True, what="installed")
+
+
+def of_gateway() -> Check:
+    """Look for the libraries of the gateway."""
+    missing = [name for name in GATEWAY if find_spec(name) is None]
+    if missing:
+        what = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
+        return Check("gateway", ok=True, what=what, remedy="pip install 'ibidem[gateway]'")
+    return Check("gateway", ok=True, what="installed")

@@ -7,9 +7,10 @@ from typing import Any
 from ibidem_engines import cursor as cursors
 from ibidem_engines import dsl, layout, ledgers, writing
 from ibidem_engines.address import Address
+from ibidem_engines.ailments import of_cluster
 from ibidem_engines.cluster_holding import ClusterHolding
 from ibidem_engines.dialect import Dialect
-from ibidem_engines.engine import Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.errors import Permanent
 from ibidem_engines.exchange import answer_to
 from ibidem_engines.faults import failure_of, judged
@@ -154,6 +155,10 @@ class ClusterEngine:
             schema=schema,
             tables=tables,
         )
+
+    def ailments(self) -> list[Ailment]:
+        """See `Engine.ailments`."""
+        return list(of_cluster(self._cluster, self.index))
 
     def holding(self) -> ClusterHolding:
         """See `Engine.holding`."""

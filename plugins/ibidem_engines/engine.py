@@ -195,6 +195,23 @@ class Info:
     tables: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Ailment:
+    """One thing that is wrong.
+
+    Args:
+        name: What was looked at.
+        what: What was found.
+        remedy: What to do about it.
+        stops: Whether nothing can be read or written before it is mended.
+    """
+
+    name: str
+    what: str
+    remedy: str
+    stops: bool = False
+
+
 class Engine(Protocol):
     """A search engine that stores documents with signatures; safe for many processes at once.
 
@@ -241,6 +258,9 @@ class Engine(Protocol):
 
     def info(self) -> Info:
         """Tell what the engine and the index are; never raises for an index that does not exist."""
+
+    def ailments(self) -> list[Ailment]:
+        """Tell what is wrong with the index, as far as it is there, and with where it lies."""
 
     def close(self) -> None:
         """Let go of connections and files."""

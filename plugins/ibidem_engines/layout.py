@@ -29,6 +29,9 @@ _PARTS = ",".join(
 )
 """What is read of an index; its fields may be thousands."""
 
+WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` wants it"
+CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server that was installed whole"
+
 EXISTS = "resource_already_exists_exception"
 
 
@@ -136,7 +139,9 @@ def create(cluster: Cluster, dialect: Dialect, index: str, kind: str) -> None:
     """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
     layout = read(cluster, index)
     if not layout.indices:
-        _make(cluster, index, template(dialect, kind))
+        made = template(dialect, kind)
+        _try_codec(cluster, f"{index}-{ledger_name('trial')}", made)
+        _make(cluster, index, made)
     elif layout.bare:
         _add_fields(cluster, dialect, layout.bare, kind)
     there = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
@@ -170,6 +175,28 @@ def _make(cluster: Cluster, name: str, body: dict[str, Any]) -> None:
     except Permanent as error:
         if not is_failure(error, kind=EXISTS):
             raise
+
+
+def _try_codec(cluster: Cluster, trial: str, made: Mapping[str, Any]) -> None:
+    """Write a document into an index that goes again, since a server without a codec's library fails at the first one.
+
+    Raises:
+        Permanent: The server cannot write what is compressed so.
+    """
+    codec = made["settings"]["index"].get("codec")
+    if codec is None:
+        return
+    _make(
+        cluster, trial, {"settings": {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}}
+    )
+    try:
+        cluster.ask("POST", f"/{trial}/_doc", {"text": "one"})
+        cluster.ask("POST", f"/{trial}/_refresh")
+    except Permanent as error:
+        said = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
+        raise Permanent(f"{cluster.shown}: {WITHOUT_CODEC.format(codec)}: {said}", CODEC_REMEDY) from error
+    finally:
+        cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
 
 def _add_fields(cluster: Cluster, dialect: Dialect, indices: Sequence[str], kind: str) -> None:

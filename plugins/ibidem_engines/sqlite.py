@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ibidem_engines import sqlite_ledger, sqlite_read, sqlite_write
-from ibidem_engines.engine import Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.ailments import of_file
+from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite_file import SqliteFile
 from ibidem_engines.sqlite_find import Finder
@@ -63,6 +64,10 @@ class SqliteEngine:
     def info(self) -> Info:
         """Tell SQLite's version and what stands in the file."""
         return sqlite_read.info(self._file)
+
+    def ailments(self) -> list[Ailment]:
+        """See `Engine.ailments`."""
+        return list(of_file(self._file.path))
 
     def holding(self) -> SqliteHolding:
         """Give what the index holds already."""

@@ -1,11 +1,26 @@
 """`ibidem doctor`: every setting with its origin, and what answers."""
 
 import json
+import secrets
+import shutil
 import sqlite3
-from contextlib import closing
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.app import make_app
 from ibidem_workers.queue_folder import Folder
+from ibidem_workers.settings import load
+from servers.between import Answer as Said
+from servers.between import between
+from servers.indices import ask, remove_indices
 
 from .conftest import Answer, Run
 
@@ -72,3 +87,177 @@ def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer)
     (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "messages")
     assert not check["ok"]
     assert "1 message that no submitter has sent" in check["what"]
+
+
+class Misconfigured:
+    """What a test gets wrong, undone in the end.
+
+    Args:
+        request: Gives the servers.
+        patch: Sets variables.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> None:
+        self.request, self.patch, self.undone = request, patch, ExitStack()
+
+    def set(self, **values: str) -> None:
+        for name, value in values.items():
+            self.patch.setenv(f"IBIDEM_{name.upper()}", value)
+
+    def server(self, name: str) -> str:
+        address: str = self.request.getfixturevalue(name)
+        return address
+
+    def index(self, settings: str) -> None:
+        """Make an index in OpenSearch and put settings on it."""
+        address, name = self.server("opensearch"), f"doctor-{secrets.token_hex(4)}"
+        self.undone.callback(remove_indices, address, name)
+        engine = open_engine(address, name)
+        engine.create()
+        engine.close()
+        self.undone.callback(ask, address, "PUT", f"/{name}/_settings", '{"index.blocks.read_only_allow_delete": null}')
+        ask(address, "PUT", f"/{name}/_settings", settings)
+        self.set(engine=address, index=name)
+
+    def away(self) -> None:
+        """Make an index whose shards are on no node."""
+        address, name = self.server("opensearch"), f"doctor-{secrets.token_hex(4)}"
+        self.undone.callback(remove_indices, address, name)
+        body = {"settings": {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}}
+        ask(address, "PUT", f"/{name}?wait_for_active_shards=0&timeout=1s", json.dumps(body))
+        self.set(engine=address, index=name)
+
+    def between(self, answer: Said | None = None, tls: bool = False) -> None:
+        plan = {} if answer is None else {"plan": lambda _: answer}
+        server = self.undone.enter_context(between(tls=tls, **plan))
+        self.set(engine=server.address("opensearch", "https" if tls else "http"))
+
+    def rabbitmq(self, user: str = "guest:guest", path: str = "/") -> None:
+        host = self.server("rabbitmq").rpartition("@")[2].partition("/")[0]
+        self.set(broker=f"amqp://{user}@{host}/{path}")
+
+    def queue_of_another_version(self) -> None:
+        self.rabbitmq()
+        self.set(index=f"doctor-{secrets.token_hex(4)}")
+        settings = load()
+        with make_app(settings).connection_for_write() as connection:
+            connection.default_channel.queue_declare(settings.queue, durable=True, auto_delete=False)
+        self.undone.callback(delete_queue, settings)
+
+    def other_table(self) -> None:
+        shutil.copytree(load().tables, "tables")
+        self.set(tables="tables")
+        Tables(Path("tables")).use(Table.of("en", 9_000, {"drains": 4.0, "repair": 9.0}, "another test"))
+
+    def no_table(self) -> None:
+        self.set(tables="no-tables")
+
+    def waits(self) -> None:
+        with make_app(load()).connection_for_write() as connection:
+            for queue in make_app(load()).conf.task_queues:
+                queue(connection.default_channel).declare()
+        (Path(".ibidem/queue") / load().queue / "ready" / "00000000000000000001-aa.0").write_text("{}")
+
+    def full_disk(self) -> None:
+        disk = SimpleNamespace(total=100 * 10**9, free=3 * 10**9)
+        self.patch.setattr(shutil, "disk_usage", lambda _: disk)
+
+    def without(self, module: str) -> None:
+        self.patch.setitem(sys.modules, module, None)
+
+
+@pytest.fixture
+def wrong(request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misconfigured]:
+    made = Misconfigured(request, monkeypatch)
+    with made.undone:
+        yield made
+
+
+def case(name: str, make: Callable[[Misconfigured], object], check: str, *told: str, server: str = "") -> object:
+    return pytest.param(make, check, told, id=name, marks=[pytest.mark.server(server)] if server else [])
+
+
+DENIED = Said(401, {"error": {"type": "security_exception", "reason": "who are you?"}, "status": 401})
+FORBIDDEN = Said(403, {"error": {"type": "security_exception", "reason": "not for you"}, "status": 403})
+FLOOD = '{"index.blocks.read_only_allow_delete": true}'
+SHUT = "opensearch+http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    ("make", "check", "told"),
+    [
+        case("a wrong value", lambda on: on.set(tries="0"), "settings", "IBIDEM_TRIES", "How often"),
+        case("an unknown setting", lambda on: on.set(indx="news"), "settings", "IBIDEM_INDX", "IBIDEM_INDEX"),
+        case("a wrong level of logs", lambda on: on.set(log="loud"), "settings", "IBIDEM_LOG", "'warning'"),
+        case("no such engine", lambda on: on.set(engine="mysql://x"), "settings", "IBIDEM_ENGINE", "opensearch"),
+        case("nobody there", lambda on: on.set(engine=SHUT), "engine", "does not answer", "IBIDEM_ENGINE"),
+        case(
+            "no CA file", lambda on: on.set(engine=f"{SHUT.replace('http:', 'https:')}/?ca=no.pem"), "engine", "no.pem"
+        ),
+        case("a wrong certificate", lambda on: on.between(tls=True), "engine", "certificate", "?ca=FILE"),
+        case("a wrong password", lambda on: on.between(DENIED), "engine", "user and password", "IBIDEM_ENGINE"),
+        case("a user without rights", lambda on: on.between(FORBIDDEN), "engine", "may not do that", "give the user"),
+        case("a page instead", lambda on: on.between(Said(200, b"<html>")), "engine", "not JSON", "check that"),
+        case(
+            "a folder that is a file",
+            lambda on: on.set(engine="sqlite:///docs.jsonl/x"),
+            "folder",
+            "no folder",
+            "IBIDEM_ENGINE",
+        ),
+        case("a full disk", lambda on: on.full_disk(), "disk", "3.0 of 100.0 GB", "make room"),
+        case("a flooded disk", lambda on: on.index(FLOOD), "blocks", "flood stage", "make room", server="opensearch"),
+        case("a red index", lambda on: on.away(), "shards", "is red", "bring back", server="opensearch"),
+        case("another table", lambda on: on.other_table(), "tables", "another idf table", "ibidem backfill"),
+        case("no table", lambda on: on.no_table(), "tables", "another idf table", "ibidem backfill"),
+        case(
+            "tables in a file", lambda on: on.set(tables="docs.jsonl/t"), "tables folder", "no folder", "IBIDEM_TABLES"
+        ),
+        case(
+            "no broker", lambda on: on.set(broker="amqp://a:b@127.0.0.1:1//"), "broker", "not answer", "IBIDEM_BROKER"
+        ),
+        case("no Redis", lambda on: on.set(broker="redis://127.0.0.1:1/0"), "broker", "not answer", "IBIDEM_BROKER"),
+        case(
+            "a queue in a file",
+            lambda on: on.set(broker="filesystem:///docs.jsonl/q"),
+            "broker",
+            "directory",
+            "IBIDEM_BROKER",
+        ),
+        case(
+            "a stranger",
+            lambda on: on.rabbitmq("guest:no"),
+            "broker",
+            "user and password",
+            "IBIDEM_BROKER",
+            server="rabbitmq",
+        ),
+        case(
+            "no virtual host", lambda on: on.rabbitmq(path="none"), "broker", "virtual host", "NAME", server="rabbitmq"
+        ),
+        case(
+            "another's queue",
+            lambda on: on.queue_of_another_version(),
+            "broker",
+            "other arguments",
+            "delete_queue",
+            server="rabbitmq",
+        ),
+        case("nobody at work", lambda on: on.waits(), "workers", "1 batch waiting", "ibidem worker"),
+        case("no reader of HTML", lambda on: on.without("trafilatura"), "reader for html", "ibidem[readers]"),
+    ],
+)
+def test_doctor_names_what_is_wrong_and_what_mends_it(
+    wrong: Misconfigured, answer: Answer, make: Callable[[Misconfigured], object], check: str, told: tuple[str, ...]
+) -> None:
+    make(wrong)
+    found = [one for one in answer("doctor")["checks"] if not one["ok"]]
+    said = " ".join(f"{one['what']} {one['remedy']}" for one in found if one["name"] == check)
+    assert all(part in said for part in told), found
+    assert all(one["remedy"] for one in found)
+
+
+def delete_queue(settings: object) -> None:
+    with make_app(settings).connection_for_write() as connection:
+        for name in (settings.queue, f"{settings.queue}-dead"):
+            connection.default_channel.queue_delete(name)

@@ -1,15 +1,19 @@
 """The Celery application, made from settings: which broker, which queue, and that nothing is acknowledged too early."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from amqp.exceptions import AMQPError
 from celery import Celery
 from kombu.connection import Connection
 from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 
 from ibidem_engines.errors import Unavailable
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import Batch
+from ibidem_workers.broker_faults import of_broker
 from ibidem_workers.settings import Settings, masked
 
 TASK = "ibidem.sign_and_write"
@@ -59,6 +63,7 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
 
     Raises:
         Unavailable: The broker does not answer.
+        Permanent: It refuses the user, the virtual host or the queue.
     """
     try:
         app.send_task(
@@ -69,6 +74,8 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
             compression=_compression(app, batch),
             headers={} if tries is None else {TRIES_BEFORE: tries},
         )
+    except AMQPError as error:
+        raise of_broker(error, masked(app.conf.broker_write_url or "")) from error
     except (OperationalError, OSError) as error:
         raise Unavailable(
             f"the broker {masked(app.conf.broker_write_url or '')} does not take messages: {error}",
@@ -77,14 +84,23 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
 
 
 def answers(settings: Settings) -> None:
-    """Connect to the broker once.
+    """Connect to the broker once, and see that the queue is there as it has to be; it is made where it is not.
 
     Raises:
         Unavailable: It does not answer.
+        Permanent: It refuses the user, the virtual host or the queue.
+        UsageError: Its client is not installed.
     """
+    if settings.broker.startswith("redis") and find_spec("redis") is None:
+        raise UsageError("a queue in Redis needs its client", "pip install 'ibidem[redis]'")
+    app = make_app(settings)
     try:
-        with make_app(settings).connection_for_write() as connection:
+        with app.connection_for_write() as connection:
             _connect(connection)
+            for queue in app.conf.task_queues:
+                queue(connection.default_channel).declare()
+    except AMQPError as error:
+        raise of_broker(error, masked(settings.broker)) from error
     except (OperationalError, OSError) as error:
         raise Unavailable(
             f"the broker {masked(settings.broker)} does not answer: {error}", "start it, or mend IBIDEM_BROKER"

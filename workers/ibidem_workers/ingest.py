@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import EngineError
+from ibidem_engines.errors import EngineError, Unavailable
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.readers import read
@@ -67,6 +67,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     engine = open_engine(settings.address, settings.index)
     try:
         engine.create()
+        _check_shards(engine)
         check_tables(engine, Tables(settings.tables))
         answers(settings)
         if wait:
@@ -74,6 +75,17 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         return Submission(engine, settings, paths, tally).send(source).run
     finally:
         engine.close()
+
+
+def _check_shards(engine: Engine) -> None:
+    """Refuse at once what would be waited for long, and most often in vain.
+
+    Raises:
+        Unavailable: Parts of the index are nowhere.
+    """
+    for ailment in engine.ailments():
+        if ailment.stops:
+            raise Unavailable(ailment.what, ailment.remedy)
 
 
 def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Seen = lambda _: None) -> str:

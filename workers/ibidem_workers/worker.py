@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 
 from celery import Celery, Task, signals
@@ -21,7 +22,7 @@ from ibidem_engines.opening import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers import logs
-from ibidem_workers.app import TASK, TRIES_BEFORE, make_app, send
+from ibidem_workers.app import TASK, TRIES_BEFORE, answers, make_app, send
 from ibidem_workers.batches import Batch, Record
 from ibidem_workers.leased_queue import TRIES
 from ibidem_workers.patience import patiently
@@ -62,6 +63,8 @@ def work(settings: Settings) -> int:
     bench = Bench(open_engine(settings.address, settings.index), Tables(settings.tables), settings, _asked_to_end)
     patiently(bench.engine.create, settings.patience)
     bench.tables.of(WARMED)
+    with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever
+        answers(settings)
     app = make_app(settings)
     stopped = register(app, bench)
     gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time

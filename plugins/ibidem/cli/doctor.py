@@ -10,15 +10,15 @@ from rich.text import Text
 from ibidem.cli.console import print_json, results
 from ibidem.cli.edge import FAILED
 from ibidem.cli.options import Json
-from ibidem.doctor import report
+from ibidem.doctor import report, unreadable
 from ibidem_engines.opening import open_engine
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import load
 
 
 def run(as_json: Json = False) -> None:
     """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
-    settings = load()
-    found: Mapping[str, Any] = report(settings, lambda: open_engine(settings.address, settings.index))
+    found = looked_over()
     if as_json:
         print_json(found)
     else:
@@ -28,6 +28,15 @@ def run(as_json: Json = False) -> None:
         console.print(of_checks(found["checks"]))
     if not all(check["ok"] for check in found["checks"]):
         raise typer.Exit(FAILED)
+
+
+def looked_over() -> Mapping[str, Any]:
+    """Return the report; settings that cannot be read are what it is about then."""
+    try:
+        settings = load()
+    except UsageError as error:
+        return unreadable(error)
+    return report(settings, lambda: open_engine(settings.address, settings.index))
 
 
 def of_settings(found: Sequence[Mapping[str, str]]) -> Table:

@@ -1,0 +1,46 @@
+"""What RabbitMQ refuses, as errors of ours: one table."""
+
+from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
+
+from ibidem_engines.errors import EngineError, Permanent, Unavailable
+
+REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
+    (
+        AccessRefused,
+        Permanent,
+        "does not know this user and password, or does not let it use the queue",
+        "correct them in IBIDEM_BROKER, or give the user the right to configure, write and read",
+    ),
+    (
+        NotAllowed,
+        Permanent,
+        "has no such virtual host, or not for this user",
+        "name another in IBIDEM_BROKER: amqp://user:password@host/NAME; `//` at the end is the usual one",
+    ),
+    (
+        PreconditionFailed,
+        Permanent,
+        "holds the queue already, made with other arguments (by another version, or other IBIDEM_TRIES)",
+        "let workers of that version empty it, then delete it: rabbitmqctl delete_queue NAME",
+    ),
+    (
+        ResourceError,
+        Unavailable,
+        "has no room for the queue",
+        "look at its log; make room on its disk or in its memory",
+    ),
+)
+"""By the class of the client's error: whether to try again, what happened, what to do."""
+
+
+def of_broker(error: AMQPError, broker: str) -> EngineError:
+    """Translate an error of the broker's.
+
+    Args:
+        error: What its client raised.
+        broker: Its address without secrets.
+    """
+    for raised, ours, what, remedy in REFUSED:
+        if isinstance(error, raised):
+            return ours(f"the broker {broker} {what}: {error}", remedy)
+    return Unavailable(f"the broker {broker} broke off: {error}", "look at its log, then run the same command again")
