@@ -5,6 +5,7 @@ Hiragana, Katakana, Thai, Lao, Khmer, Myanmar (by script, or common to the first
 token.
 """
 
+import unicodedata
 from functools import cache
 from importlib import resources
 
@@ -42,6 +43,29 @@ def kinds_of(text: str) -> bytes:
     b'Lll-D--SS'
     """
     return kinds().take(code_points(text)).tobytes()
+
+
+WIDEST = 18
+"""Characters that normalising makes of one at most: U+FDFA is a whole sentence."""
+
+
+def normal_length(text: str) -> int:
+    """Count the characters that normalising makes of a text, each taken by itself.
+
+    >>> normal_length("ﬁne")
+    4
+    """
+    return int(_widths().take(code_points(text)).sum(dtype=np.int64))
+
+
+@cache
+def _widths() -> NDArray[np.uint8]:
+    widths = np.ones(0x110000, np.uint8)
+    for point in range(0x80, 0x110000):
+        if not 0xD800 <= point < 0xE000:
+            widths[point] = len(unicodedata.normalize("NFKC", chr(point)))
+    widths.flags.writeable = False
+    return widths
 
 
 def kind(character: str) -> int:

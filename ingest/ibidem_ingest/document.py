@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from ibidem_ingest.characters import WIDEST, normal_length
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.shown import kind, shown
@@ -148,6 +149,8 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
         raise _Wrong("text", f"{why}; write `text` (a string, which may be empty) or `pages` (a list of strings)")
     if len(text) > max_text:
         raise _Wrong("text", _too_long(len(text), max_text))
+    if len(text) * WIDEST > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
+        raise _Wrong("text", f"{len(text):,} characters that stand for {_too_long(size, max_text)}")
     return _clean("text", text)
 
 

@@ -13,6 +13,9 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.readers import read
+from ibidem_ingest.readers.apart import RECORDS
+from ibidem_ingest.readers.foreign import Unreadable
+from ibidem_ingest.readers.formats import Format
 from ingest.printed import pdf
 
 MOST_TEXT = 20_000
@@ -74,6 +77,20 @@ def file_of(name: str) -> Callable[[bytes], None]:
     return run
 
 
+def record_of(format_: Format) -> Callable[[bytes], None]:
+    """Return what reads an input as a file of a format that is read in a process of its own, in this one."""
+
+    def run(data: bytes) -> None:
+        path = folder() / f"a.{format_}"
+        path.write_bytes(data)
+        try:
+            check(read_record(RECORDS[format_](path, MOST_TEXT) | {"id": "a"}, "a file", MOST_TEXT))
+        except Unreadable as error:
+            told(error.why)
+
+    return run
+
+
 def date(data: bytes) -> None:
     """Read a date as documents have them, and as other programs write them."""
     text = as_any_text(data)
@@ -92,9 +109,9 @@ TARGETS: Mapping[str, Target] = {
     "text": Target(
         file_of("a.txt"), (b"\n  COMPLAINT FOR DAMAGES\r\n1. Plaintiff\x0cPage 2, \xc3\xa9", b"\xef\xbb\xbfa")
     ),
-    "html": Target(file_of("a.html"), (PAGE, PAGE.decode().encode("utf-16")), MARKUP),
+    "html": Target(record_of(Format.HTML), (PAGE, PAGE.decode().encode("utf-16")), MARKUP),
     "pdf": Target(
-        file_of("a.pdf"),
+        record_of(Format.PDF),
         (pdf([["Twelve and Co.", "second line"], ["page two"]], "A title"), pdf([["locked"]], encrypted=True)),
         (b"obj", b"endobj", b"stream", b"/Kids [2 0 R]", b"/Length 99999999", b"/Count -1", b"<<", b"2 0 R"),
     ),

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from ibidem_ingest.characters import OTHER, UNASSIGNED, code_points, kind, kinds, kinds_of
+from ibidem_ingest.characters import OTHER, UNASSIGNED, WIDEST, code_points, kind, kinds, kinds_of, normal_length
 
 CHANGED_SINCE = {0x295: "Lo"}
 """Letters whose category Unicode moved after 14.0."""
@@ -57,3 +57,9 @@ def test_kinds_of_scripts(characters: str, expected: str) -> None:
 
 def test_code_points_of_a_lone_surrogate_are_read() -> None:
     assert code_points("a\udfff𝒜").tolist() == [0x61, 0xDFFF, 0x1D49C]
+
+
+def test_no_character_stands_for_more_than_the_widest() -> None:
+    assert (
+        max(normal_length(chr(point)) for point in (0x41, 0xFB01, 0x3300, 0xFDFA)) == WIDEST == normal_length("\ufdfa")
+    )

@@ -177,3 +177,9 @@ def test_a_document_keeps_nothing_of_the_callers_meta() -> None:
     document = read_record({"id": "a", "text": "", "meta": meta}, "f:1")
     meta["court"] = "SCOTUS"
     assert document.meta == {"court": "9th Cir."}
+
+
+def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
+    assert read_record({"id": "a", "text": "\ufdfa" * 5}, "a", 90).text == "\ufdfa" * 5
+    with pytest.raises(Refused, match="6 characters that stand for 108 characters, at most 90"):
+        read_record({"id": "a", "text": "\ufdfa" * 6}, "a", 90)

@@ -96,6 +96,19 @@ class Settings(BaseSettings):
         le=256,
         description="Worker processes that are started; 0: one for each processor.",
     )
+    read_seconds: int = Field(
+        default=120,
+        ge=1,
+        le=3_600,
+        description="Seconds that reading one HTML or PDF file may take; a file that takes longer is refused.",
+    )
+    sign_seconds: int = Field(
+        default=600,
+        ge=1,
+        le=1_500,
+        description="Seconds that signing a batch may take before its worker is ended, so that another tries it and, "
+        "after IBIDEM_TRIES, its documents one by one.",
+    )
     tries: int = Field(
         default=3,
         ge=1,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 
@@ -32,12 +33,14 @@ class Bench:
         tables: The idf tables.
         settings: Limits and waiting times.
         ended: Tells whether the worker was asked to end, so that it waits for nothing any more.
+        limited: Ends the worker when what is done in this context takes too long.
     """
 
     engine: Engine
     tables: Tables
     settings: Settings
     ended: Callable[[], bool] = lambda: False
+    limited: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
 
     with stages("read"):
         documents, refusals = _read(delivery, bench.settings.max_text)
-    with stages("sign"):
+    with stages("sign"), bench.limited():
         made = list(records(documents, bench.tables, bench.settings.distinct))
     with stages("write"):
         outcomes = patiently(write, patience, bench.ended)

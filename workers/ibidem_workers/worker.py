@@ -29,6 +29,7 @@ from ibidem_workers.patience import patiently
 from ibidem_workers.pool import READY, STOPPED
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.tasks import Bench, Delivery, sign_and_write
+from ibidem_workers.time_limit import time_limit
 
 WARMED = "en"
 """The language whose table is made ready before the first message comes."""
@@ -60,7 +61,13 @@ def work(settings: Settings) -> int:
         Unavailable: Engine or broker did not answer at the start.
         Permanent: The engine cannot be used as it is.
     """
-    bench = Bench(open_engine(settings.address, settings.index), Tables(settings.tables), settings, _asked_to_end)
+    bench = Bench(
+        open_engine(settings.address, settings.index),
+        Tables(settings.tables),
+        settings,
+        _asked_to_end,
+        lambda: time_limit(settings.sign_seconds),
+    )
     patiently(bench.engine.create, settings.patience)
     bench.tables.of(WARMED)
     with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever

@@ -1,22 +1,16 @@
 """From paths to documents: every file by the reader for its format, one document after the other."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ibidem_ingest.document import MAX_TEXT, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.readers import html, jsonl, pdf, text
+from ibidem_ingest.readers import jsonl, text
+from ibidem_ingest.readers.apart import SECONDS, Apart
 from ibidem_ingest.readers.foreign import Unreadable
 from ibidem_ingest.readers.formats import Format, format_named
 from ibidem_ingest.readers.sources import Source, check, sources
 from ibidem_ingest.readers.tally import Tally
-
-# What holds one document a file: the record of a file. JSON Lines holds many.
-RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
-    Format.TEXT: text.record_of,
-    Format.HTML: html.record_of,
-    Format.PDF: pdf.record_of,
-}
 
 
 def read(
@@ -24,6 +18,7 @@ def read(
     format: str | None = None,  # noqa: A002 - named as the option is
     max_text: int = MAX_TEXT,
     tally: Tally | None = None,
+    seconds: float = SECONDS,
 ) -> Iterator[Document | Refusal]:
     """Read documents one after the other; what cannot be read is a refusal, and the others go on.
 
@@ -34,6 +29,7 @@ def read(
         format: `jsonl`, `text`, `html` or `pdf`, for all files; None: their suffixes tell.
         max_text: The most characters that a text may have.
         tally: Grows while reading: fields moved into `meta`, files passed over.
+        seconds: What reading one HTML or PDF file may take.
 
     Raises:
         UsageError: At once, before anything is read: a path does not exist, its format is not known, or the library
@@ -41,25 +37,28 @@ def read(
     """
     chosen = format_named(format)
     check(paths, chosen)
-    return _documents(paths, chosen, max_text, tally or Tally())
+    return _documents(paths, chosen, Apart(max_text, seconds), tally or Tally())
 
 
 def _documents(
-    paths: Sequence[str | Path], format_: Format | None, max_text: int, tally: Tally
+    paths: Sequence[str | Path], format_: Format | None, process: Apart, tally: Tally
 ) -> Iterator[Document | Refusal]:
-    for source in sources(paths, format_, tally.passed_over):
-        if isinstance(source, Refusal):
-            yield source
-        elif source.path is None or source.format is Format.JSONL:
-            yield from jsonl.read(source.path, source.where, max_text, tally)
-        else:
-            yield _document(source, source.path, max_text)
+    with process as apart:
+        for source in sources(paths, format_, tally.passed_over):
+            if isinstance(source, Refusal):
+                yield source
+            elif source.path is None or source.format is Format.JSONL:
+                yield from jsonl.read(source.path, source.where, apart.max_text, tally)
+            else:
+                yield _document(source, source.path, apart)
 
 
-def _document(source: Source, path: Path, max_text: int) -> Document | Refusal:
+def _document(source: Source, path: Path, apart: Apart) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
-        return read_record({**RECORDS[source.format](path, max_text), "id": source.id}, source.where, max_text)
+        plain = source.format is Format.TEXT
+        record = text.record_of(path, apart.max_text) if plain else apart.record_of(source.format, path)
+        return read_record(record | {"id": source.id}, source.where, apart.max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
     except Refused as refused:

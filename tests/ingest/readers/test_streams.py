@@ -6,6 +6,7 @@ import lzma
 import os
 import sys
 import threading
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -96,3 +97,21 @@ def test_a_pipe_with_a_name_is_read_like_a_file(tmp_path: Path) -> None:
     with opened(pipe) as stream:
         assert stream.read() == LINES
     writer.join()
+
+
+def test_a_file_that_asks_for_more_memory_than_any_that_was_made_in_earnest_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "news.xz"
+    chain = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
+    path.write_bytes(lzma.compress(LINE, filters=chain))
+    with opened(path) as stream, pytest.raises(lzma.LZMAError, match="emory"):
+        stream.read()
+
+
+def test_what_unpacks_into_very_much_is_read_a_piece_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "news.xz"
+    path.write_bytes(lzma.compress(b"0" * 50_000_000))
+    tracemalloc.start()
+    with opened(path) as stream:
+        assert sum(len(piece) for piece in iter(lambda: stream.read(1 << 16), b"")) == 50_000_000
+    assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    tracemalloc.stop()
