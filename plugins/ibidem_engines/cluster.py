@@ -178,6 +178,11 @@ class ClusterEngine:
         self._readable()
         return ledgers.noted(self._cluster, self.index, ledger, prefix)
 
+    def count(self, ledger: Ledger) -> int:
+        """See `Engine.count`."""
+        self._readable()
+        return ledgers.count(self._cluster, self.index, ledger)
+
     def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """See `Engine.strike`."""
         self._readable()

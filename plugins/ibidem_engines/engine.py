@@ -271,5 +271,8 @@ class Engine(Protocol):
     def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         """Read the records whose key begins with the prefix, in the order of keys, as they were noted last."""
 
+    def count(self, ledger: Ledger) -> int:
+        """Count the records of a ledger without reading any; one noted this second may not be counted yet."""
+
     def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many were there."""

@@ -63,6 +63,11 @@ def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, A
         body = {**body, "search_after": hits[-1]["sort"]}
 
 
+def count(cluster: Cluster, index: str, ledger: Ledger) -> int:
+    """Count records; see `Engine.count`. Beside an index of others there are none."""
+    return int(cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_count", ignore_unavailable="true")["count"])
+
+
 def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
     """Remove records; see `Engine.strike`."""
     name = f"{index}-{ledger_name(ledger)}"

@@ -85,6 +85,10 @@ class SqliteEngine:
         """Read records by prefix."""
         return sqlite_ledger.noted(self._file, ledger, prefix)
 
+    def count(self, ledger: Ledger) -> int:
+        """Count records."""
+        return sqlite_ledger.count(self._file, ledger)
+
     def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
         return sqlite_ledger.strike(self._file, ledger, keys)

@@ -16,6 +16,7 @@ _PUT = 'insert or replace into "ibidem.{index}.ledger" (ledger, key, entry) valu
 _GET = """select key, entry from "ibidem.{index}.ledger"
     where ledger = ? and key in (select value from json_each(?))"""
 _REMOVE = 'delete from "ibidem.{index}.ledger" where ledger = ? and key in (select value from json_each(?))'
+_COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
 _SLICE = """select key, entry from "ibidem.{index}.ledger"
     where ledger = ? and key >= ? and key < ? order by key limit ?"""
 
@@ -54,6 +55,12 @@ def noted(
         if len(rows) < SLICE:
             return
         start = f"{rows[-1][0]}\0"
+
+
+def count(file: SqliteFile, ledger: Ledger) -> int:
+    """Count records; see `Engine.count`."""
+    with file.reading():
+        return int(file.run(_COUNT, (ledger,)).fetchone()[0])
 
 
 def strike(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int:

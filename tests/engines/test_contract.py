@@ -669,6 +669,12 @@ class TestLedgers:
         assert list(other.noted("runs")) == []
         other.close()
 
+    def test_records_are_counted_without_being_read(self, engine: Engine) -> None:
+        assert engine.count("dead") == 0
+        engine.note("dead", {"a": {}, "b": {}, "c": {}})
+        assert len(list(engine.noted("dead"))) == 3
+        assert (engine.count("dead"), engine.count("runs")) == (3, 0)
+
     def test_striking_removes_and_counts_what_was_there(self, engine: Engine) -> None:
         engine.note("dead", {"a": {}, "b": {}, "c": {}})
         engine.refresh()

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from faults.table import small_table
 from ibidem_engines.opening import open_engine
-from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.settings import load
 from servers.way import Way
 from workers.conftest import WORDS
@@ -80,8 +79,7 @@ def taken_in(folder: Path, lines: list[tuple[str, str]]) -> Mixed:
     """Take a file in through the file queue into SQLite, and compare what became of each line."""
     path = folder / "mixed.jsonl"
     path.write_text("\n".join(line for _, line in lines))
-    table = {one: 10.0 * at for at, one in enumerate(WORDS, 1)}
-    Tables(folder / "tables").use(Table.of("en", 10_000, table, "a test"))
+    small_table(folder)
     addresses = f"sqlite:////{folder}/index.sqlite", f"filesystem:////{folder}/queue"
     way = Way(folder, *addresses, MAX_TEXT=MAX_TEXT, CONCURRENCY=2)
     began = time.monotonic()

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
 from faults.shelf import Shelf
+from faults.table import small_table
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.opening import open_engine
-from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import runs, summary
 from ibidem_workers.settings import file_path, load
@@ -22,7 +21,6 @@ from servers.indices import remove_indices
 from servers.network import Trouble, network
 from servers.process import Process
 from servers.way import Way
-from workers.conftest import WORDS
 
 Broker = Literal["file", "rabbitmq", "redis"]
 EngineName = Literal["sqlite", "opensearch", "elasticsearch"]
@@ -83,8 +81,7 @@ class Setting:
     ) -> None:
         self.folder, self.breakable = folder, breakable
         self._feeds_its_own = not broker
-        table = {one: 10.0 * at for at, one in enumerate(WORDS, 1)}
-        Tables(folder / "tables").use(Table.of("en", 10_000, table, "a test"))
+        small_table(folder)
         engine, broker = engine or f"sqlite:////{folder}/index.sqlite", broker or f"filesystem:////{folder}/queue"
         self.way = Way(folder, engine, broker, **SMALL)
         self.settings = load(self.way.environment, folder)

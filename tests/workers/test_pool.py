@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,28 +10,11 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers import dead
 from ibidem_workers.pool import Pool, WorkersFailed
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import Progress, Watch, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
-
-ENDED_BY_POISON = """
-import os, sys
-from ibidem_workers import records, worker
-
-sign = records.sign
-
-def ends_here(documents, tables):
-    if any("poison" in document.text for document in documents):
-        os._exit(139)
-    return sign(documents, tables)
-
-records.sign = ends_here
-sys.exit(worker.main())
-"""
-"""A worker that one document ends, as a fault in a library would."""
 
 
 def stories(count: int) -> Iterator[Document]:
@@ -78,25 +60,6 @@ def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Setting
     found = summary(engine, submission.record.run)
     assert (found["read"], found["indexed"], found["refused"]) == (1_500, 1_500, 0)
     assert engine.info().documents == 1_500
-
-
-def test_a_document_that_ends_its_worker_goes_to_the_dead_letters_and_takes_no_other_with_it(
-    engine: Engine, settings: Settings
-) -> None:
-    settings = settings.changed(tries=1, concurrency=1)
-    submission = Submission(engine, settings)
-    submission.send([*stories(5), Document("bad", "poison"), Document("last", "the last words")])
-    with Pool(settings, quiet=True, command=[sys.executable, "-c", ENDED_BY_POISON]) as pool:
-
-        def tend(_: Progress) -> None:
-            pool.check()
-            queue(settings).recover()
-
-        Watch(engine, submission.record.run).wait(tend)
-    found = summary(engine, submission.record.run)
-    assert (found["read"], found["indexed"], found["refused"]) == (7, 6, 1)
-    (letter,) = dead.letters(engine)
-    assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
 
 
 def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings: Settings, tmp_path: Path) -> None:

@@ -1,0 +1,14 @@
+"""One small idf table, since the general one takes a second to build."""
+
+from pathlib import Path
+
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from workers.conftest import WORDS
+
+
+def small_table(folder: Path) -> Path:
+    """Make a folder with the table of the words that texts are made of, and return it."""
+    made = folder / "tables"
+    Tables(made).use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(WORDS, 1)}, "a test"))
+    return made

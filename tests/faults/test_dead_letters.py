@@ -1,0 +1,61 @@
+"""Dead letters from the first to the last: a real conflict with a mapping, looked at, mended and tried again."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faults.table import small_table
+from servers.indices import ask, remove_indices
+from servers.way import Way
+
+pytestmark = pytest.mark.server("opensearch")
+
+MAPPING = {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "pages_in_print": {"type": "integer"}}}
+
+
+@pytest.fixture
+def way(opensearch: str, tmp_path: Path) -> Iterator[Way]:
+    made = Way(tmp_path, opensearch, f"filesystem:////{tmp_path}/queue", FIELDS="meta=", CONCURRENCY=1)
+    small_table(tmp_path)
+    ask(opensearch, "PUT", f"/{made.index}", json.dumps({"mappings": MAPPING}))
+    yield made
+    made.end()
+    remove_indices(opensearch, made.index)
+
+
+def test_a_document_that_its_mapping_refused_is_there_once_the_mapping_is_mended_and_it_is_tried_again(
+    way: Way, opensearch: str
+) -> None:
+    lines = [
+        {"id": "good", "text": "we the people", "meta": {"pages_in_print": 12}},
+        {"id": "bad", "text": "of the united states", "meta": {"pages_in_print": "twelve"}},
+        {"id": "odd", "text": "in order to form", "meta": {"pages_in_print": "a dozen"}},
+    ]
+    path = way.folder / "articles.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+
+    told = way.json("ingest", str(path), exit_code=3)
+    assert (told["indexed"], told["refused"], told["pending"]) == (1, 2, 0)
+    listed = way.json("dead", "list")["dead"]
+    assert {(letter["id"], letter["field"]) for letter in listed} == {
+        ("bad", "pages_in_print"),
+        ("odd", "pages_in_print"),
+    }
+    assert "twelve" in next(letter["why"] for letter in listed if letter["id"] == "bad")
+    assert way.json("dead", "show", "bad")["record"]["text"] == "of the united states"
+
+    assert way.json("dead", "retry", "bad", exit_code=3)["refused"] == 1
+    assert {letter["id"] for letter in way.json("dead", "list")["dead"]} == {"bad", "odd"}
+
+    mended = {"properties": {"pages_in_print": {"type": "integer", "ignore_malformed": True}}}
+    ask(opensearch, "PUT", f"/{way.index}/_mapping", json.dumps(mended))
+    assert way.json("dead", "retry", "bad")["indexed"] == 1
+    assert [letter["id"] for letter in way.json("dead", "list")["dead"]] == ["odd"]
+    assert way.json("dead", "drop", "odd") == {"dropped": 1}
+    assert way.json("dead", "list") == {"dead": []}
+
+    ask(opensearch, "POST", f"/{way.index}/_refresh")
+    assert ask(opensearch, "GET", f"/{way.index}/_doc/bad")["_source"]["pages_in_print"] == "twelve"
+    assert ask(opensearch, "GET", f"/{way.index}/_count")["count"] == 2

@@ -1,0 +1,74 @@
+"""A document that ends its workers is set aside on every broker, and its batch's others go on."""
+
+import sys
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from faults.table import small_table
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_workers import dead
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.pool import Pool
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.runs import Progress, Watch, summary
+from ibidem_workers.settings import Settings
+
+BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
+
+ENDED_BY_POISON = """
+import os, sys
+from ibidem_workers import records, worker
+
+sign = records.sign
+
+def ends_here(documents, tables):
+    if any("poison" in document.text for document in documents):
+        os._exit(139)
+    return sign(documents, tables)
+
+records.sign = ends_here
+sys.exit(worker.main())
+"""
+"""A worker that one document ends, as a fault in a library would."""
+
+
+@pytest.fixture(params=BROKERS)
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    file = request.param == "file"
+    return Settings(
+        engine=f"sqlite:////{tmp_path}/index.sqlite",
+        broker=f"filesystem:////{tmp_path}/queue" if file else request.getfixturevalue(request.param),
+        index=f"poison-{uuid4().hex}",
+        tables=small_table(tmp_path),
+        concurrency=1,
+        lease=2,
+        tries=3 if file else 1,  # all queues count alike, and a lease takes its time to lapse
+    )
+
+
+def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_other_of_its_batch_is(
+    settings: Settings,
+) -> None:
+    good = [Document(f"good-{number}", f"form a more perfect union {number}") for number in range(5)]
+    source = [*good, Document("bad", "poison"), Document("last", "the last words")]
+    run = ingest_documents(source, settings, wait=False)
+    with (
+        closing(open_engine(settings.engine, settings.index)) as engine,
+        Pool(settings, quiet=True, command=[sys.executable, "-c", ENDED_BY_POISON]) as pool,
+    ):
+
+        def tend(_: Progress) -> None:
+            pool.check()
+            if settings.queue_folder is not None:
+                Folder(settings.queue_folder / settings.queue, settings.lease).recover()
+
+        Watch(engine, run).wait(tend)
+        found = summary(engine, run)
+        (letter,) = dead.letters(engine)
+    assert (found["read"], found["indexed"], found["refused"], found["pending"]) == (7, 6, 1, 0)
+    assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
+    assert f"ended its worker {settings.tries} times" in letter.refusal.why
