@@ -1,0 +1,65 @@
+"""Keep an index as this version writes it, for the tests of later ones: `python -m upgrade.keep` in the folder `tests`.
+
+It is run once for each schema, before the schema is changed, and what it made is never made anew. OpenSearch is the one
+in IBIDEM_TEST_OPENSEARCH.
+"""
+
+import json
+import os
+import tarfile
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from ibidem_engines.engine import Record
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.readers import read
+from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem_workers.records import records
+from servers.indices import ask, remove_indices
+
+KEPT = Path(__file__).parent
+FIRST = KEPT / "schema-1.tar.xz"
+"""Holds the documents and the table that every schema is kept with."""
+
+
+def unpacked(archive: Path, folder: Path) -> None:
+    """Unpack what was kept of a schema."""
+    with tarfile.open(archive) as opened:
+        opened.extractall(folder, filter="data")
+
+
+def keep(folder: Path, opensearch: str) -> None:
+    """Write the index into a file and into a server, and keep both beside the documents and the table."""
+    documents = [one for one in read([folder / "documents.jsonl"]) if isinstance(one, Document)]
+    (folder / "index.sqlite").unlink()
+    signed = list(records(documents, Tables(folder / "tables")))
+    write(f"sqlite:////{folder}/index.sqlite", "news", signed)
+    write(opensearch, f"keep-{os.getpid()}", signed)
+    hits = ask(opensearch, "GET", f"/keep-{os.getpid()}/_search?size=100")["hits"]["hits"]
+    remove_indices(opensearch, f"keep-{os.getpid()}")
+    lines = [json.dumps(each) for hit in hits for each in ({"index": {"_id": hit["_id"]}}, hit["_source"])]
+    (folder / "bulk.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write(address: str, index: str, signed: list[Record]) -> None:
+    """Write all into a new index."""
+    with closing(open_engine(address, index)) as engine:
+        engine.create()
+        engine.write(signed)
+        engine.refresh()
+
+
+def main() -> None:
+    """Keep the index of this schema."""
+    with tempfile.TemporaryDirectory() as folder:
+        unpacked(FIRST, Path(folder))
+        keep(Path(folder), os.environ["IBIDEM_TEST_OPENSEARCH"])
+        with tarfile.open(KEPT / f"schema-{SCHEMA}.tar.xz", "x:xz") as archive:
+            archive.add(folder, arcname=".")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""An index of an earlier schema is neither written nor mixed, says what to do, and is right after the backfill."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem_mappings import load
+from servers.indices import ask, remove_indices
+from upgrade.keep import unpacked
+
+HERE = Path(__file__).parent
+SCHEMAS = sorted(path.name.removeprefix("schema-").removesuffix(".tar.xz") for path in HERE.glob("schema-*.tar.xz"))
+NEXT = """
+from ibidem_ingest.signatures import signature
+
+signature.SCHEMA = str(int(signature.SCHEMA) + 1)
+"""
+"""Makes every process that finds this at its start the next version, whose signatures have another schema."""
+
+REMEDY = "ibidem backfill --into NAME"
+ENGINES = [
+    "sqlite",
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An index as the version of its schema wrote it.
+
+    Args:
+        folder: Where it was unpacked.
+        schema: Its schema.
+        settings: Which index it is.
+        second: The name that a copy gets.
+        alias: Whether the first name is an alias, which the copy takes over.
+    """
+
+    folder: Path
+    schema: str
+    settings: dict[str, str]
+    second: str
+    alias: bool
+
+    def run(self, *typed: str, version: str = "this", index: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command of this version, or of the next one, whose schema is another."""
+        others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+        given = self.settings | ({"IBIDEM_INDEX": index} if index else {})
+        (self.folder / "next").mkdir(exist_ok=True)
+        (self.folder / "next" / "sitecustomize.py").write_text(NEXT)
+        path = {"PYTHONPATH": str(self.folder / "next")} if version == "next" else {}
+        command = [Path(sys.executable).with_name("ibidem"), *typed]
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=others | given | path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
+        )
+
+    def json(self, *typed: str, version: str = "this", index: str = "") -> Any:
+        done = self.run(*typed, "--json", version=version, index=index)
+        assert done.returncode in {0, 1}, done.stderr
+        return json.loads(done.stdout)
+
+
+@pytest.fixture(params=ENGINES)
+def kept(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterator[Kept]:
+    unpacked(HERE / f"schema-{schema}.tar.xz", tmp_path)
+    common = {"IBIDEM_TABLES": str(tmp_path / "tables"), "IBIDEM_CONCURRENCY": "1"}
+    if request.param == "sqlite":
+        settings = {"IBIDEM_ENGINE": "sqlite:///index.sqlite", "IBIDEM_INDEX": "news"}
+        yield Kept(tmp_path, schema, common | settings, "second", alias=False)
+        return
+    address: str = request.getfixturevalue(request.param)
+    alias = f"kept-{uuid4().hex}"
+    body = json.loads(load(f"{request.param}.v1.json").replace("{schema}", schema)) | {"aliases": {alias: {}}}
+    ask(address, "PUT", f"/{alias}-1", json.dumps(body))
+    ask(address, "POST", f"/{alias}-1/_bulk?refresh=true", (tmp_path / "bulk.jsonl").read_text())
+    settings = {"IBIDEM_ENGINE": address, "IBIDEM_INDEX": alias}
+    yield Kept(tmp_path, schema, common | settings, f"{alias}-2", alias=True)
+    for name in (f"{alias}-1", f"{alias}-2", alias):
+        remove_indices(address, name)
+
+
+@pytest.fixture(params=SCHEMAS)
+def schema(request: pytest.FixtureRequest) -> str:
+    schema: str = request.param
+    return schema
+
+
+def listed(found: Any) -> list[tuple[str, int, str | None]]:
+    return [(hit["_id"], hit["_dedupe"]["indent"], hit["_dedupe"]["level"]) for hit in found["hits"]["hits"]]
+
+
+GROUPED = {("lease", 0, None), ("copy", 1, "identical"), ("draft", 1, "near"), ("letter", 0, None), ("blank", 0, None)}
+
+
+def test_every_schema_that_was_released_is_kept() -> None:
+    assert [str(number) for number in range(1, int(SCHEMA) + 1)] == SCHEMAS
+
+
+def test_the_next_version_neither_writes_nor_mixes_and_says_what_to_do(kept: Kept) -> None:
+    for typed in (["ingest", "documents.jsonl"], ["search", "drains"]):
+        refused = kept.run(*typed, version="next")
+        assert refused.returncode == 1, refused.stdout
+        assert REMEDY in " ".join(refused.stderr.split())
+        assert "Traceback" not in refused.stderr
+    wrong = [check for check in kept.json("doctor", version="next")["checks"] if not check["ok"]]
+    assert [(check["name"], check["remedy"].endswith(REMEDY)) for check in wrong] == [("schema", True)]
+
+
+def test_the_next_version_is_right_after_the_backfill(kept: Kept) -> None:
+    done = kept.run("backfill", "--into", kept.second, version="next")
+    assert done.returncode == 0, done.stderr
+    index = "" if kept.alias else kept.second
+    found = kept.json("search", "drains", version="next", index=index)
+    assert set(listed(found)) == GROUPED
+    assert (found["dedupe"]["unsigned"], found["dedupe"]["mixed_tables"]) == (1, 0)
+    again = kept.json("ingest", "documents.jsonl", version="next", index=index)
+    assert (again["unchanged"], again["indexed"]) == (5, 0)
+
+
+def test_this_version_goes_on_with_its_own_schema_as_it_was_signed_first(kept: Kept) -> None:
+    """Should this fail, signatures have changed: give them a new schema, and keep an index of the old one."""
+    if kept.schema != SCHEMA:
+        assert kept.run("search", "drains").returncode == 1
+        return
+    again = kept.json("ingest", "documents.jsonl") if not kept.alias else None
+    assert again is None or (again["unchanged"], again["indexed"]) == (5, 0)
+    found = kept.json("search", "drains")
+    assert set(listed(found)) == GROUPED
