@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
-.PHONY: install demo test quick check docs figures soak clean
+.PHONY: install demo test quick check security docs figures soak clean
 
 install: $(VENV)/.installed
 
@@ -29,6 +29,11 @@ check: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# What is known to be dangerous in our code, and in the packages that are installed.
+security: install
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
+	$(BIN)/python .ci/audit.py
 
 # A site in ./site; a warning is an error.
 docs: install

@@ -190,12 +190,14 @@ def message(data: bytes) -> None:
     (queued() / name).write_bytes(data)
     try:
         taken = channel()._get("fuzz-ibidem-ingest")
+        read = channel().message_to_python(taken)
+        with contextlib.suppress(*STRANGE):
+            refuse_more(read)
+        channel().basic_reject(read.delivery_tag, requeue=False)
     except Empty:
-        return
-    read = channel().message_to_python(taken)
-    with contextlib.suppress(*STRANGE):
-        refuse_more(read)
-    channel().basic_reject(read.delivery_tag, requeue=False)
+        pass
+    finally:
+        emptied(queued(), queued().parent / "given-up")
 
 
 def as_name(data: bytes) -> str:
@@ -213,6 +215,14 @@ def sign_of_life(data: bytes) -> None:
     here.workers()
     lease.lapsed(folder() / "lease" / "workers", name, 1)
     here.purge()
+    emptied(*((folder() / "lease" / place) for place in ("workers", "taken", "ready")))
+
+
+def emptied(*folders: Path) -> None:
+    """Remove what lies in some folders, so that no input is slower for those before it."""
+    for each in folders:
+        for path in each.iterdir():
+            path.unlink()
 
 
 def ledger(data: bytes) -> None:
