@@ -1,0 +1,169 @@
+"""What a hot key costs: searches and look-ups in an index in which very many documents are equal.
+
+    python benchmarks/hotkey.py [--documents N] [--equal N] [--rounds N] [--sqlite] [--write]
+
+Two indexes of the same made-up stories are searched in turn, query by query; one of them also holds 100,000 copies of
+one story. SQLite, and the OpenSearch in IBIDEM_TEST_OPENSEARCH unless `--sqlite` is given. Of each query counts the
+least of all rounds; a figure is the median over the queries, the ratio that of the medians. The queries hold words of
+the story that is copied, so that its copies fill every window. Beside it stand the cost of a search that does not group
+at all, and whether an answer said that look-ups were cut.
+"""
+
+import argparse
+import os
+import random
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import measured
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
+from ibidem.inspection import inspect
+from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import parse_query
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed import pack
+from ibidem_workers.duplicates import Written, duplicates
+from ibidem_workers.records import records
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from servers.indices import remove_indices
+from servers.session import Servers
+
+BATCH = 1_000
+WORDS = [f"word{number}" for number in range(3_000)]
+LOOKED_UP = 20
+Way = Callable[[Engine, str], object]
+
+
+def main() -> None:
+    """Fill the indexes, search them, and print what that takes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--documents", type=int, default=20_000)
+    parser.add_argument("--equal", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--sqlite", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="ibidem-hotkey-") as folder:
+        lines = [line for each in taken(Path(folder), asked) for line in each]
+    print("\n".join(lines))
+    if asked.write:
+        measured.write("hotkey", "A hot key", [*told(asked.documents, asked.equal), *lines])
+
+
+def told(documents: int, equal: int) -> list[str]:
+    """Say what was measured."""
+    return [
+        f"Milliseconds in an index of {documents:,} made-up stories, and in one that holds {equal:,} copies of one of",
+        "them besides. All queries hold words of that one. `cut` says whether the answer told that look-ups were cut.",
+        "",
+    ]
+
+
+def taken(folder: Path, asked: argparse.Namespace) -> Iterator[list[str]]:
+    """Measure on each engine."""
+    yield ["| engine | way | without | with | ratio | cut |", "|---|---|---|---|---|---|"]
+    addresses = {"SQLite": f"sqlite:///{folder}/index.sqlite"}
+    if not asked.sqlite:
+        addresses["OpenSearch"] = os.environ.get("IBIDEM_TEST_OPENSEARCH") or Servers(["opensearch"]).url("opensearch")
+    made = stories(asked.documents)
+    tables = Tables(folder / "tables")
+    for name, address in addresses.items():
+        indexes = [f"hotkey-{os.getpid()}-{which}" for which in ("without", "with")]
+        engines = [open_engine(address, index) for index in indexes]
+        try:
+            for engine, copies in zip(engines, (0, asked.equal), strict=True):
+                fill(engine, made, copies, tables)
+            yield [f"| {name} | {line}" for line in compared(engines, made, tables, asked.rounds)]
+        finally:
+            for engine in engines:
+                engine.close()
+            if name != "SQLite":
+                for index in indexes:
+                    remove_indices(address, index)
+
+
+def stories(count: int) -> list[Document]:
+    """Make stories of 80 words; the first is the one that is copied."""
+    rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
+    return [Document(f"s{at}", " ".join(rng.choices(WORDS, k=80)), version=1) for at in range(count)]
+
+
+def fill(engine: Engine, made: Sequence[Document], copies: int, tables: Tables) -> None:
+    """Write all stories, and copies of the first."""
+    engine.create()
+    (first,) = records(made[:1], tables)
+    signed = (record for at in range(0, len(made), BATCH) for record in records(made[at : at + BATCH], tables))
+    equal = (copied(first, at) for at in range(copies))
+    for every in (signed, equal):
+        while batch := list(islice(every, BATCH)):
+            engine.write(batch)
+    engine.refresh()
+
+
+def copied(record: Record, number: int) -> Record:
+    """Give a record another id."""
+    document = replace(record.document, id=f"copy{number}")
+    return replace(record, document=document, digest=f"{number:032x}", packed=pack(document, record.signatures))
+
+
+def ways(made: Sequence[Document], tables: Tables) -> Mapping[str, Way]:
+    """Name what is compared: takes an engine and words."""
+    fresh = [replace(made[0], id=f"new{at}", text=f"{made[0].text} more{at}") for at in range(LOOKED_UP)]
+    written = [Written(record, Outcome(record.document.id, Fate.INDEXED, 1 << 40)) for record in records(fresh, tables)]
+    return {
+        "search, not grouped": lambda engine, typed: searched(engine, typed, dedupe="off"),
+        "search, identical": lambda engine, typed: searched(engine, typed, dedupe_level="identical"),
+        "search, near": searched,
+        "search, partial": lambda engine, typed: searched(engine, typed, dedupe_level="partial"),
+        "search, scope=matches": lambda engine, typed: searched(engine, typed, dedupe_scope="matches"),
+        "search, scope=index": lambda engine, typed: searched(engine, typed, dedupe_scope="index"),
+        "inspect": lambda engine, _: inspect(engine, made[0].id).as_json(),
+        f"look-up of {LOOKED_UP} at ingest": lambda engine, _: duplicates(engine, written, Policy()),
+    }
+
+
+def searched(engine: Engine, typed: str, **asked: str) -> Mapping[str, object]:
+    """Search as the command line does."""
+    request = parse_request({"dedupe": "indent", "dedupe_max_per_group": 10} | asked)
+    return search(engine, parse_query(typed), request)
+
+
+def compared(engines: Sequence[Engine], made: Sequence[Document], tables: Tables, rounds: int) -> Iterator[str]:
+    """Measure each way on both indexes in turn."""
+    words = made[0].text.split()
+    queries = [" OR ".join(words[at : at + 3]) for at in range(0, 15, 3)]
+    for name, way in ways(made, tables).items():
+        least = [[float("inf")] * len(queries) for _ in engines]
+        cut = ""
+        for _ in range(rounds + 1):
+            for number, typed in enumerate(queries):
+                for which, engine in enumerate(engines):
+                    start = time.perf_counter()
+                    answer = way(engine, typed)
+                    least[which][number] = min(least[which][number], 1_000 * (time.perf_counter() - start))
+                    cut = said_cut(answer) if which else cut
+        without, with_it = (statistics.median(each) for each in least)
+        yield f"{name} | {without:.1f} | {with_it:.1f} | {with_it / without:.2f} | {cut} |"
+
+
+def said_cut(answer: object) -> str:
+    """Tell whether an answer says that look-ups were cut."""
+    if not isinstance(answer, Mapping):
+        return ""
+    return "yes" if answer.get("capped") or answer.get("dedupe", {}).get("capped") else "no"
+
+
+if __name__ == "__main__":
+    main()
