@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
-.PHONY: install demo test quick check security docs figures soak clean
+.PHONY: install demo test quick check security docs figures soak faults clean
 
 install: $(VENV)/.installed
 
@@ -54,6 +54,10 @@ figures: install
 # An hour of steady ingest and search.
 soak: install
 	$(BIN)/python benchmarks/soak.py --collections $(COLLECTIONS)
+
+# Rounds of killing, and bad documents among good ones, in an hour or so; the short form of both is in the tests.
+faults: install
+	$(BIN)/python benchmarks/faults.py --rounds 200 --write
 
 clean:
 	rm -rf $(VENV) .ibidem site

@@ -84,6 +84,11 @@ KINDS: dict[str, Fault] = {
     "process_cluster_event_timeout_exception": _BUSY,
     "unavailable_shards_exception": _RED,
     "no_shard_available_action_exception": _RED,
+    "index_create_block_exception": Fault(
+        Unavailable,
+        "it makes no index, since its disk is almost full",
+        "make room on its disk; it makes indexes again by itself",
+    ),
     "too_many_clauses": Fault(Permanent, "the query has more parts than it takes", "ask for fewer words"),
 }
 """By the type of the error, which says more than the status."""

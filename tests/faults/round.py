@@ -83,14 +83,14 @@ def play(setting: Setting, round_: Round) -> Played:
     if round_.victim is None:
         setting.takes = time.monotonic() - running
     account = command.account() if command.process.returncode in DONE else {}
-    wrong = [
-        *_account(account, lines),
-        *setting.settle(PATIENCE),
-        *setting.shelf.wrong(setting.engine),
-        *_dead(setting),
-    ]
+    wrong = broken(setting, account, lines)
     recognised = account.get("unchanged", 0) + account.get("stale", 0)
     return Played(wrong, killed, attempts, recognised, time.monotonic() - began)
+
+
+def broken(setting: Setting, account: dict[str, object], lines: int) -> list[str]:
+    """Look whether the laws hold once a command is done; returns in words which do not."""
+    return [*_account(account, lines), *setting.settle(PATIENCE), *setting.shelf.wrong(setting.engine), *_dead(setting)]
 
 
 def _killed(setting: Setting, round_: Round, command: Command) -> bool:

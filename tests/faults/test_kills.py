@@ -1,7 +1,6 @@
 """Kill tests with real processes: whatever is killed, every document is in the index once, in its newest version."""
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,12 +16,6 @@ SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
     ("redis", "opensearch", ("worker", "broker", "engine"), 24),
 ]
 """Queue and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all."""
-
-
-@pytest.fixture(scope="module")
-def own() -> Iterator[Own]:
-    with Own() as own:
-        yield own
 
 
 @pytest.mark.timeout(600)

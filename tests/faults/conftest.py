@@ -1,0 +1,13 @@
+"""Servers that the tests of faults may kill."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from faults.setting import Own
+
+
+@pytest.fixture(scope="session")
+def own() -> Iterator[Own]:
+    with Own() as own:
+        yield own

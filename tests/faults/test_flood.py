@@ -1,0 +1,56 @@
+"""A search engine whose disk is full, and one that is away for long: documents wait, and no letter is dead."""
+
+import random
+import time
+from pathlib import Path
+
+import pytest
+
+from faults.round import PATIENCE, broken, warm_up
+from faults.setting import Own, of_our_own, until
+from ibidem_workers import dead
+from ibidem_workers.runs import summary
+from servers.flood import Flood
+from servers.way import DONE
+
+DOCUMENTS = 24
+AWAY = 15.0
+"""Seconds in which a worker that waits for one second hands a message back more often than RabbitMQ would allow."""
+
+
+@pytest.mark.timeout(600)
+def test_documents_wait_until_a_full_disk_has_room_again(own: Own, tmp_path: Path) -> None:
+    rng = random.Random(1987)  # noqa: S311 - a lot that can be drawn again
+    with of_our_own(own, tmp_path, "file", "opensearch", rng) as setting:
+        assert warm_up(setting, DOCUMENTS).wrong == []
+        path = tmp_path / "submitted.jsonl"
+        lines = setting.shelf.write(path, DOCUMENTS)
+        disk = Flood(setting.settings.engine, setting.settings.index)
+        disk.kill()
+        command = setting.ingest(path)
+        assert until(lambda: "flood stage" in setting.way.log.read_text(), 60), "nobody said why it waits"
+        disk.start_again()
+        assert command.process.wait(PATIENCE) in DONE
+        assert broken(setting, command.account(), lines) == []
+
+
+@pytest.mark.timeout(600)
+def test_an_engine_that_is_away_for_longer_than_a_broker_hands_a_message_out_costs_no_document(
+    own: Own, tmp_path: Path
+) -> None:
+    rng = random.Random(1987)  # noqa: S311 - likewise
+    setting = of_our_own(own, tmp_path, "rabbitmq", "opensearch", rng)
+    setting.way.environment |= {"IBIDEM_PATIENCE": "1", "IBIDEM_TRIES": "1"}
+    with setting:
+        assert warm_up(setting, 5).wrong == []
+        path = tmp_path / "submitted.jsonl"
+        setting.shelf.write(path, DOCUMENTS)
+        run = setting.way.json("ingest", str(path), "--no-wait", exit_code=3)["run"]
+        server = own.server("opensearch")
+        server.kill()
+        time.sleep(AWAY)
+        server.start_again()
+        assert setting.settle(PATIENCE) == []
+        assert setting.shelf.wrong(setting.engine) == []
+        assert dead.letters(setting.engine) == []
+        assert summary(setting.engine, run)["read"] == DOCUMENTS + 1
