@@ -12,15 +12,18 @@ import sys
 
 COMMAND = [sys.executable, "-m", "pip_audit", "--skip-editable", "--progress-spinner", "off", "--format", "json"]
 SECONDS = 120
+INSTALLERS = {"pip", "setuptools", "wheel"}
+"""They came with the interpreter, and nothing of ours runs them."""
 
 
 def main() -> int:
     """Ask, and tell what came of it."""
     try:
         asked = subprocess.run(COMMAND, capture_output=True, text=True, timeout=SECONDS, check=False)  # noqa: S603 - as it stands above
-        packages = json.loads(asked.stdout)["dependencies"]
+        found = json.loads(asked.stdout)["dependencies"]
     except (subprocess.TimeoutExpired, ValueError, KeyError) as error:
         return told(f"not audited: pip-audit did not answer ({type(error).__name__})")
+    packages = [each for each in found if each["name"] not in INSTALLERS]
     audited = [each for each in packages if "vulns" in each]
     weak = [each for each in audited if each["vulns"]]
     for each in weak:

@@ -37,9 +37,14 @@ def test_no_room_opens_what_could_run_code(room: str) -> None:
         ([{"name": "a", "skip_reason": "not found"}], 0, "not audited: none of 1 packages could be looked up"),
         ([{"name": "a", "version": "1", "vulns": []}], 0, "audited 1 of 1 packages: 0 with known weaknesses"),
         ([{"name": "a", "version": "1", "vulns": [{"id": "PYSEC-1"}]}], 1, "a 1: PYSEC-1"),
+        (
+            [{"name": "pip", "version": "1", "vulns": [{"id": "PYSEC-1"}]}, {"name": "a", "version": "1", "vulns": []}],
+            0,
+            "audited 1 of 1 packages: 0 with known weaknesses",
+        ),
         (None, 0, "not audited: pip-audit did not answer"),
     ],
-    ids=["out of reach", "sound", "weak", "silent"],
+    ids=["out of reach", "sound", "weak", "installer", "silent"],
 )
 def test_the_audit_says_what_it_found_and_what_it_could_not_ask(
     packages: list[object] | None, code: int, said: str, tmp_path: Path
