@@ -25,6 +25,7 @@ from ibidem.differing import Piece
 from ibidem.dry_run import MOST, dry_run
 from ibidem.reasons import counted, percent
 from ibidem_ingest.errors import UsageError
+from ibidem_workers import logs
 from ibidem_workers.backfill.checking import Checked, check
 from ibidem_workers.backfill.following import follow
 from ibidem_workers.backfill.replacing import Replaced, Replacement, replace_index
@@ -60,6 +61,7 @@ def run(
     if level is not None and not dry:
         raise UsageError("--level is for --dry-run alone", "every level is signed")
     settings = load()
+    logs.set_up(settings)
     if dry:
         show_dry_run(settings, level, as_json=as_json)
     elif checked:

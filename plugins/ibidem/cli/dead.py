@@ -16,6 +16,7 @@ from ibidem.cli.progress import bar
 from ibidem.cli.summary import show_summary
 from ibidem.reasons import counted
 from ibidem_ingest.errors import UsageError
+from ibidem_workers import logs
 from ibidem_workers.dead import DeadLetter, drop, letters
 from ibidem_workers.ingest import retry
 from ibidem_workers.runs import summary
@@ -59,6 +60,7 @@ def show(id_: Annotated[str, typer.Argument(metavar="ID", help="The document's i
 def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
     """Send documents through the queue again; leaves with 3 when some were refused again."""
     settings = load()
+    logs.set_up(settings)
     with opened_engine(settings) as engine:
         wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
     with bar("Indexing") as advance:
