@@ -11,6 +11,7 @@ the figures on `docs/figures/fuzz.md`; those of targets that were left out stay 
 import argparse
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -86,7 +87,9 @@ def main() -> None:
 def fed(name: str, inputs: int, seed: int) -> Fed:
     """Feed one target in a process of its own, and read what that says at its end."""
     command = [sys.executable, __file__, "--here", name, "--inputs", str(inputs), "--seed", str(seed)]
-    ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    with tempfile.TemporaryDirectory(prefix="ibidem-fuzz-") as folder:  # it ends without removing its own
+        environment = os.environ | {"TMPDIR": folder}
+        ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
     said = ended.stdout.decode(errors="replace")
     found = len(set(re.findall(r"^kept (\S+)", said, re.MULTILINE)))
     if "stat::number_of_executed_units" not in said or re.search(r"SUMMARY: libFuzzer", said):
