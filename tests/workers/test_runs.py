@@ -1,16 +1,19 @@
 """How a run stands, told from the ledger alone."""
 
+import time
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.account import Account, Duplicate, refusals_as_json
 from ibidem_workers.batches import Batch
 from ibidem_workers.run_record import RunRecord, refusals_key
-from ibidem_workers.runs import BLOCK, Watch, summary, wait
+from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, Watch, summary, wait
 
 KEYS = ["run", "read", "indexed", "unchanged", "stale", "refused", "unsigned", "duplicates", "refusals", "took_s"]
 
@@ -113,6 +116,22 @@ def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
 
     assert wait(engine, "run", finish).done == 2
     assert seen == [0, 1]
+
+
+def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted_run(engine, 1, 1)
+    watch = Watch(engine, "run")
+    noted = type(engine).noted
+
+    def waited(self: Engine, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+        time.sleep(2 * LONGEST_PAUSE / SHARE)
+        return noted(self, ledger, prefix)
+
+    monkeypatch.setattr(type(engine), "noted", waited)
+    watch.look()
+    assert watch.pause == LONGEST_PAUSE
 
 
 def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:

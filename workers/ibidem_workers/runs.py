@@ -17,6 +17,9 @@ POLL = 0.05
 SHARE = 10
 """Of the time, one in so many may go into looking how a run stands."""
 
+LONGEST_PAUSE = 5.0
+"""Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
+
 BLOCK = 100
 """Batches that are read at once: the accounts of a block have one prefix."""
 
@@ -76,7 +79,7 @@ class Watch:
         """Read what is new; `pause` says for how long to rest then."""
         began = time.monotonic()
         progress = patiently(self._look, self._patience)
-        self.pause = max(POLL, (SHARE - 1) * (time.monotonic() - began))
+        self.pause = min(LONGEST_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
         return progress
 
     def _look(self) -> Progress:
