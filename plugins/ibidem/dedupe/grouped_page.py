@@ -132,7 +132,18 @@ def deep_enough(source: Source, asked: Asked) -> Exchange[tuple[Ranking, Window]
         filled = Pages(window.grouping, step, asked.size).needed(asked.page) is not None
         if filled or len(ranking.hits) < depth or depth == asked.deepest:
             return ranking, window
-        steps *= 2
+        steps = further(steps, len(window.grouping.leads), asked.page * asked.size)
+
+
+def further(steps: int, groups: int, wanted: int) -> int:
+    """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
+
+    Copies of one text that fill a window would else be read again and again, in steps that are all too short.
+
+    >>> further(1, 8, 10), further(1, 1, 10)
+    (2, 20)
+    """
+    return 2 * steps * wanted // max(1, min(groups, wanted))
 
 
 def related(source: Source, longs: Longs, grouped: Callable[[], Window]) -> Exchange[Window]:
