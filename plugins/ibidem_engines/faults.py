@@ -57,6 +57,7 @@ _RED = Fault(
     "a part of the index is not there (its health is red)",
     "bring back the node that holds it, or restore the index from a snapshot",
 )
+_NODE = Fault(Unavailable, "a node of the cluster has gone", "try again; start the node if it stays away", soon=True)
 _CURSOR = Fault(Permanent, "the cursor's point in time has gone", "search again without the cursor")
 
 KINDS: dict[str, Fault] = {
@@ -82,6 +83,8 @@ KINDS: dict[str, Fault] = {
     "master_not_discovered_exception": _STARTING,
     "cluster_manager_not_discovered_exception": _STARTING,
     "process_cluster_event_timeout_exception": _BUSY,
+    "node_disconnected_exception": _NODE,
+    "node_not_connected_exception": _NODE,
     "unavailable_shards_exception": _RED,
     "no_shard_available_action_exception": _RED,
     "index_create_block_exception": Fault(
