@@ -1,11 +1,14 @@
-"""Kill workers, commands, brokers, engines and networks in many rounds, and mix bad documents into good ones.
+"""Kill workers, commands, brokers, engines, nodes and networks in many rounds, and mix bad documents into good ones.
 
-    python benchmarks/faults.py --rounds 200 --seed 1 [--minutes M] [--good 100000 --bad 10000] [--write]
+    python benchmarks/faults.py --rounds 200 --seed 1 [--minutes M] [--nodes 3] [--good 100000 --bad 10000] [--write]
 
 A round is the one of `tests/faults/round.py`: a file is submitted, something is killed at a random moment, comes back,
 and then every document must stand in the index once, in its newest version, the account must add up, nothing may be
 pending and no letter dead. The seed decides what is submitted, what is killed, when, and for how long it is away.
 Servers are started here, as the tests start them; `--minutes` ends the rounds early.
+
+Of a cluster of three nodes the one that holds the primary shard is lost in the middle of an ingest, `--nodes` times.
+The laws must hold while it is away, and again when it is back.
 
 Bad documents go through the file queue into SQLite; every good one must be indexed, and every bad one listed with its
 place and reason.
@@ -26,9 +29,11 @@ import measured
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from faults.bad import Mixed, mixed, taken_in
+from faults.nodes import Lost, cluster_setting, lose
 from faults.round import Played, Round, play, warm_up
 from faults.setting import Broker, EngineName, Own, Setting, Victim, of_our_own
 from servers.network import KINDS, Trouble
+from servers.opensearch_nodes import Nodes
 
 PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "opensearch"): 3,
@@ -125,7 +130,35 @@ def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, 
     return told
 
 
-def page(seed: int, told: Sequence[Rounds], bad: Mixed | None) -> Iterator[str]:
+def losses(count: int, seed: int) -> Iterator[Lost]:
+    """Lose a node of a cluster again and again, each time one that may hold what came back from the others."""
+    if not count:
+        return
+    rng = random.Random(f"{seed} nodes")  # noqa: S311 - likewise
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Nodes() as nodes,
+        cluster_setting(nodes, Path(folder), rng) as setting,
+    ):
+        for _ in range(count):
+            lost = lose(nodes, setting)
+            print(f"  {lost.row()}", *lost.wrong[:5], sep="; ", flush=True)
+            yield lost
+
+
+def lost_nodes(lost: Sequence[Lost]) -> Iterator[str]:
+    """Write what came of the losses of nodes."""
+    if not lost:
+        return
+    wrong = [each for one in lost for each in one.wrong]
+    yield from ("## Lost nodes", "")
+    yield f"Of three nodes of OpenSearch, the one with the primary shard was killed {len(lost)} times under an ingest:"
+    yield f"{len(wrong)} laws broken while it was away and once it was back."
+    yield from ("", "| node | accounted for before | after | laws broken | seconds |", "|---|---|---|---|---|")
+    yield from (*(one.row() for one in lost), "")
+
+
+def page(seed: int, told: Sequence[Rounds], lost: Sequence[Lost], bad: Mixed | None) -> Iterator[str]:
     """Write what was measured."""
     played = sum(len(each.played) for each in told)
     if played:
@@ -141,6 +174,7 @@ def page(seed: int, told: Sequence[Rounds], bad: Mixed | None) -> Iterator[str]:
         yield "|---|---|---|---|---|---|---|---|"
         yield from (each.row() for each in told)
         yield ""
+    yield from lost_nodes(lost)
     if bad is not None:
         yield from ("## Bad documents among good ones", "", *bad.lines(), "")
 
@@ -151,6 +185,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=200, help="how many rounds; 0 for none")
     parser.add_argument("--seed", type=int, default=1, help="decides everything but how quick the machine is")
     parser.add_argument("--minutes", type=float, default=600.0, help="after which no further round begins")
+    parser.add_argument("--nodes", type=int, default=3, help="how often a node is lost; 0 for never")
     parser.add_argument("--good", type=int, default=100_000, help="good documents; 0 for none")
     parser.add_argument("--bad", type=int, default=10_000, help="bad documents among them")
     parser.add_argument("--write", action="store_true", help="write docs/figures/faults.md")
@@ -165,11 +200,12 @@ def main() -> None:
         if time.monotonic() < until:
             with Own() as own:
                 told.append(rounds_of(own, count, (broker, engine), options.seed, until))
-    lines = list(page(options.seed, told, bad))
+    lost = list(losses(options.nodes, options.seed))
+    lines = list(page(options.seed, told, lost, bad))
     print(*lines, sep="\n")
     if options.write:
         measured.write("faults", "What is killed, and what is bad", lines)
-    if any(each.wrong() for each in told) or (bad is not None and bad.wrong):
+    if any(each.wrong() for each in told) or any(one.wrong for one in lost) or (bad is not None and bad.wrong):
         sys.exit(1)
 
 

@@ -8,8 +8,9 @@ from ibidem_engines.engine import Ledger
 
 
 def ask(address: str, method: str, path: str, body: str | None = None) -> Any:
-    """Send a request past the engine under test, and return the answer's JSON; what fails raises."""
-    connection = HTTPConnection(address.partition("://")[2].partition("/")[0], timeout=60)
+    """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises."""
+    first = address.partition("://")[2].partition("/")[0].partition(",")[0]
+    connection = HTTPConnection(first, timeout=60)
     connection.request(method, path, body, {"content-type": "application/json"})
     answer = connection.getresponse()
     told = answer.read()

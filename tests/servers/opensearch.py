@@ -16,15 +16,26 @@ NODE = Path(__file__).with_name("OpenSearchNode.java")
 
 
 def prepare(folder: Path) -> Launch:
-    """Fetch the jars and say how a node is started from them."""
+    """Fetch the jars and say how a node that is a cluster of its own is started from them."""
+    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node")
+
+
+def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
+    """Fetch the jars and say how a node is started from them.
+
+    Args:
+        folder: Where it keeps what it writes.
+        port: On which it answers.
+        transport: On which it speaks with other nodes.
+        settings: `name=value`, what it is called and how it finds the others among them.
+    """
     runtime, jars = java(), fetched(f"opensearch-{VERSION}", ARTIFACTS)
-    port, transport = free_ports(2)
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC"),
         *("--enable-native-access=ALL-UNNAMED", "-cp", f"{jars}/*", str(NODE), str(home)),
-        *("cluster.name=ibidem-tests", "node.name=one", "discovery.type=single-node"),
+        *("cluster.name=ibidem-tests", *settings),
         *(f"http.port={port}", f"transport.port={transport}", "http.type=netty4", "transport.type=netty4"),
         # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
         "cluster.routing.allocation.disk.threshold_enabled=false",

@@ -1,0 +1,65 @@
+"""A cluster of several OpenSearch processes on this machine, of which one may be lost while the others go on."""
+
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+from servers import opensearch
+from servers.indices import ask
+from servers.process import Launch, Process, free_ports
+
+NAMES = ("one", "two", "three")
+"""Three, so that the two that stay are most of them and may choose a leader, whichever one is lost."""
+
+PATIENCE_S = 120.0
+
+
+class Nodes(ExitStack):
+    """A cluster that answers as soon as the block is entered, and ends with it.
+
+    The node that is lost is the one that holds the primary shard of an index at that moment.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        ports = free_ports(2 * len(NAMES))
+        self._ports, self._transports = (dict(zip(NAMES, some, strict=True)) for some in (ports[::2], ports[1::2]))
+        self._nodes = {name: Process(f"opensearch-{name}", partial(self._prepare, name)) for name in NAMES}
+        for each in self._nodes.values():
+            self.callback(each.stop)
+        for each in self._nodes.values():
+            each.wait()
+
+    @property
+    def address(self) -> str:
+        """All nodes, as `IBIDEM_ENGINE` names them."""
+        return "opensearch+http://" + ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
+
+    def settle(self) -> None:
+        """Wait until every shard has its copy."""
+        told = ask(self.address, "GET", f"/_cluster/health?wait_for_status=green&timeout={PATIENCE_S:.0f}s")
+        if told["timed_out"]:
+            raise TimeoutError(f"the cluster did not become green: {told}")
+
+    def lose_primary(self, index: str) -> str:
+        """Kill the node that holds an index's primary shard; returns its name."""
+        shards = ask(self.address, "GET", f"/_cat/shards/{index}?format=json&h=prirep,node")
+        (name,) = (each["node"] for each in shards if each["prirep"] == "p")
+        self._nodes[name].kill()
+        return str(name)
+
+    def start_again(self, name: str) -> None:
+        """Start a node that was lost; returns when it has joined the others and every shard has its copy."""
+        self._nodes[name].start_again()
+        self.settle()
+
+    def _prepare(self, name: str, folder: Path) -> Launch:
+        seeds = ",".join(f"127.0.0.1:{port}" for port in self._transports.values())
+        return opensearch.node(
+            folder,
+            self._ports[name],
+            self._transports[name],
+            f"node.name={name}",
+            f"discovery.seed_hosts={seeds}",
+            f"cluster.initial_cluster_manager_nodes={','.join(NAMES)}",
+        )
