@@ -31,6 +31,7 @@ from ibidem_workers.backfill import portions, signers
 from ibidem_workers.backfill.checkpoint import noted
 from ibidem_workers.backfill.run import Backfill, in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
+from ibidem_workers.patience import patiently
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.indices import ask
@@ -336,9 +337,13 @@ def kill_in_the_middle(settings: Settings, folder: Path) -> None:
 
 
 def accounts(engine: Engine) -> int:
-    """Count the pages that are accounted for, of the run that is noted last."""
-    one = noted(engine)
-    return sum(1 for _ in engine.noted("runs", f"{one.run}/")) if one else 0
+    """Count the pages that are accounted for, of the run that is noted last; the ledger may just be in the making."""
+
+    def count() -> int:
+        one = noted(engine)
+        return sum(1 for _ in engine.noted("runs", f"{one.run}/")) if one else 0
+
+    return patiently(count, 10)
 
 
 def alive(pid: int) -> bool:
