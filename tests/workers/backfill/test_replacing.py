@@ -2,9 +2,11 @@
 
 import json
 import shutil
+import time
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -16,6 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.backfill import replacing
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replacing import Replaced, Replacement, replace_index
 from ibidem_workers.backfill.run import in_place
@@ -121,6 +124,22 @@ class TestTheirIndex:
         expected |= {"t3": story(3, 1), "t4": story(4, 2), "t50": story(50), "t51": story(51)}
         assert theirs.sources() == expected
         assert {"t3", "t50"} <= theirs.signed().keys()
+
+    def test_what_was_on_its_way_when_the_alias_moved_is_taken_over(
+        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(20))
+        on_its_way = [story(50)]
+
+        def arrives(_: float) -> None:
+            if on_its_way:
+                ask(theirs.address, "PUT", f"/{FIRST}/_doc/t50?refresh=true", json.dumps(on_its_way.pop()))
+
+        monkeypatch.setattr(replacing, "time", SimpleNamespace(time=time.time, sleep=arrives))
+        into_second(at_theirs)
+        assert theirs.sources() == stories(20) | {"t50": story(50)}
+        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
 
     def test_a_run_that_was_stopped_goes_on_at_any_point(
         self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import get_args
 
 from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.holding import Holding
+from ibidem_engines.holding import Holding, Marks
 from ibidem_engines.opening import check_name, open_engine, open_holding
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.tables import Tables
@@ -22,6 +22,12 @@ from ibidem_workers.run_record import new_run
 from ibidem_workers.settings import Settings
 
 AT_ONCE = 1_000
+ON_THE_WAY = 0.5
+"""Seconds in which a write arrives that went to the first index before its alias moved."""
+
+LOOKS = 60
+"""How often is looked for such writes at most: somebody may go on writing to the first index by its own name."""
+
 KEPT: tuple[Ledger, ...] = get_args(Ledger)
 """Ledgers that go with an index that gets another name, without the checkpoints in its runs: they count its writes."""
 
@@ -118,8 +124,7 @@ class _Replacing:
             backfill.note()
         self._copy.finish(self._alias)
         if self._alias:
-            backfill.sign(self._holding.newest(), late=parsed(one.marks))
-            self._forget_deleted(backfill, swapped=True)
+            self._follow(backfill)
         one.state = "done"
         backfill.note("submitted")
         return Replaced(one.run, one.source, self._alias, self._pruned)
@@ -157,6 +162,18 @@ class _Replacing:
         """Copy, then what was written meanwhile, until little is left."""
         backfill.checkpoint.state = "open"
         backfill.run()
+
+    def _follow(self, backfill: Backfill) -> None:
+        """Take over what was on its way to the first index when the alias moved, until nothing comes for a moment."""
+        seen: Marks | None = None
+        for _ in range(LOOKS):
+            now = self._holding.newest()
+            if now == seen:
+                return
+            backfill.sign(now, late=parsed(backfill.checkpoint.marks))
+            self._forget_deleted(backfill, swapped=True)
+            seen = now
+            time.sleep(ON_THE_WAY)
 
     def _forget_deleted(self, backfill: Backfill, *, swapped: bool = False) -> None:
         """Delete from the new index what was deleted from the first one, when anything was."""
