@@ -18,9 +18,10 @@ from typing import Any, Self
 
 import orjson
 
-from ibidem_ingest.readers import html, pdf
 from ibidem_ingest.readers.foreign import Unreadable
 from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.html import record_of as html_record
+from ibidem_ingest.readers.pdf import record_of as pdf_record
 
 SECONDS = 120.0
 """What reading one file may take."""
@@ -31,8 +32,8 @@ MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
 _PIECE = 1 << 20
 
 RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
-    Format.HTML: html.record_of,
-    Format.PDF: pdf.record_of,
+    Format.HTML: html_record,
+    Format.PDF: pdf_record,
 }
 
 

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from ibidem_ingest.document import MAX_TEXT, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.readers import jsonl, text
 from ibidem_ingest.readers.apart import SECONDS, Apart
 from ibidem_ingest.readers.foreign import Unreadable
 from ibidem_ingest.readers.formats import Format, format_named
+from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.sources import Source, check, sources
 from ibidem_ingest.readers.tally import Tally
+from ibidem_ingest.readers.text import record_of as text_record
 
 
 def read(
@@ -48,7 +49,7 @@ def _documents(
             if isinstance(source, Refusal):
                 yield source
             elif source.path is None or source.format is Format.JSONL:
-                yield from jsonl.read(source.path, source.where, apart.max_text, tally)
+                yield from lines_of(source.path, source.where, apart.max_text, tally)
             else:
                 yield _document(source, source.path, apart)
 
@@ -57,7 +58,7 @@ def _document(source: Source, path: Path, apart: Apart) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
         plain = source.format is Format.TEXT
-        record = text.record_of(path, apart.max_text) if plain else apart.record_of(source.format, path)
+        record = text_record(path, apart.max_text) if plain else apart.record_of(source.format, path)
         return read_record(record | {"id": source.id}, source.where, apart.max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
