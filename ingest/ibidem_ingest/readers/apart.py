@@ -49,7 +49,7 @@ class Apart:
 
     max_text: int
     seconds: float = SECONDS
-    command: tuple[str, ...] = (sys.executable, "-m", "ibidem_ingest.readers.apart")
+    command: tuple[str, ...] = (sys.executable, "-c", "from ibidem_ingest.readers.apart import main; main()")
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
     def __enter__(self) -> Self:
@@ -146,7 +146,3 @@ def _read(line: bytes) -> bytes:
         return orjson.dumps({"why": error.why, "field": error.field})
     except MemoryError:
         return orjson.dumps({"why": "it takes more memory than it may; save it as text first", "field": "text"})
-
-
-if __name__ == "__main__":
-    main()

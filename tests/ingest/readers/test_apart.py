@@ -33,6 +33,12 @@ def apart() -> Iterator[Apart]:
         yield apart
 
 
+def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with Apart(100_000) as apart:
+        apart.record_of(Format.HTML, page)
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_file_is_read_as_it_is_in_this_process(apart: Apart, page: Path) -> None:
     assert apart.record_of(Format.HTML, page)["title"] == "Duty"
     with pytest.raises(Unreadable, match="cannot be read"):
