@@ -7,13 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from ibidem_ingest.tokens import TokenBatch
-from ibidem_ingest.tokenshapes import TokenShapes
-from ibidem_ingest.wordhash import Hashes, Places
+from ibidem_ingest.tokenshapes import Flags, TokenShapes
+from ibidem_ingest.wordhash import Hashes, Places, eight_bytes, further_words
+
+_STEP, _LONG = 8, 64
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The distinct tokens of a batch, of whatever document, in no meaningful order.
+    """The distinct tokens of a batch, of whatever document, in no meaningful order; one may stand there twice.
 
     Args:
         hashes: `wh1` of each word.
@@ -76,7 +78,11 @@ class TermGroups:
         np.not_equal(ordered[1:], ordered[:-1], out=new_word[1:])
         new = new_word.copy()
         new[1:] |= owner[1:] != owner[:-1]
-        begins, words = np.flatnonzero(new), np.flatnonzero(new_word)
+        begins = np.flatnonzero(new)
+        differ = ~new_word.take(begins)
+        differ[differ] = _unlike_the_one_before(batch, place.take(begins), np.flatnonzero(differ))
+        new_word[begins.take(np.flatnonzero(differ))] = True
+        words = np.flatnonzero(new_word)
         one, sizes = place.take(words), np.diff(np.flatnonzero(new_word.take(begins)), append=begins.size)
         vocabulary = Vocabulary(
             hashes=ordered.take(words),
@@ -92,6 +98,33 @@ class TermGroups:
             count=np.diff(begins, append=place.size),
             vocabulary=vocabulary,
         )
+
+
+def _unlike_the_one_before(batch: TokenBatch, place: Places, which: Places) -> Flags:
+    """Tell which tokens are not the one before them, though their hashes are equal: `wh1` is no cryptographic hash.
+
+    One document's words say nothing of another's so, though both are signed in one batch.
+
+    Args:
+        batch: The tokens.
+        place: Their places.
+        which: Numbers of those to be looked at, from 1 on.
+    """
+    here, before = place.take(which), place.take(which - 1)
+    starts, others = batch.starts.take(here), batch.starts.take(before)
+    sizes = batch.ends.take(here) - starts
+    unlike: Flags = sizes != batch.ends.take(before) - others
+    unlike |= batch.leading.take(here) != batch.leading.take(before)
+    open_ = np.flatnonzero(~unlike & (sizes > _STEP))
+    starts, others, sizes = starts.take(open_), others.take(open_), sizes.take(open_)
+    words = eight_bytes(batch.buffer)
+    both = (further_words(words, first, sizes, _LONG) for first in (starts, others))
+    for (tokens, one), (_, other) in zip(*both, strict=True):
+        unlike[open_.take(tokens)] |= one != other
+    for at in np.flatnonzero(sizes > _LONG).tolist():
+        one, other = (batch.buffer[first : first + sizes[at]] for first in (starts[at], others[at]))
+        unlike[open_[at]] = one != other
+    return unlike
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:

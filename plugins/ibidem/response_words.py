@@ -75,6 +75,7 @@ def account_line(response: Response, first: int) -> str:
 
 REMARKS = {
     "unsigned": "without signatures",
+    "crowded": "not compared with all leads that share a value with them",
     "mixed_tables": "signed with another idf table",
 }
 """Counts of the account that are named when they are not zero."""

@@ -116,6 +116,7 @@ class IndexGroups:
             "groups": groups,
             "duplicates": len(self.names) - groups,
             "unsigned": self.unsigned,
+            "crowded": int(np.count_nonzero(self.grouping.crowded)),
             "sizes": {str(size): count for size, count in self.sizes.items()},
             "kinds": dict(self.kinds),
             "capped": dict(self.capped),

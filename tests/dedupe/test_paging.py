@@ -10,7 +10,7 @@ from ibidem.dedupe.paging import Pages
 
 
 def grouping(leads: list[int]) -> Grouping:
-    return Grouping(np.array(leads, np.int64), np.zeros(len(leads), np.uint8))
+    return Grouping(np.array(leads, np.int64), np.zeros(len(leads), np.uint8), np.zeros(len(leads), bool))
 
 
 EXAMPLE = grouping([0, 1, 0, 3, 1, 5, 0, 7, 3, 9])

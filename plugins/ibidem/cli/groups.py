@@ -17,6 +17,7 @@ from ibidem.cli.marked import harmless, one_line
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json, Level
 from ibidem.cli.progress import bar
+from ibidem.dedupe.grouping import MOST_LEADS
 from ibidem.dedupe.page_keys import MOST_HOLDERS
 from ibidem.dedupe.request import parse_request
 from ibidem.reasons import counted
@@ -61,6 +62,12 @@ def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:
     if found["capped"]:
         passed = ", ".join(f"{count:,} {clue}" for clue, count in found["capped"].items())
         yield Text(f"Values that over {MOST_HOLDERS} long texts carry were passed over as forms: {passed}", "account")
+    if found["crowded"]:
+        yield Text(
+            f"{counted(found['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
+            "and were not compared with all of them",
+            "account",
+        )
     if found["kinds"]:
         yield Text("\nWhat joined duplicates to their lead", "title")
     for kind, count in found["kinds"].items():

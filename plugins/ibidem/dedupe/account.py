@@ -66,6 +66,7 @@ def account(  # noqa: PLR0913, PLR0917 - what an account stands on
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned,
+            "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
             "too_short": too_short(window.columns, ranked),
             "mixed_tables": mixed_tables(window.columns, ranked, tables),
             "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
@@ -98,6 +99,7 @@ def asked_for(request: DedupeRequest) -> dict[str, object]:
         "groups": {},
         "duplicates": 0,
         "unsigned": 0,
+        "crowded": 0,
         "too_short": 0,
         "capped": [],
         "mixed_tables": 0,

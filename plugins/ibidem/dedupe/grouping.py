@@ -4,6 +4,10 @@ Only leads are ever compared with what follows. Some rows are settled among them
 from all that follows, and what they took is never looked at again; so ten thousand copies of one text cost ten thousand
 comparisons and not fifty million. The result is that of the plain loop over all pairs (a test says so), and
 prefix-stable: hits that follow change nothing above them.
+
+Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
+compared: that grows with the square of their number. So a value brings rows together with its first leads only, a
+thousand or some more, and what is cut is counted.
 """
 
 from collections.abc import Iterable
@@ -15,12 +19,15 @@ from ibidem.dedupe.keys import Holders, Numbers
 from ibidem.dedupe.pairs import BUDGET, Found, Judge, Postings, earlier_holders, first_holders, spread
 from ibidem.dedupe.related import Related
 from ibidem.dedupe.said import Said
-from ibidem.dedupe.verification import UNDECIDED, Codes, Rows
+from ibidem.dedupe.verification import UNDECIDED, Bools, Codes, Rows
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 BLOCK = 10_000
 """Rows that are settled together; only a whole index holds more."""
+
+MOST_LEADS = 1_000
+"""Leads that hold a value, from which on no further ones are looked for under it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,10 +37,12 @@ class Grouping:
     Args:
         lead: (n,) row of the group's first occurrence; its own for a lead.
         evidence: (n,) code of what joined it to the first occurrence, an index into `SIGNATURES`; 0 for a lead.
+        crowded: (n,) whether it shares a value with so many leads that it was not compared with all of them.
     """
 
     lead: Rows
     evidence: Codes
+    crowded: Bools
 
     @property
     def leads(self) -> Rows:
@@ -67,13 +76,13 @@ def group(
         suspected: Who shares what the packed values do not hold.
     """
     judge = Judge(columns, policy, said or Said(), related, suspected)
-    work = Work(judge)
     entries = judge.shared_keys()
+    work = Work(judge, np.zeros(entries.keys, np.int64))
     if judge.size <= BLOCK:
         work.settle(entries)
     else:
         work.settle_in_blocks(entries)
-    return Grouping(work.lead, work.evidence)
+    return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
 
 
 @dataclass(eq=False, slots=True)
@@ -82,18 +91,22 @@ class Work:
 
     Args:
         judge: Who decides on pairs.
+        held: (k,) how many leads hold each key so far.
     """
 
     judge: Judge
+    held: Rows
     rows: Rows = field(init=False)
     lead: Rows = field(init=False)
     evidence: Codes = field(init=False)
+    crowded: Bools = field(init=False)
 
     def __post_init__(self) -> None:
         """Start with every row as a lead that may still join another."""
         self.rows = np.arange(self.judge.size)
         self.lead = np.arange(self.judge.size)
         self.evidence = np.zeros(self.judge.size, np.uint8)
+        self.crowded = np.zeros(self.judge.size, bool)
 
     def settle_in_blocks(self, entries: Holders) -> None:
         """Settle very many rows: each block is first compared with the leads of all blocks before it."""
@@ -102,11 +115,13 @@ class Work:
             block = entries.among((self.rows >= start) & (self.rows < start + BLOCK))
             self.join_first(self.judge.verified(spread(block, leads.postings(block), self.judge.size)))
             undecided = block.among(self.lead == self.rows)
-            self.settle(again_shared(undecided))
+            self.held = leads.held.copy()
+            self.settle(undecided)
             leads.add(undecided.among(self.lead == self.rows))
 
     def settle(self, entries: Holders) -> None:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
+        entries = again_shared(self.uncrowded(entries))
         while len(entries.row):
             last = some_rows(entries, self.judge.size)
             these = entries.among(self.rows < last)
@@ -114,7 +129,17 @@ class Work:
             undecided = entries.among(self.lead == self.rows)
             taken = spread(undecided, Postings.within(undecided, leads_before(undecided, last)), self.judge.size)
             self.join_first(self.judge.verified(taken))
-            entries = again_shared(undecided.among((self.rows >= last) & (self.lead == self.rows)))
+            open_ = self.lead == self.rows
+            leads = entries.among(open_ & (self.rows < last))
+            self.held += np.bincount(leads.key, minlength=len(self.held))
+            entries = again_shared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
+
+    def uncrowded(self, entries: Holders) -> Holders:
+        """Drop the keys that so many leads hold that no further ones are looked for under them."""
+        full = self.held[entries.key] >= MOST_LEADS
+        self.crowded[entries.row[full]] = True
+        kept = np.flatnonzero(~full)
+        return replace(entries, key=entries.key[kept], row=entries.row[kept])
 
     def join_within(self, found: Found) -> None:
         """Go down a block: a row joins the first lead that it duplicates."""
@@ -154,8 +179,8 @@ class Leads:
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 
     def postings(self, entries: Holders) -> Postings:
-        """Pair entries with the leads that hold their keys."""
-        return Postings(self.rows, self.start[entries.key], self.held[entries.key])
+        """Pair entries with the first leads that hold their keys."""
+        return Postings(self.rows, self.start[entries.key], np.minimum(self.held[entries.key], MOST_LEADS))
 
     def add(self, entries: Holders) -> None:
         """Add leads; they come after all that were added before."""

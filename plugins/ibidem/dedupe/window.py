@@ -74,7 +74,7 @@ class Window:
         """Return the first rows of the window; their groups are the same without what follows."""
         if rows >= len(self.hits):
             return self
-        kept = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows])
+        kept = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
         return replace(self, hits=self.hits[:rows], ranked=rows, grouping=kept)
 
     def name(self, row: int) -> Name:

@@ -1,0 +1,150 @@
+"""Very many documents that share one value and are no duplicates: what that may cost, and what is said of it."""
+
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from dedupe.made import signatures, value
+from engines.conftest import ENGINES
+from ibidem.dedupe import grouping, pairs
+from ibidem.dedupe.grouping import Grouping, group
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
+from ibidem_engines.engine import Engine, Found, Record, Search
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import Query, parse_query
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.signature import FULL_SET, Signatures
+from servers.indices import remove_indices
+
+BASE = signatures(0)
+ROWS, LEADS, BUDGET = 2_000, 100, 5_000
+LIMIT = 1_000
+"""Hits of a class of values that a look-up gives at most."""
+
+Make = Callable[[int], Signatures]
+
+
+def one_band(at: int) -> Signatures:
+    own = signatures(at)
+    return replace(own, slots=BASE.slots[:3] + own.slots[3:])
+
+
+def sixteen_bands(at: int) -> Signatures:
+    own = signatures(at)
+    return replace(own, slots=BASE.slots[:48] + own.slots[48:])
+
+
+def one_fingerprint(at: int) -> Signatures:
+    return replace(signatures(at), fingerprint=BASE.fingerprint)
+
+
+def rare_terms(at: int) -> Signatures:
+    few = random.Random(at).sample(range(150), FULL_SET)  # noqa: S311 - made-up data keeps no secret
+    return replace(signatures(at), terms=tuple(sorted(few)))
+
+
+SHAPES: Mapping[Make, int] = {one_band: 1, sixteen_bands: 1, one_fingerprint: 1, rare_terms: 2 * 23}
+"""How documents are alike, and by how many values each may be brought together with others than those of one value."""
+
+
+def counted(values: Sequence[bytes], block: int) -> tuple[Grouping, int]:
+    """Group rows, and count the pairs that are compared."""
+    compared = []
+    verify = pairs.verify
+
+    def counting(columns: PackedColumns, a: pairs.Rows, b: pairs.Rows, policy: Policy) -> pairs.Codes:
+        compared.append(len(a))
+        return verify(columns, a, b, policy)
+
+    with (
+        patch.object(pairs, "verify", counting),
+        patch.object(pairs, "BUDGET", BUDGET),
+        patch.object(grouping, "BUDGET", BUDGET),
+        patch.object(grouping, "MOST_LEADS", LEADS),
+        patch.object(grouping, "BLOCK", block),
+    ):
+        return group(PackedColumns.of(values), Policy()), sum(compared)
+
+
+@pytest.mark.parametrize(("make", "keys"), SHAPES.items())
+@pytest.mark.parametrize("block", [10_000, 500], ids=["a window", "a whole index"])
+def test_each_of_many_rows_is_compared_with_so_many_leads_under_a_value_and_those_that_were_cut_are_counted(
+    make: Make, keys: int, block: int
+) -> None:
+    values = [value(make(at + 1), f"{at}") for at in range(ROWS)]
+    found, compared = counted(values, block)
+    assert 0 < compared <= ROWS * keys * (LEADS + BUDGET**0.5 * 2)
+    assert found.lead.tolist() == list(range(ROWS))
+    assert found.crowded[-1]
+    assert not found.crowded[:LEADS].any()
+    assert LEADS < found.crowded.sum() < ROWS
+
+
+def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
+    rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
+    made = [signatures(at) for at in rng.choices(range(600), k=900)]
+    values = [value(replace(each, slots=BASE.slots[:3] + each.slots[3:]), f"{at}") for at, each in enumerate(made)]
+    whole, _ = counted(values, 10_000)
+    part, _ = counted(values[:500], 10_000)
+    assert part.lead.tolist() == whole.lead[:500].tolist()
+    assert part.crowded.tolist() == whole.crowded[:500].tolist()
+
+
+def test_a_copy_is_found_by_what_else_it_shares_however_crowded_one_of_its_values_is() -> None:
+    values = [value(one_band(at + 1), f"{at}") for at in range(ROWS)]
+    found, _ = counted([*values, value(one_band(ROWS), "copy")], 10_000)
+    assert found.lead[-1] == ROWS - 1
+    assert not found.crowded[-1]
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
+    index = f"adversary-{os.getpid()}"
+    served = request.param != "sqlite"
+    address = request.getfixturevalue(request.param) if served else f"sqlite:///{tmp_path}/index.sqlite"
+    opened = open_engine(address, index)
+    opened.create()
+    yield opened
+    opened.close()
+    if served:
+        remove_indices(address, index)
+
+
+def written(made: Signatures, name: str) -> Record:
+    document = Document(name, "hidden" if name.startswith("x") else "verdict", version=1)
+    return Record(document, made, 1, f"{name:>032}", pack(document, made))
+
+
+def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_leads_were_cut(engine: Engine) -> None:
+    lead = signatures(1)
+    crowd = [one_band(at) for at in range(10, 10 + LIMIT + 200)]
+    hot = replace(lead, slots=BASE.slots[:3] + lead.slots[3:])
+    engine.write([written(each, f"x{at}") for at, each in enumerate(crowd)])
+    engine.write([written(hot, "lead"), written(signatures(2), "other"), written(hot, "xcopy")])
+    engine.refresh()
+    looked_up: list[Found] = []
+    find = engine.find
+
+    def counting(searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+        looked_up.extend(find(searches, query))
+        return looked_up[-len(searches) :]
+
+    request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
+    with patch.object(engine, "find", counting):
+        answer = search(engine, parse_query("verdict"), request, 1, 50)
+    shown = [(hit["_id"], hit["_dedupe"]["indent"]) for hit in answer["hits"]["hits"]]
+    told = answer["dedupe"]
+    assert max(len(each.hits) for each in looked_up) <= 2 * LIMIT
+    assert sorted(shown) == [("lead", 0), ("other", 0), ("xcopy", 1)]
+    assert [each["by"] for each in told["capped"]] == [["bands"]]
+    assert told["documents"]["in_window"] == told["groups"]["in_window"] + told["duplicates"] == 2
+    assert told["found_by_scope"] == 1

@@ -1,0 +1,73 @@
+"""Texts that were built to share min-hash slots with another: by its own passages, put together anew."""
+
+import random
+
+from dedupe.made import words
+from ibidem.dedupe.grouping import group
+from ibidem_ingest.decision import Policy, decide
+from ibidem_ingest.document import Document
+from ibidem_ingest.shingles import SHINGLE, shingles
+from ibidem_ingest.signatures.minhash import sketch
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import sign_one
+from ibidem_ingest.wordhash import wh1
+
+RNG = random.Random(8)  # noqa: S311 - made-up data keeps no secret
+VOCABULARY = words(RNG, 4_000)
+FILLER = [f"z{word}" for word in VOCABULARY]
+VICTIM = RNG.choices(VOCABULARY, k=3_000)
+
+
+def forged(text: list[str]) -> list[str]:
+    """Take the passages that fill the slots, in another order, with fillers between that bring no slot down."""
+    hashes = [wh1(word) for word in text]
+    wanted = set(sketch(shingles(hashes)))
+    least = sorted(wanted)
+    where = {each >> 3: at for at, each in enumerate(shingles(hashes))}
+    passages = [text[where[value] : where[value] + SHINGLE] for value in least]
+    RNG.shuffle(passages)
+    made = passages[0]
+    for passage in passages[1:]:
+        made = bridged(made, passage, wanted)
+    return made
+
+
+def bridged(made: list[str], passage: list[str], wanted: set[int]) -> list[str]:
+    """Append a passage, behind fillers that are drawn until no slot is lower than wanted."""
+    while True:
+        joined = made[-SHINGLE:] + RNG.sample(FILLER, SHINGLE) + passage
+        new = shingles([wh1(word) for word in joined])
+        if undercuts(new, wanted):
+            continue
+        return made + joined[SHINGLE:]
+
+
+def undercuts(new: list[int], wanted: set[int]) -> bool:
+    """Tell whether a shingle is smaller than the one that is wanted in its slot."""
+    limits = {(value << 3 >> 32) * 100 >> 32: value for value in wanted}
+    return any(each >> 3 < limits[(each >> 32) * 100 >> 32] for each in new)
+
+
+def packed(name: str, text: list[str]) -> bytes:
+    document = Document(name, " ".join(text))
+    return pack(document, sign_one(document, None))
+
+
+def test_all_slots_of_a_text_can_be_had_by_a_third_of_its_words_and_it_is_near_and_no_more() -> None:
+    made = forged(VICTIM)
+    values = [packed("victim", VICTIM), packed("forged", made), packed("other", RNG.choices(VOCABULARY, k=3_000))]
+    victim, forgery, _ = map(unpack, values)
+    assert victim is not None
+    assert forgery is not None
+    assert sum(one == other for one, other in zip(victim.slots, forgery.slots, strict=True)) > 95
+    evidence = decide(victim, forgery, Policy())
+    assert evidence is not None
+    assert (evidence.level, evidence.why["length_ratio"]) == ("near", round(len(made) / 3_000, 2))
+
+
+def test_forged_texts_below_a_text_never_take_its_lead() -> None:
+    forgeries = [packed(f"forged{at}", forged(VICTIM)) for at in range(5)]
+    values = [packed("victim", VICTIM), *forgeries, packed("copy", VICTIM)]
+    found = group(PackedColumns.of(values), Policy())
+    assert found.lead.tolist() == [0] * len(values)

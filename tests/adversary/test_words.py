@@ -1,0 +1,98 @@
+"""Words that were built to have one hash: what they can do, and what they cannot."""
+
+import pytest
+
+from adversary.words import another_word_for, pairs_of_words, swapped, words_of_one_hash
+from dedupe.made import counts
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search import search
+from ibidem_engines.engine import Engine
+from ibidem_engines.opening import open_engine
+from ibidem_engines.query import parse_query
+from ibidem_ingest.decision import Policy, decide
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.sign import sign_batch, sign_one
+from ibidem_ingest.wordhash import wh1
+from ibidem_workers.records import records
+
+PAIRS = pairs_of_words(120)
+WORDS = [one for one, _ in PAIRS]
+VICTIM = Document("victim", " ".join(WORDS), title="verdict", source="court", version=1)
+FORGED = Document("forged", " ".join(swapped(WORDS, PAIRS)), title="verdict verdict", source="stranger", version=1)
+OTHERS = [
+    Document(f"other{at}", "verdict " + " ".join(f"w{at}x{word}" for word in range(300)), version=1) for at in range(5)
+]
+
+
+@pytest.fixture
+def index(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder = tmp_path_factory.mktemp("index")
+    engine = open_engine(f"sqlite:///{folder}/index.sqlite", "news")
+    engine.create()
+    engine.write(list(records([VICTIM, FORGED, *OTHERS], Tables(folder / "tables"))))
+    engine.refresh()
+    return engine
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table.of("en", 10_000, dict(counts([VICTIM, FORGED])), "a test")
+
+
+def test_words_of_one_hash_are_found_in_a_moment_so_none_of_this_relies_on_there_being_none() -> None:
+    assert len(PAIRS) == 120
+    assert all(one != other and wh1(one) == wh1(other) for one, other in PAIRS)
+    assert wh1(another_word_for("consideration")) == wh1("consideration")
+
+
+def test_a_forged_text_has_all_hashes_of_words_and_yet_is_never_identical() -> None:
+    victim, forged = (unpack(pack(each, sign_one(each, None))) for each in (VICTIM, FORGED))
+    assert victim is not None
+    assert forged is not None
+    evidence = decide(victim, forged, Policy())
+    assert not set(VICTIM.text.split()) & set(FORGED.text.split())
+    assert victim.slots == forged.slots
+    assert evidence is not None
+    assert evidence.level == "near"
+
+
+def test_a_document_is_signed_as_if_alone_whatever_words_stand_beside_it_in_the_batch(table: Table) -> None:
+    plain = another_word_for("consideration")
+    victim = Document("victim", f"{VICTIM.text} consideration {VICTIM.text} 1987 12")
+    beside = Document("forged", f"{FORGED.text} {plain} {FORGED.text} 7")
+    long = words_of_one_hash(5)
+    same_start = [Document("a", f"{long[0]} {VICTIM.text}"), Document("b", f"{long[1]} {VICTIM.text}")]
+    for documents in ([beside, victim, beside], same_start, same_start[::-1]):
+        together = sign_batch(documents, table)
+        assert together == [sign_batch([each], table)[0] for each in documents]
+        assert together == [sign_one(each, table) for each in documents]
+
+
+@pytest.mark.parametrize("doublings", [6, 9])
+def test_a_document_of_nothing_but_words_of_one_hash_is_signed(doublings: int, table: Table) -> None:
+    words = words_of_one_hash(doublings)
+    assert len({wh1(word) for word in words}) == 1
+    for signed in sign_batch([Document("a", " ".join(words) + "\f" + " ".join(words[::-1]))] * 2, table):
+        assert (signed.length, signed.shingles) == (2 * len(words), 1)
+    assert sign_one(Document("a", " ".join(words)), table).length == len(words)
+
+
+@pytest.mark.parametrize("mode", ["indent", "collapse"])
+def test_a_forged_text_that_ranks_first_takes_nothing_out_of_the_list_and_a_trusted_source_leads(
+    index: Engine, mode: str
+) -> None:
+    asked = {"dedupe": mode, "dedupe_keep": "source:court"}
+    answer = search(index, parse_query("verdict"), parse_request(asked), 1, 50)
+    shown = [hit["_id"] for hit in answer["hits"]["hits"]]
+    inner = [hit["inner_hits"]["duplicates"]["hits"]["hits"] for hit in answer["hits"]["hits"] if "inner_hits" in hit]
+    opened = [hit["_id"] for duplicates in inner for hit in duplicates]
+    assert sorted(shown + opened) == sorted(each.id for each in (VICTIM, FORGED, *OTHERS))
+    assert shown[0] == "victim"
+    assert (shown[1] if mode == "indent" else opened[0]) == "forged"
+    told = answer["dedupe"]
+    assert told["documents"]["in_window"] == told["groups"]["in_window"] + told["duplicates"]
+    plainly = search(index, parse_query("verdict"), parse_request(asked | {"dedupe_keep": "rank"}), 1, 50)
+    assert plainly["hits"]["hits"][0]["_id"] == "forged"

@@ -1,0 +1,136 @@
+"""Words built to have equal `wh1` hashes: what somebody who knows the hash can do in a moment.
+
+After a word's first eight letters, and each further eight, the hash is a number that every further eight letters are
+laid over by exclusive or. Two stems whose numbers differ in no byte's upper three bits can be evened out by a letter
+each; of some thousand stems two are so alike.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.wordhash import C1, C2, C4, hash_bytes
+
+LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
+DIGITS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
+UPPER = np.uint64(0xE0E0E0E0E0E0E0E0)
+START = None
+Numbers = NDArray[np.uint64]
+Pair = tuple[str, str]
+
+
+def stems(count: int, seed: int) -> Numbers:
+    """Draw eight letters, as little-endian words."""
+    return np.random.default_rng(seed).choice(LETTERS, (count, 8)).view("<u8").ravel()
+
+
+def laid_over(state: int | None, stem: Numbers) -> Numbers:
+    """Return the number that the eight letters after a stem are laid over."""
+    if state is START:
+        mixed = stem * np.uint64(C1)
+        mixed ^= mixed >> np.uint64(32)
+    else:
+        mixed = (np.uint64(state) ^ stem) * np.uint64(C2)
+        mixed ^= mixed >> np.uint64(31)
+    return further(mixed)
+
+
+def further(mixed: Numbers) -> Numbers:
+    """Take the step between two words of eight letters."""
+    mixed = mixed * np.uint64(C4)
+    return mixed ^ mixed >> np.uint64(29)
+
+
+def evened_out(difference: int) -> tuple[bytes, bytes]:
+    """Return two times eight letters that differ by this, byte for byte."""
+    letters = LETTERS.tobytes()
+    found = [
+        next((one, one ^ apart) for one in letters if one ^ apart in letters)
+        for apart in difference.to_bytes(8, "little")
+    ]
+    return bytes(one for one, _ in found), bytes(other for _, other in found)
+
+
+def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[bytes, bytes]]:
+    """Find pairs of sixteen letters that end in the same state of the hash.
+
+    Args:
+        count: How many; no stem is in two of them.
+        seed: Of the letters drawn.
+        state: Number that the first eight letters are laid over; `START` at the beginning of a word.
+    """
+    drawn = stems(1 << 17 if count > 1 else 1 << 14, seed)
+    over = laid_over(state, drawn)
+    order = np.argsort(over & UPPER, kind="stable")
+    like = np.flatnonzero((over[order][1:] ^ over[order][:-1]) & UPPER == 0)
+    found, used = [], -1
+    for at in like.tolist():
+        one, other = order[at], order[at + 1]
+        if at > used and drawn[one] != drawn[other]:
+            used = at + 1
+            ends = evened_out(int(over[one] ^ over[other]))
+            found.append((drawn[one].tobytes() + ends[0], drawn[other].tobytes() + ends[1]))
+    return found[:count]
+
+
+def pairs_of_words(count: int) -> list[Pair]:
+    """Find pairs of words of one hash."""
+    return [(one.decode(), other.decode()) for one, other in pairs(count)]
+
+
+def words_of_one_hash(doublings: int) -> list[str]:
+    """Find very many words of one hash: each further sixteen letters can be chosen in two ways."""
+    words, state = [b""], START
+    for step in range(doublings):
+        one, other = next(found[0] for seed in range(99) if (found := pairs(1, 1_000 * step + seed, state)))
+        words = [word + end for word in words for end in (one, other)]
+        state = int(further(np.array([state_after(words[0])], np.uint64))[0])
+    return [word.decode() for word in words]
+
+
+def state_after(word: bytes) -> int:
+    """Return the hash before its last step, which can be undone."""
+    steps = np.frombuffer(word, "<u8").astype(np.uint64)
+    mixed = steps[:1] * np.uint64(C1)
+    mixed ^= mixed >> np.uint64(32)
+    for step in steps[1:]:
+        mixed = (further(mixed) ^ step) * np.uint64(C2)
+        mixed ^= mixed >> np.uint64(31)
+    return int(mixed[0])
+
+
+def another_word_for(word: str, tries: int = 1 << 24) -> str:
+    """Find sixteen letters and figures of the hash of a given word: some ten million tries."""
+    wanted = undone(hash_bytes(word.encode()))
+    rng = np.random.default_rng(1)
+    allowed = np.zeros(256, bool)
+    allowed[DIGITS] = True
+    for _ in range(0, tries, 1 << 19):
+        stem = rng.choice(LETTERS, (1 << 19, 8)).view("<u8").ravel()
+        end = laid_over(START, stem) ^ np.uint64(wanted)
+        good = np.flatnonzero(allowed[end.view(np.uint8).reshape(-1, 8)].all(axis=1))
+        if good.size:
+            return (stem[good[0]].tobytes() + end[good[0]].tobytes()).decode()
+    raise LookupError(word)
+
+
+def undone(hash_: int) -> int:
+    """Take back the hash's last step and the one before it, down to what eight letters were laid over."""
+    mask = (1 << 64) - 1
+    mixed = unshifted(hash_, 29) * pow(0xFF51AFD7ED558CCD, -1, 1 << 64) & mask
+    return unshifted(mixed, 31) * pow(C2, -1, 1 << 64) & mask
+
+
+def unshifted(value: int, shift: int) -> int:
+    """Take back `x ⊕ (x >> shift)`."""
+    found = value
+    for _ in range(64 // shift + 1):
+        found = value ^ found >> shift
+    return found
+
+
+def swapped(words: Sequence[str], found: Sequence[Pair]) -> list[str]:
+    """Put the other word of its pair in the place of each."""
+    other = dict(found)
+    return [other[word] for word in words]
