@@ -33,7 +33,7 @@ from faults.nodes import Lost, cluster_setting, lose
 from faults.round import Played, Round, play, warm_up
 from faults.setting import Broker, EngineName, Own, Setting, Victim, of_our_own
 from servers.network import KINDS, Trouble
-from servers.opensearch_nodes import Nodes
+from servers.nodes import Nodes
 
 PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "opensearch"): 3,

@@ -21,6 +21,7 @@ from ibidem_engines.query import Filter, Query
 from ibidem_engines.ranking import ranked, window
 from ibidem_engines.shown import shown
 from ibidem_engines.target import Target
+from ibidem_engines.visible import make_visible
 from ibidem_engines.wire import Cluster
 from ibidem_ingest.errors import UsageError
 
@@ -133,7 +134,7 @@ class ClusterEngine:
     def refresh(self) -> None:
         """See `Engine.refresh`."""
         self._readable()
-        self._cluster.ask("POST", f"/{self.index}/_refresh")
+        make_visible(self._cluster, self.index)
 
     def info(self) -> Info:
         """See `Engine.info`."""
@@ -239,7 +240,8 @@ class ClusterEngine:
 
     def _open_point(self) -> str:
         path = self._dialect.open_point.format(index=self.index)
-        return str(self._cluster.ask("POST", path, keep_alive=KEEP_ALIVE)[self._dialect.opened_as])
+        answer = self._cluster.ask("POST", path, keep_alive=KEEP_ALIVE, **self._dialect.open_whole)
+        return str(answer[self._dialect.opened_as])
 
     def _close_point(self, point: str) -> None:
         closed = [point] if self._dialect.closed_as == "pit_id" else point

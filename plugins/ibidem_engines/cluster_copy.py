@@ -12,6 +12,7 @@ from ibidem_engines.exchange import Ask, answer_to
 from ibidem_engines.holding import Held, Marks, Name, Part, Signed, Stretch
 from ibidem_engines.numbered import NONE, State, newest, states
 from ibidem_engines.source import Unfit, with_signatures
+from ibidem_engines.standing import check_each
 from ibidem_engines.target import in_path
 from ibidem_engines.wire import Cluster
 from ibidem_engines.writing import field_of, order_of
@@ -173,7 +174,8 @@ class ClusterCopy:
         """Tell which documents the old index no longer holds."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
         answer = self._cluster.ask("POST", f"/{in_path(self._source)}/_mget", {"docs": docs}, _source="false")
-        return {each["_id"] for each in answer["docs"] if not each.get("found") and "error" not in each}
+        check_each(answer["docs"], self._cluster.shown)
+        return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
 def _outcome(there: Held, done: Done) -> Outcome:

@@ -15,9 +15,10 @@ from ibidem_engines.faults import failure_of, judged
 from ibidem_engines.fields import OURS, Fields, value_at
 from ibidem_engines.held_source import held
 from ibidem_engines.holding import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
-from ibidem_engines.numbered import count, newest, states
+from ibidem_engines.numbered import count, newest, primaries, states
 from ibidem_engines.source import Unfit, signed_part
-from ibidem_engines.target import in_path
+from ibidem_engines.target import WHOLE, in_path
+from ibidem_engines.visible import make_visible
 from ibidem_engines.wire import Cluster
 from ibidem_engines.writing import field_of, order_of
 from ibidem_ingest.errors import UsageError
@@ -88,7 +89,7 @@ class ClusterHolding:
         mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
         wanted -= {path for path in wanted for told in mappings if _mapped(told["mappings"], path.split("."))}
         if wanted:
-            self._cluster.ask("POST", f"/{in_path(self.index)}/_refresh")
+            make_visible(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
             wanted -= {path for path in wanted if not hits or any(_has(hit, path) for hit in hits)}
         return sorted(wanted)
@@ -146,10 +147,7 @@ class ClusterHolding:
 
     def deletions(self) -> int:
         """See `Holding.deletions`; the server's count, which begins anew when a shard moves."""
-        indices = ",".join({part.index: None for part in self.parts()})
-        path = f"/{in_path(indices)}/_stats/indexing"
-        told = self._cluster.ask("GET", path, filter_path="_all.primaries.indexing.delete_total")
-        return int(told["_all"]["primaries"]["indexing"]["delete_total"])
+        return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
 
     def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
         """See `Holding.noted`."""
@@ -176,7 +174,7 @@ class ClusterHolding:
         return self._known
 
     def _search(self, body: Clause) -> Any:
-        return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body)
+        return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body, **WHOLE)
 
     def _failed(self, found: Mapping[str, Any]) -> Exception:
         return judged(failure_of(503, found), self._cluster.shown)

@@ -1,5 +1,6 @@
 """What OpenSearch and Elasticsearch say differently; all else they understand alike."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -12,6 +13,7 @@ class Dialect:
         product: As people write it.
         least: Oldest major version that is understood.
         open_point: Path that opens a point in time.
+        open_whole: Parameters with which none is opened that lacks a part of the index.
         opened_as: Where the answer holds its id.
         close_point: Path that closes one.
         closed_as: Where the request holds its id.
@@ -22,6 +24,7 @@ class Dialect:
     product: str
     least: int
     open_point: str
+    open_whole: Mapping[str, str]
     opened_as: str
     close_point: str
     closed_as: str

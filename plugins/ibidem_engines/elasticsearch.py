@@ -26,6 +26,7 @@ DIALECT = Dialect(
     product="Elasticsearch",
     least=8,
     open_point="/{index}/_pit",
+    open_whole={},
     opened_as="id",
     close_point="/_pit",
     closed_as="id",

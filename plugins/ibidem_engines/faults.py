@@ -58,7 +58,9 @@ _RED = Fault(
     "bring back the node that holds it, or restore the index from a snapshot",
 )
 _NODE = Fault(Unavailable, "a node of the cluster has gone", "try again; start the node if it stays away", soon=True)
-_CURSOR = Fault(Permanent, "the cursor's point in time has gone", "search again without the cursor")
+_CURSOR = Fault(
+    Permanent, "the cursor's point in time has gone, and the ranking with it", "search again without the cursor"
+)
 
 KINDS: dict[str, Fault] = {
     UNREACHABLE: Fault(
@@ -80,6 +82,7 @@ KINDS: dict[str, Fault] = {
     "es_rejected_execution_exception": _BUSY,
     "opensearch_rejected_execution_exception": _BUSY,
     "search_context_missing_exception": _CURSOR,
+    "search_context_missing_nodes_exception": _CURSOR,
     "master_not_discovered_exception": _STARTING,
     "cluster_manager_not_discovered_exception": _STARTING,
     "process_cluster_event_timeout_exception": _BUSY,
@@ -95,6 +98,9 @@ KINDS: dict[str, Fault] = {
     "too_many_clauses": Fault(Permanent, "the query has more parts than it takes", "ask for fewer words"),
 }
 """By the type of the error, which says more than the status."""
+
+NODE_OF_CURSOR = "no node found for id"
+"""How OpenSearch says, under a type that stands for anything, that a node which held a point in time has gone."""
 
 BLOCKS: dict[int, Fault] = {
     403: Fault(
@@ -131,6 +137,8 @@ def fault(failure: Failure) -> Fault:
     """Look a failure up."""
     if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
         return BLOCKS[failure.status]
+    if failure.kind == "illegal_state_exception" and failure.reason.startswith(NODE_OF_CURSOR):
+        return _CURSOR
     return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
 
 

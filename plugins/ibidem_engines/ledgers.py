@@ -12,11 +12,14 @@ from ibidem_engines.exchange import Ask, Exchange
 from ibidem_engines.faults import failure_of
 from ibidem_engines.layout import ledger_name
 from ibidem_engines.standing import get_many
+from ibidem_engines.target import WHOLE
+from ibidem_engines.visible import make_visible
 from ibidem_engines.wire import Cluster
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000
-THERE = {"allow_partial_search_results": "false", "ignore_unavailable": "true"}
+MAYBE = {"ignore_unavailable": "true"}
+THERE = {**WHOLE, **MAYBE}
 
 READ_OFTEN: frozenset[Ledger] = frozenset(("overrides",))
 """Ledgers that every search reads and people write: made visible as they are written, the others as they are read."""
@@ -28,14 +31,14 @@ def note(cluster: Cluster, index: str, ledger: Ledger, entries: Mapping[str, Map
     bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
     run(cluster, [Action("index", name, _id(key), body) for key, body in bodies.items()])
     if ledger in READ_OFTEN:
-        _make_visible(cluster, name)
+        make_visible(cluster, name, **MAYBE)
 
 
 def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
     """Read records in slices; see `Engine.noted`. Beside an index of others there are none."""
     name = f"{index}-{ledger_name(ledger)}"
     if ledger not in READ_OFTEN:
-        _make_visible(cluster, name)
+        make_visible(cluster, name, **MAYBE)
     body = _slice({"prefix": {"key": prefix}} if prefix else {"match_all": {}})
     while True:
         hits = cluster.ask("POST", f"/{name}/_search", body, **THERE)["hits"]["hits"]
@@ -47,7 +50,7 @@ def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator
 
 def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, Any]]]:
     """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
-    head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], "ignore_unavailable": True}
+    head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
     body = _slice({"match_all": {}})
     found: list[dict[str, Any]] = []
     while True:
@@ -65,7 +68,9 @@ def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, A
 
 def count(cluster: Cluster, index: str, ledger: Ledger) -> int:
     """Count records; see `Engine.count`. Beside an index of others there are none."""
-    return int(cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_count", ignore_unavailable="true")["count"])
+    body = {"size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_search", body, **THERE)
+    return int(answer["hits"]["total"]["value"])
 
 
 def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
@@ -73,7 +78,7 @@ def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) ->
     name = f"{index}-{ledger_name(ledger)}"
     done = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
     if ledger in READ_OFTEN:
-        _make_visible(cluster, name)
+        make_visible(cluster, name, **MAYBE)
     return sum(each.status != MISSING for each in done)
 
 
@@ -86,10 +91,6 @@ def read(cluster: Cluster, index: str, ledger: Ledger, keys: Sequence[str]) -> d
 def _slice(query: dict[str, Any]) -> dict[str, Any]:
     """Ask for records in the order of keys."""
     return {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
-
-
-def _make_visible(cluster: Cluster, name: str) -> None:
-    cluster.ask("POST", f"/{name}/_refresh", ignore_unavailable="true")
 
 
 def _id(key: str) -> str:

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_engines.dsl import Clause, by_id
+from ibidem_engines.faults import Failure, judged
 from ibidem_engines.holding import Marks, Name, Part, Stretch
 from ibidem_engines.target import WHOLE, in_path
+from ibidem_engines.visible import make_visible
 from ibidem_engines.wire import Cluster
 from ibidem_engines.writing import order_of
 
@@ -21,26 +23,41 @@ def newest(cluster: Cluster, parts: Sequence[Part], since: Marks | None = None) 
 
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
     """
-    indices = in_path(",".join({part.index: None for part in parts}))
-    told = cluster.ask("GET", f"/{indices}/_stats", level="shards", filter_path="indices.*.shards")["indices"]
-    done = {
-        Part(index, int(number)): order_of(int(copy["seq_no"]["global_checkpoint"]))
+    found = primaries(cluster, parts)
+    numbers = {part: order_of(int(told["seq_no"]["global_checkpoint"])) for part, told in found.items()}
+    if numbers != since:
+        make_visible(cluster, _names(parts))
+    return numbers
+
+
+def primaries(cluster: Cluster, parts: Sequence[Part]) -> dict[Part, Mapping[str, Any]]:
+    """Read what the server counts in the primary shard of each part.
+
+    Raises:
+        Unavailable: One of them is not there.
+    """
+    path = f"/{in_path(_names(parts))}/_stats/indexing"
+    told = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+    found = {
+        Part(index, int(number)): copy
         for index, each in told.items()
         for number, copies in each["shards"].items()
         for copy in copies
-        if copy["routing"]["primary"]
+        if copy["routing"]["primary"] and "seq_no" in copy
     }
-    numbers = {part: done.get(part, NONE) for part in parts}
-    if numbers != since:
-        cluster.ask("POST", f"/{indices}/_refresh")
-    return numbers
+    for part in parts:
+        if part not in found:
+            failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
+            raise judged(failure, cluster.shown) from failure
+    return {part: found[part] for part in parts}
 
 
 def count(cluster: Cluster, stretch: Stretch) -> int:
     """Count the documents that come from the writes of a stretch."""
-    path = f"/{in_path(stretch.part.index)}/_count"
-    told = cluster.ask("POST", path, {"query": _within(stretch)}, preference=f"_shards:{stretch.part.shard}")
-    return int(told["count"])
+    path = f"/{in_path(stretch.part.index)}/_search"
+    body: Clause = {"query": _within(stretch), "size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return int(answer["hits"]["total"]["value"])
 
 
 def states(cluster: Cluster, stretch: Stretch, size: int, among: Sequence[str] | None = None) -> list[State]:
@@ -71,6 +88,11 @@ def states(cluster: Cluster, stretch: Stretch, size: int, among: Sequence[str] |
 def _state(hit: Mapping[str, Any]) -> State:
     name = Name(hit["_index"], hit["_id"], order_of(hit["_seq_no"]), hit.get("_routing", ""))
     return name, (hit["_seq_no"], hit["_primary_term"])
+
+
+def _names(parts: Sequence[Part]) -> str:
+    """Name the indexes of parts, each once."""
+    return ",".join({part.index: None for part in parts})
 
 
 def _within(stretch: Stretch) -> Clause:

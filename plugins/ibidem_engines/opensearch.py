@@ -28,6 +28,7 @@ DIALECT = Dialect(
     product="OpenSearch",
     least=3,
     open_point="/{index}/_search/point_in_time",
+    open_whole={"allow_partial_pit_creation": "false"},
     opened_as="pit_id",
     close_point="/_search/point_in_time",
     closed_as="pit_id",

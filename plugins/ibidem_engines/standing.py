@@ -1,6 +1,6 @@
 """What stands, or is buried, under an id: read before a write decides, and again when another was faster."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +34,20 @@ def get_many(cluster: Cluster, index: str, ids: Sequence[str], parts: str) -> di
     if not ids:
         return {}
     answer = cluster.ask("POST", f"/{index}/_mget", {"ids": list(ids)}, _source_includes=parts)
-    for each in answer["docs"]:
-        if "error" in each:
-            raise judged(failure_of(503, each), cluster.shown)
+    check_each(answer["docs"], cluster.shown)
     return {each["_id"]: each for each in answer["docs"] if each.get("found")}
+
+
+def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
+    """Refuse an answer in which documents are neither there nor missing.
+
+    Args:
+        docs: Of an answer to `_mget`.
+        where: The cluster's address without secrets.
+    """
+    for each in docs:
+        if "error" in each:
+            raise judged(failure_of(503, each), where)
 
 
 def _standing(found: Mapping[str, Any]) -> Standing:

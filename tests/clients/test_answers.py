@@ -52,6 +52,12 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -
     assert raised.value.status == 500
 
 
+def test_a_part_of_the_index_that_no_node_holds_is_an_error_though_the_server_calls_it_no_failure() -> None:
+    with pytest.raises(Failure, match="2 of 3 shards") as raised:
+        found(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
+    assert raised.value.status == 503
+
+
 def test_over_several_shards_no_cursor_is_promised() -> None:
     assert found()["dedupe"]["cursor"] == ""
 

@@ -20,6 +20,7 @@ from ibidem_engines.faults import BLOCKS, KINDS, STATUSES, Failure, failure_of, 
         (503, "search_phase_execution_exception", Unavailable),
         (500, "node_disconnected_exception", Unavailable),
         (500, "node_not_connected_exception", Unavailable),
+        (502, "node_not_connected_exception", Unavailable),
         (403, "index_create_block_exception", Unavailable),
         (400, "parsing_exception", Permanent),
         (500, "null_pointer_exception", Permanent),
@@ -27,6 +28,22 @@ from ibidem_engines.faults import BLOCKS, KINDS, STATUSES, Failure, failure_of, 
 )
 def test_a_failure_is_judged_by_its_type_then_by_its_status(status: int, kind: str, error: type[EngineError]) -> None:
     assert type(judged(Failure(status, kind, "why"), "here")) is error
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason"),
+    [
+        (404, "search_context_missing_exception", "No search context found for id [[x][3]]"),
+        (404, "search_context_missing_nodes_exception", "references nodes that have left the cluster: [le2Y]"),
+        (500, "illegal_state_exception", "no node found for id: 3Fdmk7YtRG6uWOciIJKkJw"),
+    ],
+)
+def test_a_point_in_time_whose_node_is_lost_is_one_that_has_gone(status: int, kind: str, reason: str) -> None:
+    error = judged(Failure(status, kind, reason), "here")
+    assert isinstance(error, Permanent)
+    assert error.remedy == "search again without the cursor"
+    other = judged(Failure(500, "illegal_state_exception", "another one"), "here")
+    assert str(other) == "here: another one"
 
 
 def test_every_fault_says_what_to_do() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from faults.round import PATIENCE, broken
 from faults.setting import Command, Setting, until
 from ibidem_workers.runs import summary
-from servers.opensearch_nodes import Nodes
+from servers.nodes import Nodes
 from servers.way import DONE
 
 DOCUMENTS = 240

@@ -58,19 +58,30 @@ def compile_words(home: Path, server: Path, runtime: Path) -> None:
 
 
 def prepare(folder: Path) -> Launch:
-    """Fetch the jars and say how a node is started from them."""
+    """Fetch the jars and say how a node that is a cluster of its own is started from them."""
+    return node(folder, *free_ports(2), "node.name=one", "discovery.type=single-node")
+
+
+def node(folder: Path, port: int, transport: int, *settings: str) -> Launch:
+    """Fetch the jars and say how a node is started from them.
+
+    Args:
+        folder: Where it keeps what it writes.
+        port: On which it answers.
+        transport: On which it speaks with other nodes.
+        settings: `name=value`, what it is called and how it finds the others among them.
+    """
     runtime = java()
     server = fetched(f"elasticsearch-{VERSION}", [SERVER])
     everything = fetched(f"elasticsearch-{VERSION}-transport", [SERVER, f"org.elasticsearch.plugin:{MODULE}:{VERSION}"])
     home = folder / "home"
     assemble(home, server, everything)
     compile_words(home, server, runtime)
-    port, transport = free_ports(2)
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC", f"-Des.path.home={home}"),
         *(f"-Des.path.conf={home / 'config'}", "--enable-native-access=ALL-UNNAMED"),
         *("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH", str(NODE), str(home)),
-        *("cluster.name=ibidem-tests", "node.name=one", "discovery.type=single-node"),
+        *("cluster.name=ibidem-tests", *settings),
         *(f"http.port={port}", f"transport.port={transport}"),
         # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
         "cluster.routing.allocation.disk.threshold_enabled=false",

@@ -19,7 +19,7 @@ from ibidem_engines import cursor as engine_cursors
 from ibidem_engines.dsl import ALL, ONLY_PACKED, by_id
 from ibidem_engines.engine import Found, Ranking, Search
 from ibidem_engines.exchange import Ask, Exchange
-from ibidem_engines.faults import failure_of
+from ibidem_engines.faults import Failure, failure_of
 from ibidem_engines.longvalues import long_values
 from ibidem_engines.lookup import LookUp
 from ibidem_engines.ranking import ranked
@@ -272,9 +272,12 @@ def newest_of(answer: Mapping[str, Any]) -> int:
 
 def check_whole(answer: Mapping[str, Any]) -> None:
     """Refuse an answer that lacks a part of the index."""
-    failures = answer.get("_shards", {}).get("failures", ())
+    told = answer.get("_shards", {})
+    failures = told.get("failures", ())
     if failures:
         raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
+    if told.get("successful", 0) < told.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
+        raise Failure(503, "no_shard_available_action_exception", f"{told['successful']} of {told['total']} shards")
 
 
 def as_matched(hit: Json) -> Json:

@@ -1,10 +1,11 @@
-"""A cluster of several OpenSearch processes on this machine, of which one may be lost while the others go on."""
+"""A cluster of several processes on this machine, of which one may be lost while the others go on."""
 
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
-from servers import opensearch
+from servers import elasticsearch, opensearch
 from servers.indices import ask
 from servers.process import Launch, Process, free_ports
 
@@ -13,18 +14,27 @@ NAMES = ("one", "two", "three")
 
 PATIENCE_S = 120.0
 
+EngineName = Literal["opensearch", "elasticsearch"]
+NODE = {"opensearch": opensearch.node, "elasticsearch": elasticsearch.node}
+FIRST = {"opensearch": "cluster.initial_cluster_manager_nodes", "elasticsearch": "cluster.initial_master_nodes"}
+"""What each calls the nodes that choose the first leader."""
+
 
 class Nodes(ExitStack):
     """A cluster that answers as soon as the block is entered, and ends with it.
 
     The node that is lost is the one that holds the primary shard of an index at that moment.
+
+    Args:
+        engine: Which one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, engine: EngineName = "opensearch") -> None:
         super().__init__()
+        self._engine = engine
         ports = free_ports(2 * len(NAMES))
         self._ports, self._transports = (dict(zip(NAMES, some, strict=True)) for some in (ports[::2], ports[1::2]))
-        self._nodes = {name: Process(f"opensearch-{name}", partial(self._prepare, name)) for name in NAMES}
+        self._nodes = {name: Process(f"{engine}-{name}", partial(self._prepare, name)) for name in NAMES}
         for each in self._nodes.values():
             self.callback(each.stop)
         for each in self._nodes.values():
@@ -33,7 +43,7 @@ class Nodes(ExitStack):
     @property
     def address(self) -> str:
         """All nodes, as `IBIDEM_ENGINE` names them."""
-        return "opensearch+http://" + ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
+        return f"{self._engine}+http://" + ",".join(f"127.0.0.1:{port}" for port in self._ports.values())
 
     def settle(self) -> None:
         """Wait until every shard has its copy."""
@@ -55,11 +65,11 @@ class Nodes(ExitStack):
 
     def _prepare(self, name: str, folder: Path) -> Launch:
         seeds = ",".join(f"127.0.0.1:{port}" for port in self._transports.values())
-        return opensearch.node(
+        return NODE[self._engine](
             folder,
             self._ports[name],
             self._transports[name],
             f"node.name={name}",
             f"discovery.seed_hosts={seeds}",
-            f"cluster.initial_cluster_manager_nodes={','.join(NAMES)}",
+            f"{FIRST[self._engine]}={','.join(NAMES)}",
         )
