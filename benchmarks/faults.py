@@ -1,13 +1,15 @@
 """Kill workers, commands, brokers, engines, nodes and networks in many rounds, and mix bad documents into good ones.
 
-    python benchmarks/faults.py --rounds 200 --seed 1 [--minutes M] [--nodes 3] [--good 100000 --bad 10000] [--write]
+    python benchmarks/faults.py --rounds 200 --seed 1 [--minutes M] [--nodes 3 --engine E] [--good 100000 --bad 10000]
+        [--write]
 
 A round is the one of `tests/faults/round.py`: a file is submitted, something is killed at a random moment, comes back,
 and then every document must stand in the index once, in its newest version, the account must add up, nothing may be
 pending and no letter dead. The seed decides what is submitted, what is killed, when, and for how long it is away.
 Servers are started here, as the tests start them; `--minutes` ends the rounds early.
 
-Of a cluster of three nodes the one that holds the primary shard is lost in the middle of an ingest, `--nodes` times.
+Of a cluster of three nodes, of OpenSearch or of what `--engine` names, the one that holds the primary shard is lost in
+the middle of an ingest, `--nodes` times.
 The laws must hold while it is away, and again when it is back.
 
 Bad documents go through the file queue into SQLite; every good one must be indexed, and every bad one listed with its
@@ -33,7 +35,8 @@ from faults.nodes import Lost, cluster_setting, lose
 from faults.round import Played, Round, play, warm_up
 from faults.setting import Broker, EngineName, Own, Setting, Victim, of_our_own
 from servers.network import KINDS, Trouble
-from servers.nodes import Nodes
+from servers.nodes import NODE, Nodes
+from servers.nodes import EngineName as Clustered
 
 PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "opensearch"): 3,
@@ -130,14 +133,14 @@ def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, 
     return told
 
 
-def losses(count: int, seed: int) -> Iterator[Lost]:
+def losses(count: int, seed: int, engine: Clustered) -> Iterator[Lost]:
     """Lose a node of a cluster again and again, each time one that may hold what came back from the others."""
     if not count:
         return
     rng = random.Random(f"{seed} nodes")  # noqa: S311 - likewise
     with (
         tempfile.TemporaryDirectory() as folder,
-        Nodes() as nodes,
+        Nodes(engine) as nodes,
         cluster_setting(nodes, Path(folder), rng) as setting,
     ):
         for _ in range(count):
@@ -146,19 +149,22 @@ def losses(count: int, seed: int) -> Iterator[Lost]:
             yield lost
 
 
-def lost_nodes(lost: Sequence[Lost]) -> Iterator[str]:
+def lost_nodes(lost: Sequence[Lost], engine: Clustered) -> Iterator[str]:
     """Write what came of the losses of nodes."""
     if not lost:
         return
     wrong = [each for one in lost for each in one.wrong]
     yield from ("## Lost nodes", "")
-    yield f"Of three nodes of OpenSearch, the one with the primary shard was killed {len(lost)} times under an ingest:"
+    name = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}[engine]
+    yield f"Of three nodes of {name}, the one with the primary shard was killed {len(lost)} times under an ingest:"
     yield f"{len(wrong)} laws broken while it was away and once it was back."
     yield from ("", "| node | accounted for before | after | laws broken | seconds |", "|---|---|---|---|---|")
     yield from (*(one.row() for one in lost), "")
 
 
-def page(seed: int, told: Sequence[Rounds], lost: Sequence[Lost], bad: Mixed | None) -> Iterator[str]:
+def page(
+    seed: int, told: Sequence[Rounds], nodes: Sequence[Lost], engine: Clustered, bad: Mixed | None
+) -> Iterator[str]:
     """Write what was measured."""
     played = sum(len(each.played) for each in told)
     if played:
@@ -174,7 +180,7 @@ def page(seed: int, told: Sequence[Rounds], lost: Sequence[Lost], bad: Mixed | N
         yield "|---|---|---|---|---|---|---|---|"
         yield from (each.row() for each in told)
         yield ""
-    yield from lost_nodes(lost)
+    yield from lost_nodes(nodes, engine)
     if bad is not None:
         yield from ("## Bad documents among good ones", "", *bad.lines(), "")
 
@@ -186,6 +192,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="decides everything but how quick the machine is")
     parser.add_argument("--minutes", type=float, default=600.0, help="after which no further round begins")
     parser.add_argument("--nodes", type=int, default=3, help="how often a node is lost; 0 for never")
+    parser.add_argument("--engine", choices=tuple(NODE), default="opensearch", help="whose node is lost")
     parser.add_argument("--good", type=int, default=100_000, help="good documents; 0 for none")
     parser.add_argument("--bad", type=int, default=10_000, help="bad documents among them")
     parser.add_argument("--write", action="store_true", help="write docs/figures/faults.md")
@@ -200,8 +207,8 @@ def main() -> None:
         if time.monotonic() < until:
             with Own() as own:
                 told.append(rounds_of(own, count, (broker, engine), options.seed, until))
-    lost = list(losses(options.nodes, options.seed))
-    lines = list(page(options.seed, told, lost, bad))
+    lost = list(losses(options.nodes, options.seed, options.engine))
+    lines = list(page(options.seed, told, lost, options.engine, bad))
     print(*lines, sep="\n")
     if options.write:
         measured.write("faults", "What is killed, and what is bad", lines)

@@ -35,6 +35,27 @@ def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
     assert code == 3
 
 
+def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same_files(
+    run: Run, answer: Answer
+) -> None:
+    before = answer("status")["run"]
+    os.mkfifo("slow.jsonl")
+    command = [Path(sys.executable).with_name("ibidem"), "ingest", "slow.jsonl"]
+    with subprocess.Popen(command) as ingest, Path("slow.jsonl").open("w", encoding="utf-8"):  # never at its end
+        while (stands := answer("status"))["run"] == before:
+            time.sleep(0.05)
+        assert (stands["state"], stands["again"]) == ("reading", "")
+        ingest.kill()
+        ingest.wait(60)
+    assert (answer("status")["state"], answer("status")["again"]) == ("interrupted", "")
+    assert "Give the same command again" in run("status")[1]
+    Path("slow.jsonl").unlink()
+    Path("slow.jsonl").write_text('{"id": "late", "text": "some words"}', encoding="utf-8")
+    again = answer("ingest", "slow.jsonl")["run"]
+    assert answer("status", stands["run"])["again"] == again
+    assert f"given again in run {again}" in run("status", stands["run"])[1]
+
+
 def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: Run, answer: Answer) -> None:
     line = json.dumps({"id": "a", "text": "Some words that fill a batch. " * 50})
     before = answer("status")["run"]

@@ -56,6 +56,15 @@ def test_what_did_not_happen_is_not_mentioned() -> None:
     assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]
 
 
+def test_a_run_that_was_broken_off_says_what_to_do() -> None:
+    assert "Give the same command again" in shown(state="interrupted", again="")
+    assert "given again in run other" in shown(state="interrupted", again="other")
+
+
+def test_a_run_that_is_being_read_says_where() -> None:
+    assert "being read by a command on here" in shown(state="reading", host="here")
+
+
 def test_a_run_that_is_not_done_says_how_to_see_it() -> None:
     assert "see it with: ibidem status 20250101-120000-abcd" in shown(state="waiting", pending=12)
 

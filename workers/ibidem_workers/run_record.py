@@ -30,6 +30,7 @@ class RunRecord:
         repeated_ids: Some of these ids.
         meta_fields: Fields that were not known and went into `meta`.
         passed_over: Files in folders that no reader takes, by suffix: how many.
+        holder: The process that reads; empty where an earlier version noted the run.
     """
 
     run: str
@@ -43,6 +44,7 @@ class RunRecord:
     repeated_ids: list[str] = field(default_factory=list)
     meta_fields: list[str] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
+    holder: str = ""
 
     @property
     def key(self) -> str:

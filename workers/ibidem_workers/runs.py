@@ -9,6 +9,7 @@ from itertools import count
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.account import Account, refusals_from_json
+from ibidem_workers.holder import gone, host_of
 from ibidem_workers.patience import patiently
 from ibidem_workers.run_record import HEADS, RunRecord
 from ibidem_workers.sums import Sums
@@ -16,6 +17,9 @@ from ibidem_workers.sums import Sums
 POLL = 0.05
 SHARE = 10
 """Of the time, one in so many may go into looking how a run stands."""
+
+NO_FILES = frozenset(("-", "dead letters"))
+"""Paths of runs that say nothing about what was read."""
 
 LONGEST_PAUSE = 5.0
 """Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
@@ -49,7 +53,7 @@ class Progress:
     @property
     def ended(self) -> bool:
         """Whether every document is accounted for and nothing more comes."""
-        return self.submitted and self.batches_done == self.batches
+        return self.submitted and self.batches_done >= self.batches  # a killed submitter sent more than it noted
 
 
 class Watch:
@@ -162,11 +166,19 @@ class _Block:
 
 
 def record(engine: Engine, run: str) -> RunRecord:
-    """Read a run's record.
+    """Read a run's record; one whose command was killed is interrupted, though nobody was left to note it.
 
     Raises:
         UsageError: There is no such run.
     """
+    found = _noted(engine, run)
+    if found.state == "reading" and gone(found.holder):
+        found = _noted(engine, run)  # its last note may have come between reading and looking for it
+        found.state = "interrupted" if found.state == "reading" else found.state
+    return found
+
+
+def _noted(engine: Engine, run: str) -> RunRecord:
     found = dict(engine.noted("runs", HEADS + run)).get(HEADS + run)
     if found is None:
         raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
@@ -193,7 +205,8 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     """
     watch = Watch(engine, run or _last(engine))
     progress = watch.look()
-    return _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
+    told = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
+    return told | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
 
 
 def wait(engine: Engine, run: str, seen: Callable[[Progress], None] = lambda _: None) -> Progress:
@@ -212,6 +225,14 @@ def _last(engine: Engine) -> str:
     if not known:
         raise UsageError("there is no run yet", "make one with: ibidem ingest PATH")
     return known[-1].run
+
+
+def _again(engine: Engine, record: RunRecord) -> str:
+    """Name the last run that was given the same files after this one was broken off; empty where there is none."""
+    if record.state != "interrupted" or not set(record.paths) - NO_FILES:
+        return ""
+    later = [one.run for one in runs(engine) if one.paths == record.paths and one.started > record.started]
+    return later[-1] if later else ""
 
 
 def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:

@@ -15,6 +15,7 @@ from ibidem_ingest.readers.tally import Tally
 from ibidem_workers.account import refusals_as_json
 from ibidem_workers.app import make_app, send
 from ibidem_workers.batches import Batch, Record, cut, weight
+from ibidem_workers.holder import this_process
 from ibidem_workers.patience import patiently
 from ibidem_workers.repeats import Repeats
 from ibidem_workers.run_record import RunRecord, State, new_run, refusals_key
@@ -60,7 +61,7 @@ class Submission:
         tally: Tally | None = None,
         after_batch: Callable[[], None] = lambda: None,
     ) -> None:
-        self.record = RunRecord(new_run(), [str(path) for path in paths], time.time())
+        self.record = RunRecord(new_run(), [str(path) for path in paths], time.time(), holder=this_process())
         self._engine, self._settings, self._after_batch = engine, settings, after_batch
         self._app, self._patience = make_app(settings), float(settings.patience)
         self._tally = tally or Tally()

@@ -91,15 +91,24 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
     if summary.get("passed_over"):
         files = listed([f"{count:,} {suffix}" for suffix, count in summary["passed_over"].items()])
         yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
-    if summary.get("state") in {"waiting", "reading", "interrupted"}:
-        yield Text(f"\nThe run is {STATES[summary['state']]}; see it with: ibidem status {summary['run']}")
+    yield from under_way(summary)
 
 
-STATES = {
-    "waiting": "not done",
-    "reading": "being read",
-    "interrupted": "broken off; what was sent is in the queue, and ingesting the same files again is safe",
-}
+def under_way(summary: Summary) -> Iterator[Text]:
+    """Yield how far a run is that is not done, and what to do."""
+    state = summary.get("state")
+    if state == "interrupted":
+        yield Text("\nThe run was broken off: its command has ended. What it sent is in the queue.")
+        if summary.get("again"):
+            yield Text(f"The same files were given again in run {summary['again']}.")
+        else:
+            yield Text("Give the same command again: what is there already says unchanged.")
+    elif state in STATES:
+        on = f" by a command on {summary['host']}" if state == "reading" and summary.get("host") else ""
+        yield Text(f"\nThe run is {STATES[state]}{on}; see it with: ibidem status {summary['run']}")
+
+
+STATES = {"waiting": "not done", "reading": "being read"}
 
 
 def listed(names: Sequence[str]) -> str:

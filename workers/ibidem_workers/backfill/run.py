@@ -18,6 +18,7 @@ from ibidem_workers.backfill.own_writes import OwnWrites
 from ibidem_workers.backfill.page import Page, Written, page_key
 from ibidem_workers.backfill.portions import PAGE, names, paged
 from ibidem_workers.backfill.signers import Place, Signers
+from ibidem_workers.holder import this_process
 from ibidem_workers.ingest import Interrupted
 from ibidem_workers.pool import WorkersFailed
 from ibidem_workers.run_record import HEADS, RunRecord, State, new_run
@@ -112,7 +113,9 @@ class Backfill:
     def note(self, state: State = "reading") -> None:
         """Keep how far it is."""
         one = self.checkpoint
-        read = RunRecord(one.run, [f"index {one.source}"], one.started, state, one.documents, one.number)
+        read = RunRecord(
+            one.run, [f"index {one.source}"], one.started, state, one.documents, one.number, holder=this_process()
+        )
         self._engine.note("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
 
     def _place(self) -> Place:
