@@ -112,7 +112,14 @@ def without_secrets(url: str) -> str:
     >>> without_secrets("opensearch+http://ann:pw@host/?api_key=abc&layout=lean")
     'opensearch+http://…@host/?api_key=…&layout=lean'
     """
-    return re.sub(r"(api_key=)[^&]*", r"\1…", re.sub(r"//.*@", "//…@", url, flags=re.DOTALL))
+    return re.sub(r"(api_key=)[^&]*", r"\1…", _without_account(url))
+
+
+def _without_account(url: str) -> str:
+    """Hide what stands between the scheme and the last @."""
+    before, at, rest = url.rpartition("@")
+    scheme, slashes, _ = before.partition("//")
+    return f"{scheme}//…@{rest}" if at and slashes else url
 
 
 def with_fields(url: str, fields: str) -> str:

@@ -18,6 +18,8 @@ from ibidem_engines.query import Phrase, Query
 WIDTH = 200
 BEFORE = 60
 MOST_MATCHES = 2_000
+MOST_WORDS = 50
+"""Words of a phrase that are looked for, of a longer one the first: in a text that repeats one, each costs a reading."""
 
 _FOLDED_BELOW = 0x3000
 _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
@@ -87,7 +89,7 @@ def _folded(character: str) -> str:
 
 def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
     """Write each phrase as its words with anything but words between them, ending where a word ends."""
-    words = (_WORD.findall(fold(phrase.text)) for phrase in phrases)
+    words = (_WORD.findall(fold(phrase.text))[:MOST_WORDS] for phrase in phrases)
     return [re.compile(_GAP.join(map(re.escape, some)) + r"(?![^\W_])") for some in words if some]
 
 

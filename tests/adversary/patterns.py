@@ -1,0 +1,195 @@
+"""All regular expressions of the packages, and texts to which a backtracking one would not come to an end.
+
+The texts are made of each expression itself: what leads to a repetition, then what is repeated, very often, then a
+character that fits nothing. `python -m adversary.patterns EXPRESSION FLAGS LENGTH METHODS` uses an expression on all of
+its texts, and is ended by the system where one takes longer than could be if time grew with the length alone.
+"""
+
+import ast
+import importlib
+import pkgutil
+import re
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("ibidem_ingest", "ibidem_mappings", "ibidem_engines", "ibidem_workers", "ibidem")
+CHARACTERS = 60_000
+SECONDS = 0.4
+"""Of processor time for one text: some hundred times what one takes that is read once."""
+
+ALPHABET = "a0A -\"'<>.:;,=/\\&?@_~{}[]()\n\r\t\f\v\u00ad\u2010é東LlDMSs"
+NOTHING = "\x00"
+SEVERAL = 3
+AT_THE_BEGINNING = frozenset(("match", "fullmatch"))
+METHODS = AT_THE_BEGINNING | {"search", "split", "findall", "finditer", "sub", "subn"}
+Node = tuple[Any, Any]
+parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself works with has no public name
+
+
+def modules() -> Iterator[ModuleType]:
+    """Import all modules of the packages."""
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        yield package
+        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+class Expression(NamedTuple):
+    """An expression and how it is used.
+
+    Args:
+        pattern: What is written.
+        flags: Its flags, but for that of text or bytes.
+        methods: The methods of `re` that it is used with.
+    """
+
+    pattern: str
+    flags: int
+    methods: frozenset[str]
+
+    @classmethod
+    def of(cls, pattern: str | bytes, flags: int, methods: Iterable[str]) -> "Expression":
+        """Take an expression for texts or for bytes."""
+        plain = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
+        return cls(plain, int(flags) & ~int(re.UNICODE), frozenset(methods) & METHODS)
+
+
+def held(value: object) -> Iterator[re.Pattern[Any]]:
+    """Yield the expressions that a module's variable holds."""
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from chain.from_iterable(map(held, value))
+    elif isinstance(value, dict):
+        yield from chain.from_iterable(map(held, value.values()))
+
+
+def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
+    """Yield the calls that write an expression, and whether it stands there as it is."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and re.fullmatch(r"re\.(?!escape)\w+", ast.unparse(node.func)):
+            yield node, bool(node.args) and isinstance(node.args[0], ast.Constant)
+
+
+def expressions() -> list[Expression]:
+    """Collect all expressions: those that modules hold, and those that stand in calls."""
+    found: set[Expression] = set()
+    sources = {module: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules()}
+    for module, source in sources.items():
+        for name, value in vars(module).items():
+            methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
+            found |= {Expression.of(each.pattern, each.flags, methods) for each in held(value)}
+        for call, plain in written(ast.parse(source)):
+            method = call.func.attr  # type: ignore[attr-defined] # a call of a function of `re`, as `written` says
+            if plain and method in METHODS:
+                found.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
+    return sorted(found)
+
+
+def made_while_running() -> set[str]:
+    """Name the functions that make an expression out of something else, which cannot be looked at beforehand."""
+    found = set()
+    for module in modules():
+        tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+        for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+            if any(not plain for _, plain in written(ast.Module(function.body, []))):
+                found.add(f"{module.__name__}.{function.name}")
+    return found
+
+
+def texts(expression: str, length: int) -> Iterator[str]:
+    """Make the texts for an expression."""
+    tree = parser.parse(expression)
+    starts = [sample(tree[:end]) for end in range(1, len(tree) + 1)]
+    pumps = {("", pump) for pump in (*starts, *ALPHABET)} | set(repeated(list(tree), ""))
+    for before, pump in sorted(pump for pump in pumps if pump[1]):
+        for end in (NOTHING, "a"):
+            yield before + pump * (length // len(pump)) + end
+
+
+def repeated(nodes: Sequence[Node], before: str) -> Iterator[tuple[str, str]]:
+    """Yield what leads to each repetition, and what is repeated."""
+    for at, (kind, value) in enumerate(nodes):
+        lead = before + sample(nodes[:at])
+        if kind in (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT):
+            yield from ((lead, each) for each in samples(list(value[2])))
+            yield from repeated(list(value[2]), lead)
+        elif kind is parser.SUBPATTERN:
+            yield from repeated(list(value[3]), lead)
+        elif kind is parser.BRANCH:
+            for branch in value[1]:
+                yield from repeated(list(branch), lead)
+
+
+def samples(nodes: Sequence[Node]) -> list[str]:
+    """Return some texts that fit a sequence."""
+    return list(dict.fromkeys(sample(nodes, which) for which in range(SEVERAL)))
+
+
+def sample(nodes: Sequence[Node], which: int = 0) -> str:
+    """Return a text that fits a sequence, but for what it asks of its surroundings."""
+    return "".join(one(kind, value, which) for kind, value in nodes)
+
+
+def one(kind: Any, value: Any, which: int) -> str:
+    """Return a text that fits one part of an expression."""
+    if kind in (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT):
+        return sample(list(value[2]), which) * max(1, value[0])
+    if kind is parser.SUBPATTERN:
+        return sample(list(value[3]), which)
+    if kind is parser.BRANCH:
+        return sample(list(value[1][which % len(value[1])]), which)
+    fitting = [each for each in ALPHABET if fits(kind, value, each)]
+    if kind is parser.LITERAL:
+        return chr(value)
+    return fitting[which % len(fitting)] if fitting else ""
+
+
+def fits(kind: Any, value: Any, character: str) -> bool:
+    """Tell whether a character fits one part of an expression that stands for a character."""
+    if kind is parser.IN:
+        return any(fits(*each, character) for each in value) != (value[0][0] is parser.NEGATE)
+    if kind is parser.CATEGORY:
+        shape = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}[str(value).rpartition("_")[2]]
+        return bool(re.fullmatch(shape, character)) != ("NOT" in str(value))
+    if kind is parser.RANGE:
+        low, high = value
+        return bool(low <= ord(character) <= high)
+    if kind is parser.NOT_LITERAL:
+        return bool(ord(character) != value)
+    return kind is parser.ANY or (kind is parser.LITERAL and ord(character) == value)
+
+
+def use(expression: Expression, length: int) -> None:
+    """Use an expression on its texts; ends the process where that takes too long."""
+    compiled = re.compile(expression.pattern, expression.flags)
+    for text in texts(expression.pattern, length):
+        signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+        for method in expression.methods:
+            if method in AT_THE_BEGINNING:
+                getattr(compiled, method)(text)
+            else:
+                deque(compiled.finditer(text), 0)
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+
+
+def withstands(expression: Expression, length: int = CHARACTERS) -> bool:
+    """Use an expression on its texts in a process of its own, and tell whether that came to an end."""
+    said = [expression.pattern, str(expression.flags), str(length), " ".join(expression.methods)]
+    ended = subprocess.run([sys.executable, "-m", "adversary.patterns", *said], cwd=ROOT / "tests", check=False)
+    assert ended.returncode in (0, -signal.SIGVTALRM)
+    return ended.returncode == 0
+
+
+if __name__ == "__main__":
+    use(Expression(sys.argv[1], int(sys.argv[2]), frozenset(sys.argv[4].split())), int(sys.argv[3]))

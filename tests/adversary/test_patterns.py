@@ -1,0 +1,41 @@
+"""No text makes one of our regular expressions run on and on: its time grows with the text's length and no faster."""
+
+import re
+
+import pytest
+
+from adversary.patterns import CHARACTERS, METHODS, Expression, expressions, made_while_running, withstands
+from ibidem_engines import passages
+from ibidem_engines.query import Phrase
+from ibidem_ingest.readers import html
+
+BOUNDED = {
+    html._CHARSET.pattern.decode(): 4_096,
+    passages._SENTENCE_END.pattern: passages.BEFORE,
+}
+"""Expressions that are used on so many characters at most, wherever they are used."""
+
+EVERY = expressions()
+
+
+def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
+    assert len(EVERY) > 40
+    assert made_while_running() == {"ibidem_engines.passages._patterns"}
+    assert {each.pattern for each in EVERY} >= BOUNDED.keys()
+
+
+@pytest.mark.parametrize("expression", EVERY, ids=[each.pattern[:40] for each in EVERY])
+def test_time_grows_with_the_length_of_the_text(expression: Expression) -> None:
+    assert withstands(expression, BOUNDED.get(expression.pattern, CHARACTERS))
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(a+)+$", r"(\w+\s*)*:", r"\s+$", "//.*@", "(?:a|a)*b", "x*x*y"], ids=lambda pattern: pattern
+)
+def test_an_expression_that_runs_on_is_found_out(pattern: str) -> None:
+    assert not withstands(Expression(pattern, int(re.DOTALL), METHODS))
+
+
+def test_a_phrase_is_looked_for_by_its_first_words() -> None:
+    found = passages.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
+    assert "a" in found
