@@ -19,7 +19,7 @@ WIDTH = 200
 BEFORE = 60
 MOST_MATCHES = 2_000
 MOST_WORDS = 50
-"""Words of a phrase that are looked for, of a longer one the first: in a text that repeats one, each costs a reading."""
+"""Words of a phrase that are looked for, of a longer one the first: each may cost a reading of the text."""
 
 _FOLDED_BELOW = 0x3000
 _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
