@@ -89,3 +89,8 @@ def test_batches_lose_nothing_and_keep_their_size(sizes: list[int], most: int) -
 def test_a_very_long_word_and_a_very_long_text_are_signed(tables: Tables) -> None:
     long = Document("a", "x" * 100_000 + " " + " ".join(WORDS * 300))
     assert sign([long], tables) == [sign_one(long, TABLE)]
+
+
+def test_words_are_joined_once_also_in_a_text_with_pages() -> None:
+    document = Document("a", "a soft\u00ad\n-\nhyphen before another\fsecond page, Over-\n\u00ad\nture")
+    assert sign_batch([document], None) == [sign_one(document, None)]

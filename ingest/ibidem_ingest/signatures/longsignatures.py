@@ -147,8 +147,11 @@ class Paged:
         ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
         """
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
-        batch = TokenBatch.of([page for pages_ in cut for page in pages_])
         first = np.cumsum([0, *map(len, cut)])
+        joined = [
+            page for number, pages_ in enumerate(cut) if len(pages_) > 1 for page in range(*first[number : number + 2])
+        ]
+        batch = TokenBatch.of([page for pages_ in cut for page in pages_], frozenset(joined))
         return cls(divided(batch, batch.offsets[first]), batch.offsets, first)
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
