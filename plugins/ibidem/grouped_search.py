@@ -9,12 +9,13 @@ import numpy as np
 
 from ibidem.dedupe import cursor as cursors
 from ibidem.dedupe.account import ungrouped
-from ibidem.dedupe.grouped_page import Asked, check_page, grouped_page
+from ibidem.dedupe.grouped_page import check_page, grouped_page
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.present import Json, as_shown, plain
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.scope import check_scope
+from ibidem.dedupe.source import Asked
 from ibidem.dedupe.window import Window
 from ibidem.recorded import recorded
 from ibidem_engines.engine import Engine, Found, Hit, Ranking, Search
@@ -44,10 +45,10 @@ class EngineSource:
     cursor: str = field(default="")
     order: Order = "relevance"
 
-    def window(self, depth: int) -> Exchange[Ranking]:
+    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
         """See `Source.window`."""
         yield from ()
-        ranking = self.engine.window(self.query, depth, self.cursor)
+        ranking = self.engine.window(self.query, depth, self.cursor, without)
         self.cursor = ranking.cursor or self.cursor
         return replace(ranking, hits=ordered(ranking.hits, self.order))
 
@@ -126,6 +127,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     overrides: Iterable[Override] | None = None,
     tables: Collection[str] = (),
     order: Order = "relevance",
+    all_copies: bool = False,
 ) -> Examined:
     """Search as `search` does, and give the window besides.
 
@@ -138,6 +140,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
         overrides: Readers' words on pairs; those kept beside the index when None.
         tables: Names of the current idf tables.
         order: By date, the best hits of one window are ordered, and no others are looked at.
+        all_copies: Whether to read every copy of a text, where very many match, and not to count them.
 
     Raises:
         UsageError: As in `search`.
@@ -148,7 +151,8 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     check_scope(query, request)
     words = recorded(engine) if overrides is None and request.mode != "off" else overrides
     source = EngineSource(engine, query, list(words or ()), cursors.read(query, request), order)
-    asked = Asked(request, page, size, tables, DEEPEST if order == "relevance" else request.window)
+    deepest = DEEPEST if order == "relevance" else request.window
+    asked = Asked(request, page, size, tables, deepest, may_leave_out=not all_copies)
     ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else in_groups(source, asked)
     took = round((perf_counter() - began) * 1000)
     told |= {"cursor": cursors.write(ranking.cursor, query, request), "took_ms": took}

@@ -34,6 +34,12 @@ def not_shown(lead: Hit, duplicates: Sequence[Hit]) -> int:
     return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
 
 
+def counted_besides(lead: Hit) -> str:
+    """Say how many copies of a lead were counted and not read, or nothing."""
+    count = lead.get("_dedupe", {}).get("only_counted", 0)
+    return f"{counted(count, 'further copy', 'further copies')} matched and counted, not listed" if count else ""
+
+
 def called(hit: Hit) -> str:
     """Return the title or id by which another document speaks of a hit, on one line."""
     return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())

@@ -1,7 +1,7 @@
 """The engine protocol over OpenSearch or Elasticsearch: what the two do alike, and that is all but a few words."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ibidem_engines import cursor as cursors
@@ -16,7 +16,7 @@ from ibidem_engines.exchange import answer_to
 from ibidem_engines.faults import failure_of, judged
 from ibidem_engines.layout import Layout
 from ibidem_engines.longvalues import long_values
-from ibidem_engines.lookup import LookUp
+from ibidem_engines.lookup import LookUp, carrying
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.ranking import ranked, window
 from ibidem_engines.shown import shown
@@ -68,13 +68,15 @@ class ClusterEngine:
         """See `Engine.delete`."""
         return writing.delete(self._place(), ids, version) if ids else []
 
-    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """See `Engine.window`."""
         known = self._readable()
         if not 1 <= size <= known.most_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
         taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         body = dsl.window(query, self.fields, size)
+        if without:
+            body = dsl.leaving_out(body, carrying(known.kinds, "content", list(without)))
         if taken.newest is not None:
             body["query"] = cursors.up_to(body["query"], taken.newest)
         elif not taken.point:

@@ -3,7 +3,7 @@
 One file for each engine; `tests/engines/test_contract.py` runs over all of them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol
@@ -141,7 +141,8 @@ class Search:
         values: For each field the values of which one is enough.
         least: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
         limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of
-            a long text that more documents carry is passed over, so that a banner page hides nothing else.
+            a long text that more documents carry is passed over, so that a banner page hides nothing else. With 0
+            the documents with the content hash are only counted.
         own: Id of the stored document whose values these are, in the index that is searched: it is left out of the
             hits, and the engine need not look up what only it carries. Empty: nothing is left out.
     """
@@ -150,6 +151,10 @@ class Search:
     least: Mapping[Clue, int] = field(default_factory=dict)
     limit: int = 1_000
     own: str = ""
+
+    def most(self, name: Clue) -> int:
+        """Return the most hits for a class of values."""
+        return max(self.limit, CONTENT_HITS) if name == "content" and self.limit else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +237,12 @@ class Engine(Protocol):
         the newer version wins, else the later.
         """
 
-    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
-        """Rank what matches and return the first `size` hits with packed signatures only."""
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        """Rank what matches and return the first `size` hits with packed signatures only.
+
+        Documents with one of the content hashes in `without` are left out of hits and total; all others are ranked as
+        they are with them.
+        """
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
         """Read documents by (index, id), in the order asked; those that are gone are left out.

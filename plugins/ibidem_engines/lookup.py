@@ -7,14 +7,14 @@ for alone, and then says what was cut.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
 from ibidem_engines.dsl import Clause, by_id, only_packed, with_ids
-from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
+from ibidem_engines.engine import Found, Hit, Search
 from ibidem_engines.exchange import Exchange
 from ibidem_engines.faults import failure_of
 from ibidem_engines.hits import all_named, read_hits
@@ -60,7 +60,7 @@ class _Question:
 
     @property
     def limit(self) -> int:
-        return max(self.search.limit, CONTENT_HITS) if self.name == "content" else self.search.limit
+        return self.search.most(self.name)
 
 
 @dataclass(slots=True)
@@ -103,9 +103,10 @@ class LookUp:
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.least]
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
-        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
+        counted = [each for each in questions if each.search.limit == 0]
+        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES and each not in counted]
         some = [asking for chunk in chunks if (asking := [each for each in told if each.at in chunk])]
-        apart = self._alike([each for each in questions if each.least > 1])
+        apart = self._alike([*counted, *(each for each in questions if each.least > 1 and each not in counted)])
         first = list(apart)[:APART]
         answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
         for asking, (hits, total) in zip(some, answers, strict=False):
@@ -268,12 +269,24 @@ class LookUp:
 
     def _carries(self, name: Clue, values: Sequence[str], least: int) -> Clause:
         """Ask for documents that carry at least so many of the values of one class."""
-        ways = []
-        if "lean" in self._kinds:
-            ways.append(_terms("ibidem.keys", [_short(name, value) for value in values], least))
-        if "full" in self._kinds or not ways:
-            ways.append(_in_its_field(name, values, least))
-        return ways[0] if len(ways) == 1 else _at_least(ways, 1)
+        return carrying(self._kinds, name, values, least)
+
+
+def carrying(kinds: Collection[str], name: Clue, values: Sequence[str], least: int = 1) -> Clause:
+    """Ask for documents that carry at least so many of the values of one class.
+
+    Args:
+        kinds: What the index was made for, `full` or `lean`, or both.
+        name: The class.
+        values: The values.
+        least: How many.
+    """
+    ways = []
+    if "lean" in kinds:
+        ways.append(_terms("ibidem.keys", [_short(name, value) for value in values], least))
+    if "full" in kinds or not ways:
+        ways.append(_in_its_field(name, values, least))
+    return ways[0] if len(ways) == 1 else _at_least(ways, 1)
 
 
 def _in_its_field(name: Clue, values: Sequence[str], least: int) -> Clause:

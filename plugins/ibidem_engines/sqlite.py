@@ -1,6 +1,6 @@
 """The embedded engine: one SQLite file with full-text search (FTS5, bm25), safe for many worker processes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ibidem_engines import sqlite_ledger, sqlite_read, sqlite_write
@@ -34,9 +34,9 @@ class SqliteEngine:
         """Store records in one transaction."""
         return sqlite_write.write(self._file, records)
 
-    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """Rank what matches by bm25, the title counting double."""
-        return sqlite_read.window(self._file, query, size, cursor)
+        return sqlite_read.window(self._file, query, size, cursor, without)
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
         """Read documents, with one passage each."""

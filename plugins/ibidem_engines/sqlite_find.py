@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
+from ibidem_engines.engine import Found, Hit, Search
 from ibidem_engines.query import Query
 from ibidem_engines.seen import Seen, marks
 from ibidem_engines.sqlite_file import SqliteFile
@@ -142,7 +142,7 @@ class _LookUp:
     def answer(self, answer: _Answer, question: _Question, search: Search, own: int) -> None:
         """Add what carries the values to an answer, up to the limit."""
         least = search.least.get(question.clue, 1)
-        limit = max(search.limit, CONTENT_HITS) if question.clue == "content" else search.limit
+        limit = search.most(question.clue)
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
         carriers = [self._carriers(value, most) for value in dict.fromkeys(question.values)]

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -12,6 +12,7 @@ from ibidem_engines.engine import Hit, Info, Ranking, Stored
 from ibidem_engines.passages import marked, passage, phrases_of
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite_file import LAYOUT, SqliteFile, Value
+from ibidem_engines.sqlite_keys import word
 from ibidem_engines.sqlite_ledger import as_json
 from ibidem_engines.sqlite_query import conditions, expression
 from ibidem_ingest.document import Document
@@ -35,12 +36,13 @@ _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{
     where d.id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
+_WITHOUT = ' and d.place not in (select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?)'
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 Ranked = list[tuple[int, float]]
 
 
-def window(file: SqliteFile, query: Query, size: int, cursor: str) -> Ranking:
+def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Collection[str] = ()) -> Ranking:
     """Rank what matches; see `Engine.window`.
 
     The cursor remembers the newest document, so that what is written later stays out; scores follow the index.
@@ -52,7 +54,7 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str) -> Ranking:
     with file.reading():
         if newest is None:
             newest = file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
-        total, ranked = _ranked(file, query, size, newest)
+        total, ranked = _ranked(file, _choose(query, newest, without), size)
         documents = by_place(file, [place for place, _ in ranked])
     score = {place: -rank for place, rank in ranked}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
@@ -160,20 +162,27 @@ class _Chosen:
         return f"select count(*) from {self.rest}"  # noqa: S608 - values are bound
 
 
-def _choose(query: Query, newest: int) -> _Chosen:
-    """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it."""
+def _choose(query: Query, newest: int, without: Collection[str] = ()) -> _Chosen:
+    """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it.
+
+    Args:
+        query: The query.
+        newest: The place.
+        without: Content hashes whose documents are left out.
+    """
     words, limits = expression(query), conditions(query)
+    left_out = (" OR ".join(f'"{word(value)}"' for value in without),) if without else ()
     if not words:
-        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}'
-        return _Chosen("d.place", "0.0", rest, (newest, *limits.values))
+        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{_WITHOUT * len(left_out)}'
+        return _Chosen("d.place", "0.0", rest, (newest, *limits.values, *left_out))
     joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
     rest = f'"ibidem.{{index}}.texts" t{joined} where "ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
-    return _Chosen("t.rowid", _BM25, rest, (words, newest, *limits.values))
+    rest += _WITHOUT.replace("d.place", "t.rowid") * len(left_out)
+    return _Chosen("t.rowid", _BM25, rest, (words, newest, *limits.values, *left_out))
 
 
-def _ranked(file: SqliteFile, query: Query, size: int, newest: int) -> tuple[int, Ranked]:
+def _ranked(file: SqliteFile, chosen: _Chosen, size: int) -> tuple[int, Ranked]:
     """Count what matches, and read the first places with their ranks and all that equal the last of them."""
-    chosen = _choose(query, newest)
     (total,) = file.run(chosen.count, chosen.values).fetchone()
     top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + MARGIN)).fetchall()
     if len(top) < size + MARGIN:

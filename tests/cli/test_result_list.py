@@ -81,6 +81,12 @@ def test_a_group_of_which_some_duplicates_are_shown_says_how_many_more_there_are
     assert "    + 1 more duplicate" in printed(response(hit("a", size=3), duplicate("b")))
 
 
+def test_copies_that_were_only_counted_are_told_below_their_lead() -> None:
+    lines = printed(response(hit("a", size=3, only_counted=8500), duplicate("b")))
+    at = lines.index("    + 1 more duplicate")
+    assert lines[at + 1] == "    + 8,500 further copies matched and counted, not listed"
+
+
 def test_late_documents_stand_above_the_list() -> None:
     lines = printed(response(hit("a"), late=[{"id": f"late-{n}", "group": "g", "page": 1} for n in range(12)]))
     assert lines[0] == "12 documents found later, of groups on earlier pages:"

@@ -1,16 +1,22 @@
 """A list of hits behind the engine protocol, for tests of the layer: no search, no storage, every request counted."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from dedupe.made import Made
 from ibidem_engines.engine import Engine, Found, Hit, Ranking, Search, Stored
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.signatures.clues import Clue, clues
 from ibidem_ingest.signatures.packed import unpack
 
 PAGE = Query("all")
+
+
+def carried(hit: Hit) -> Mapping[Clue, Sequence[str]]:
+    """The look-up values of a hit."""
+    held = unpack(hit.packed) if hit.packed is not None else None
+    return clues(held) if held is not None else {}
 
 
 class Listed(Engine):
@@ -24,9 +30,10 @@ class Listed(Engine):
         self.words: dict[str, dict[str, object]] = {}
         self.asked: Counter[str] = Counter()
 
-    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         self.asked["window"] += 1
-        return Ranking(self.hits[:size], len(self.hits), cursor or "now")
+        left = [hit for hit in self.hits if not set(without) & set(carried(hit).get("content", ()))]
+        return Ranking(left[:size], len(left), cursor or "now")
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
         self.asked["fetch"] += 1
@@ -39,12 +46,12 @@ class Listed(Engine):
     def carrying(self, search: Search, *, matching: bool) -> Found:
         found = []
         for hit in self.hits if matching else [*self.hits, *self.others]:
-            held = unpack(hit.packed) if hit.packed is not None else None
-            carried = clues(held) if held is not None else {}
-            common = {clue: len(set(values) & set(carried.get(clue, []))) for clue, values in search.values.items()}
+            common = {
+                clue: len(set(values) & set(carried(hit).get(clue, []))) for clue, values in search.values.items()
+            }
             if hit.id != search.own and any(count >= search.least.get(clue, 1) for clue, count in common.items()):
                 found.append(hit)
-        return Found(found)
+        return Found(found if search.limit else (), same=len(found))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         every = [*self.hits, *self.others]

@@ -263,6 +263,20 @@ class TestWindow:
         store(engine, in_text, record("in title", "nothing of interest", title="grain"), *others)
         assert ids(engine.window(parse_query("grain"), 10)) == ["in title", "in text"]
 
+    @pytest.mark.parametrize("typed", ["grain", "grain -wheat", ""])
+    def test_texts_that_are_left_out_change_no_other_s_place_or_score(
+        self, engine: Engine, record: Make, typed: str
+    ) -> None:
+        copied = [record(f"c{number}", "grain prices rise") for number in range(5)]
+        others = [record(f"d{number}", f"grain {LONG[: 40 * number]}") for number in range(1, 8)]
+        store(engine, *copied, *others, record("other", "grain prices fall"))
+        query = parse_query(typed) if typed else Query()
+        content = copied[0].signatures.content
+        all_of_them, without = engine.window(query, 50), engine.window(query, 50, without=[content])
+        assert without.hits == [hit for hit in all_of_them.hits if not hit.id.startswith("c")]
+        assert (all_of_them.total, without.total) == (13, 8)
+        assert engine.window(query, 3, all_of_them.cursor, [content]).hits == without.hits[:3]
+
     @pytest.mark.parametrize("size", [1, 3, 5, 8])
     def test_equal_scores_stand_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
         names = ["e", "b", "h", "a", "g", "c", "f", "d"]
@@ -476,6 +490,15 @@ class TestFind:
         found = engine.find([Search(values_of(record("x", text))) for text in texts])
         assert [ids(each) for each in found] == [["b"], [], ["a"]]
         assert engine.find([]) == []
+
+    def test_with_a_limit_of_nothing_copies_are_counted_among_what_matches(self, engine: Engine, record: Make) -> None:
+        sources = ["AP", "AP", "AP", "", ""]
+        store(engine, *(record(f"c{at}", source=each) for at, each in enumerate(sources)), record("x", LONG))
+        contents = [values_of(record("y", text))["content"] for text in (STORY, LONG, "unheard of")]
+        searches = [Search({"content": each}, limit=0) for each in contents]
+        everywhere, matching = engine.find(searches), engine.find(searches, Query(filters=(Filter("source", "AP"),)))
+        assert [(each.same, ids(each), *each.capped) for each in everywhere] == [(5, []), (1, []), (0, [])]
+        assert [each.same for each in matching] == [3, 0, 0]
 
     def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(8)))

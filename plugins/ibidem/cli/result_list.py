@@ -23,7 +23,7 @@ from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless, marked, one_line, spelled
 from ibidem.differing import difference
 from ibidem.reasons import counted
-from ibidem.response_words import account_line, because, called, groups, not_shown
+from ibidem.response_words import account_line, because, called, counted_besides, groups, not_shown
 
 Hit = Mapping[str, Any]
 Response = Mapping[str, Any]
@@ -55,6 +55,8 @@ def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[Render
         if hidden := not_shown(lead, duplicates):
             more = counted(hidden, "more duplicate") if duplicates else counted(hidden, "duplicate")
             yield Below(Text(f"+ {more}", "level"), 4)
+        if further := counted_besides(lead):
+            yield Below(Text(f"+ {further}", "level"), 4)
         yield Text()
 
 

@@ -1,8 +1,9 @@
 """The account of an answer, which adds up: matched = in window + beyond; in window = groups + duplicates."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -46,6 +47,7 @@ def account(  # noqa: PLR0913, PLR0917 - what an account stands on
     matched: int,
     tables: Collection[str] = (),
     deepest: int = DEEPEST,
+    only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
     """Count what a page of groups stands on.
 
@@ -56,19 +58,22 @@ def account(  # noqa: PLR0913, PLR0917 - what an account stands on
         matched: Documents that match the query.
         tables: Names of the current idf tables; the one that most documents were signed with when empty.
         deepest: The most hits that a window may hold.
+        only_counted: How many further copies of a group's text match, which were counted and not read.
     """
     ranked = window.ranked
+    rest = sum(only_counted.values())
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     listed = sum(len(group.listed) for group in groups)
     return (
         asked_for(request)
-        | counted(matched, ranked, listed, leads, len(groups), deepest)
+        | counted(matched, ranked, listed, leads, len(groups), deepest, rest)
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned,
             "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
             "too_short": too_short(window.columns, ranked),
             "mixed_tables": mixed_tables(window.columns, ranked, tables),
+            "only_counted": [{"group": name, "documents": count} for name, count in only_counted.items()],
             "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
         }
     )
@@ -102,6 +107,7 @@ def asked_for(request: DedupeRequest) -> dict[str, object]:
         "crowded": 0,
         "too_short": 0,
         "capped": [],
+        "only_counted": [],
         "mixed_tables": 0,
         "late": [],
         "cursor": "",
@@ -110,7 +116,7 @@ def asked_for(request: DedupeRequest) -> dict[str, object]:
 
 
 def counted(  # noqa: PLR0913, PLR0917 - numbers by name in the account
-    matched: int, ranked: int, listed: int, leads: int, groups: int, deepest: int = DEEPEST
+    matched: int, ranked: int, listed: int, leads: int, groups: int, deepest: int = DEEPEST, rest: int = 0
 ) -> dict[str, object]:
     """Return the documents and groups of the account.
 
@@ -121,12 +127,13 @@ def counted(  # noqa: PLR0913, PLR0917 - numbers by name in the account
         leads: Groups in the window.
         groups: Groups on the page.
         deepest: The most hits that a window may hold.
+        rest: Copies beyond the window that were counted.
     """
     beyond = max(0, matched - ranked)
     return {
         "documents": {"matched": ranked + beyond, "in_window": ranked, "beyond_window": beyond, "on_page": listed},
-        "groups": {"in_window": leads, "on_page": groups, "exact": beyond == 0},
-        "limited": beyond > 0 and ranked >= deepest,
+        "groups": {"in_window": leads, "on_page": groups, "exact": beyond <= rest},
+        "limited": beyond > rest and ranked >= deepest,
     }
 
 

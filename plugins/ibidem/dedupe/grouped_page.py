@@ -1,61 +1,22 @@
 """A page of groups: the window as deep as the page needs, its leads' duplicates beyond, and the documents shown."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol
 
 from ibidem.dedupe.account import Late, account, late
 from ibidem.dedupe.arrangement import Group, arrange
-from ibidem.dedupe.longs import Longs
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import Name
 from ibidem.dedupe.paging import Pages
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.present import Json, Page
-from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.reading import Reading, read_long, related
 from ibidem.dedupe.scope import Beyond, behind, look_up
+from ibidem.dedupe.source import Asked, Source
+from ibidem.dedupe.surplus import counts, only_counted
 from ibidem.dedupe.window import Window
-from ibidem_engines.engine import Found, Ranking, Search
+from ibidem_engines.engine import Ranking
 from ibidem_engines.exchange import Exchange
 from ibidem_ingest.errors import UsageError
-
-
-class Source(Protocol):
-    """Where a ranking, its documents and their duplicates come from."""
-
-    def window(self, depth: int) -> Exchange[Ranking]:
-        """Give the top of the ranking; called again, deeper, it gives the same ranking."""
-
-    def overrides(self) -> Sequence[Override]:
-        """Give readers' words; called once the window is there."""
-
-    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
-        """Look up signature values among what matches, or among all that the caller's filters let in."""
-
-    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
-        """Give the long signatures of documents; those that have none are left out."""
-
-    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
-        """Give documents as hits hold them; those that are gone are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """One page, checked.
-
-    Args:
-        request: How to group and show.
-        page: Which page, from 1.
-        size: Groups on a page.
-        tables: Names of the current idf tables; may be empty.
-        deepest: The most hits that a window may hold.
-    """
-
-    request: DedupeRequest
-    page: int
-    size: int
-    tables: Collection[str] = ()
-    deepest: int = DEEPEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +54,9 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
         asked: Which page.
     """
     request = asked.request
-    ranking, whole = yield from deep_enough(source, asked)
+    read = Reading(source, asked)
+    yield from read.deep_enough()
+    ranking, whole = read.ranking, read.window
     pages = Pages(whole.grouping, request.window, asked.size)
     window = whole.first(max(1, pages.used(asked.page)) * request.window)
     leads = pages.leads(asked.page)
@@ -109,63 +72,25 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
     window = yield from related(source, above.related.longs, lambda: behind(above, beyond, source.overrides()))
     groups = arrange(window, leads, request)
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
+    rest = yield from count(source, window, read.surplus, beyond.outside)
     stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])
-    told = account(window, groups, request, ranking.total, asked.tables, asked.deepest) | {
+    told = account(window, groups, request, ranking.total, asked.tables, asked.deepest, rest) | {
         "late": [
             each.as_json() for each, lead in zip(told_late, late_leads, strict=True) if unseen(each, lead, beyond)
         ],
         "capped": cut_off(groups, beyond),
     }
-    return GroupedPage(ranking, window, Page(window, groups, request, stored, beyond.outside).hits(), told)
+    return GroupedPage(ranking, window, Page(window, groups, request, stored, beyond.outside, rest).hits(), told)
 
 
-def deep_enough(source: Source, asked: Asked) -> Exchange[tuple[Ranking, Window]]:
-    """Read and group as many steps of the window as the page needs, or as there are."""
-    step = asked.request.window
-    steps = max(1, -(-min(asked.deepest, asked.page * asked.size) // step))
-    longs = Longs()
-    while True:
-        depth = min(asked.deepest, steps * step)
-        ranking = yield from source.window(depth)
-        grouped = partial(Window.of, ranking.hits, asked.request.policy, source.overrides(), longs=longs)
-        window = yield from related(source, longs, grouped)
-        filled = Pages(window.grouping, step, asked.size).needed(asked.page) is not None
-        if filled or len(ranking.hits) < depth or depth == asked.deepest:
-            return ranking, window
-        steps = further(steps, len(window.grouping.leads), asked.page * asked.size)
-
-
-def further(steps: int, groups: int, wanted: int) -> int:
-    """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
-
-    Copies of one text that fill a window would else be read again and again, in steps that are all too short.
-
-    >>> further(1, 8, 10), further(1, 1, 10)
-    (2, 20)
-    """
-    return 2 * steps * wanted // max(1, min(groups, wanted))
-
-
-def related(source: Source, longs: Longs, grouped: Callable[[], Window]) -> Exchange[Window]:
-    """Group a window, and again with the long signatures that were missing; at most levels none are.
-
-    Args:
-        source: Where these come from.
-        longs: Those that are there.
-        grouped: Groups the window with them.
-    """
-    while True:
-        window = grouped()
-        if not longs.missing:
-            return window
-        longs.take((yield from source.long_signatures(sorted(longs.missing))))
-
-
-def read_long(source: Source, window: Window, rows: Sequence[int]) -> Exchange[None]:
-    """Read the long signatures of rows, where they matter."""
-    window.read_long(rows)
-    if longs := window.related.longs.missing:
-        window.related.longs.take((yield from source.long_signatures(sorted(longs))))
+def count(
+    source: Source, window: Window, surplus: Sequence[str], outside: Collection[Name]
+) -> Exchange[dict[str, int]]:
+    """Count the copies that were left out of a window, by their groups."""
+    if not surplus:
+        return {}
+    found = yield from source.find(counts(surplus), everywhere=False)
+    return only_counted(window, surplus, found, outside)
 
 
 def unseen(told: Late, lead: int, beyond: Beyond) -> bool:

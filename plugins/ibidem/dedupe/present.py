@@ -24,6 +24,7 @@ class Page:
         request: How to show them.
         stored: The documents that are shown as hits hold them, by index and id.
         outside: Documents that a scope found and that do not match the query.
+        only_counted: How many further copies of a group's text match, by the group's id.
     """
 
     window: Window
@@ -31,6 +32,7 @@ class Page:
     request: DedupeRequest
     stored: Mapping[Name, Json]
     outside: frozenset[Name] = field(default_factory=frozenset)
+    only_counted: Mapping[str, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
         """Return the list: in `indent` duplicates follow their lead, in `collapse` they are inside it."""
@@ -68,6 +70,8 @@ class Page:
         notes = list(self.spoken(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
+        elif group.id in self.only_counted:
+            mark["only_counted"] = self.only_counted[group.id]
         if self.window.name(row) in self.outside:
             mark["outside"] = True
         if self.window.name(row) not in self.stored:

@@ -26,11 +26,11 @@ class Watched:
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
 
-    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """See `Engine.window`."""
         began = perf_counter()
         try:
-            return self._engine.window(query, size, cursor)
+            return self._engine.window(query, size, cursor, without)
         finally:
             self.window_s += perf_counter() - began
 

@@ -3,25 +3,26 @@
 Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from ibidem.dedupe import cursor as cursors
-from ibidem.dedupe.grouped_page import Asked, GroupedPage, grouped_page
+from ibidem.dedupe.grouped_page import GroupedPage, grouped_page
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.present import Json
+from ibidem.dedupe.source import Asked
 from ibidem.native.bucket_groups import BucketGroups, countable, leaves_the_query, named
 from ibidem.native.request import NativeSearch
 from ibidem.native.surroundings import NOWHERE, Surroundings, names_of
 from ibidem_engines import cursor as engine_cursors
-from ibidem_engines.dsl import ALL, ONLY_PACKED, by_id
+from ibidem_engines.dsl import ALL, ONLY_PACKED, by_id, leaving_out
 from ibidem_engines.engine import Found, Ranking, Search
 from ibidem_engines.exchange import Ask, Exchange
 from ibidem_engines.faults import Failure, failure_of
 from ibidem_engines.longvalues import long_values
-from ibidem_engines.lookup import LookUp
+from ibidem_engines.lookup import LookUp, carrying
 from ibidem_engines.ranking import ranked
 from ibidem_ingest.errors import UsageError
 
@@ -89,7 +90,13 @@ class NativeSource:
                 f"dedupe_window={self.asked.request.window} is more than the index allows",
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
-        return Asked(self.asked.request, self.asked.page, self.asked.size, deepest=deepest)
+        asked = self.asked
+        return Asked(asked.request, asked.page, asked.size, deepest=deepest, may_leave_out=self._each_by_itself())
+
+    def _each_by_itself(self) -> bool:
+        """Tell whether each document is ranked by itself, so that others can be left out."""
+        joined = "knn" in self.asked.ranking or "hybrid" in (self.asked.ranking.get("query") or {})
+        return not (joined or self.layout.pipelines or "search_pipeline" in self.asked.target.params)
 
     @property
     def cursor(self) -> str:
@@ -114,15 +121,18 @@ class NativeSource:
             self.layout = yield from self.around.layout(target.index, target.params)
             self._words = yield from self.around.overrides(names_of(target.index, self.layout))
 
-    def window(self, depth: int) -> Exchange[Ranking]:
+    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
         """See `Source.window`."""
+        body = self._body(depth)
+        if without:
+            body = leaving_out(body, carrying(self.layout.kinds, "content", list(without)))
         found = yield from ranked(
-            self.asked.target, self._body(depth), self.layout.most_hits, ids=self._ids or bool(self.layout.bare)
+            self.asked.target, body, self.layout.most_hits, ids=self._ids or bool(self.layout.bare)
         )
         check_whole(found.answer)
         if "sort" in self.asked.ranking:
             told = zip(found.hits, found.answer["hits"]["hits"], strict=True)
-            self.scores = {(hit.index, hit.id): each["_score"] for hit, each in told}
+            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in told}
         if not self.first:
             yield from self._learn(found.answer)
         return Ranking(found.hits, found.answer["hits"]["total"]["value"])

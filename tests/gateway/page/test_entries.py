@@ -27,6 +27,12 @@ def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
     assert (group.opened, [each.id for each in group.duplicates], group.hidden) == (False, ["b"], 0)
 
 
+def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
+    lead = hit("a", "rent", size=1, indent=0, only_counted=1)
+    (group,) = listed({"hits": {"hits": [lead]}, "dedupe": {"mode": "indent"}}, 1)
+    assert group.further == "1 further copy matched and counted, not listed"
+
+
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [

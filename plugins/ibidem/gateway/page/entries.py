@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 from ibidem.gateway.page.passages import Stretch, differing, marked
 from ibidem.linkedtext import readable
 from ibidem.reasons import counted
-from ibidem.response_words import Hit, Response, because, groups
+from ibidem.response_words import Hit, Response, because, counted_besides, groups
 
 PASSAGE = 300
 WEB = ("http", "https")
@@ -62,6 +62,7 @@ class Group:
         lead: The document that leads.
         duplicates: Those that are shown below it.
         hidden: How many are not shown.
+        further: How many copies were counted besides, in words.
         opened: Whether they are seen at once.
     """
 
@@ -70,6 +71,7 @@ class Group:
     lead: Entry
     duplicates: Sequence[Entry]
     hidden: int
+    further: str
     opened: bool
 
     @property
@@ -107,6 +109,7 @@ def group_of(number: int, lead: Hit, duplicates: Sequence[Hit], *, opened: bool)
         lead=leading(lead),
         duplicates=[duplicate(hit, lead) for hit in duplicates],
         hidden=int(mark.get("size", 1)) - 1 - len(duplicates),
+        further=counted_besides(lead),
         opened=opened,
     )
 

@@ -106,7 +106,7 @@ def more(response: Any, state: PageState) -> bool:
     if told["mode"] == "off":
         return bool(state.page * state.size < told["documents"]["matched"])
     seen = state.page * state.size < told["groups"]["in_window"]
-    return bool(seen or (told["documents"]["beyond_window"] and state.sort == "relevance" and not told.get("limited")))
+    return bool(seen or (not told["groups"]["exact"] and state.sort == "relevance" and not told.get("limited")))
 
 
 @router.get("/export.{ending}")
@@ -118,7 +118,9 @@ def export(ending: str, engine: CallersEngine, given: WithGiven, asked: Annotate
         )
     state = replace(asked.state(), dedupe="indent", page=1)
     request = state.request()
-    found = examined(engine, state.query(), request, size=request.window, tables=tables_of(given), order=state.sort)
+    found = examined(
+        engine, state.query(), request, size=request.window, tables=tables_of(given), order=state.sort, all_copies=True
+    )
     media, write = FORMATS[ending]
     name = {"content-disposition": f'attachment; filename="ibidem.{ending}"', "cache-control": "private, no-store"}
     return Response(write(rows(found.response)), media_type=media, headers=name)

@@ -1,0 +1,118 @@
+"""Reading a ranking as deep as a page of groups needs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from ibidem.dedupe.longs import Longs
+from ibidem.dedupe.paging import Pages
+from ibidem.dedupe.source import Asked, Source
+from ibidem.dedupe.surplus import copies, in_surplus, left_out
+from ibidem.dedupe.window import Window
+from ibidem_engines.engine import Ranking
+from ibidem_engines.exchange import Exchange
+
+
+class Reading:
+    """The top of a ranking, deeper with each request.
+
+    What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes. Which
+    they are depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
+
+    Args:
+        source: Where from.
+        asked: For which page.
+    """
+
+    def __init__(self, source: Source, asked: Asked) -> None:
+        self.ranking = Ranking((), 0)
+        self.window = Window.of((), asked.request.policy)
+        self.surplus: tuple[str, ...] = ()
+        self._source = source
+        self._asked = asked
+        self._step = asked.request.window
+        self._longs = Longs()
+        self._ended = False
+
+    def deep_enough(self) -> Exchange[None]:
+        """Read as many steps of the window as the page needs, or as there are."""
+        deepest, wanted = self._asked.deepest, self._asked.page * self._asked.size
+        steps = max(1, -(-min(deepest, wanted) // self._step))
+        while True:
+            depth, known = min(deepest, steps * self._step), self.surplus
+            yield from self._read(depth)
+            if self._ended or len(self.ranking.hits) >= depth:
+                if self._done(depth):
+                    return
+                groups = len(self.window.grouping.leads)
+                steps = steps + 1 if self.surplus != known else further(steps, groups, wanted)
+
+    def _done(self, depth: int) -> bool:
+        """Tell whether no request would add to the page, or none is possible."""
+        filled = Pages(self.window.grouping, self._step, self._asked.size).needed(self._asked.page) is not None
+        return filled or self._ended or depth == self._asked.deepest
+
+    def _read(self, depth: int) -> Exchange[None]:
+        """Read down to a depth, and leave out what is only counted."""
+        yield from self._hits(depth)
+        yield from self._group()
+        if not self._asked.may_leave_out or (depth == self._step and self._done(depth)):
+            return
+        found = in_surplus(self.window, self._source.overrides())
+        self.surplus = tuple(found)
+        if rows := left_out(found, self._step):
+            hits = self.ranking.hits
+            self.ranking = replace(self.ranking, hits=[hit for row, hit in enumerate(hits) if row not in rows])
+            yield from self._group()
+
+    def _hits(self, depth: int) -> Exchange[None]:
+        """Read hits down to a depth: all anew, or those that follow the ones that were read, without surplus."""
+        if not self.surplus:
+            self.ranking = yield from self._source.window(depth)
+            self._ended = len(self.ranking.hits) < depth
+            return
+        rows = copies(self.window)
+        size = depth - sum(len(rows.get(content, ())) for content in self.surplus)
+        found = yield from self._source.window(size, self.surplus)
+        self._ended = len(found.hits) < size
+        known = {(hit.index, hit.id) for hit in self.ranking.hits}
+        fresh = [hit for hit in found.hits if (hit.index, hit.id) not in known]
+        self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *fresh][:depth])
+
+    def _group(self) -> Exchange[None]:
+        overrides, hits = self._source.overrides(), self.ranking.hits
+        grouped = partial(Window.of, hits, self._asked.request.policy, overrides, longs=self._longs)
+        self.window = yield from related(self._source, self._longs, grouped)
+
+
+def further(steps: int, groups: int, wanted: int) -> int:
+    """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
+
+    Copies of one text that fill a window would else be read again and again, in steps that are all too short.
+
+    >>> further(1, 8, 10), further(1, 1, 10)
+    (2, 20)
+    """
+    return 2 * steps * wanted // max(1, min(groups, wanted))
+
+
+def related(source: Source, longs: Longs, grouped: Callable[[], Window]) -> Exchange[Window]:
+    """Group a window, and again with the long signatures that were missing; at most levels none are.
+
+    Args:
+        source: Where these come from.
+        longs: Those that are there.
+        grouped: Groups the window with them.
+    """
+    while True:
+        window = grouped()
+        if not longs.missing:
+            return window
+        longs.take((yield from source.long_signatures(sorted(longs.missing))))
+
+
+def read_long(source: Source, window: Window, rows: Sequence[int]) -> Exchange[None]:
+    """Read the long signatures of rows, where they matter."""
+    window.read_long(rows)
+    if longs := window.related.longs.missing:
+        window.related.longs.take((yield from source.long_signatures(sorted(longs))))

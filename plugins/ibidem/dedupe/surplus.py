@@ -1,0 +1,79 @@
+"""Surplus: of texts of which very many copies match, those copies that are counted and not read.
+
+Whatever stands in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
+read, every further one would only join the group that they are in; a story that was printed a hundred thousand times
+would else be read to the last hit that a window may hold, and hide what stands behind it.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.window import Window
+from ibidem_engines.engine import Found, Search
+
+MANY = 100
+"""Copies of a text from which on further ones are surplus."""
+
+
+def in_surplus(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
+    """Return the rows of the texts whose further copies are surplus, by their content hash.
+
+    All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
+    one of them apart from it, and no reader's word.
+
+    Args:
+        window: The hits that were read.
+        overrides: Readers' words, those about documents that were not read too.
+    """
+    kept_apart = {name for word in overrides if word.verdict == "not" for name in (word.a, word.b)}
+    return {
+        content: rows
+        for content, rows in copies(window).items()
+        if len(rows) >= MANY and takes_all(window, rows[0]) and window.name(rows[0]) not in kept_apart
+    }
+
+
+def takes_all(window: Window, row: int) -> bool:
+    """Tell whether a row is a lead that every copy of its text joins, whatever else the copy holds."""
+    return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
+
+
+def copies(window: Window) -> Mapping[str, Sequence[int]]:
+    """Return the rows of each text by its content hash, in rank order; those without words aside."""
+    hashes = window.columns.content.astype("<u8").tobytes().hex()
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for row in range(len(window.hits)):
+        if window.columns.length[row]:
+            found[f"ch1:{hashes[32 * row : 32 * row + 32]}"].append(row)
+    return found
+
+
+def left_out(found: Mapping[str, Sequence[int]], step: int) -> set[int]:
+    """Return the rows that are only counted: copies beyond the first step and beyond the first hundred."""
+    return {row for rows in found.values() for row in rows[MANY:] if row >= step}
+
+
+def counts(contents: Iterable[str]) -> list[Search]:
+    """Return the look-ups that count the documents of each text."""
+    return [Search({"content": [content]}, limit=0) for content in contents]
+
+
+def only_counted(
+    window: Window, contents: Iterable[str], found: Sequence[Found], outside: Collection[Name] = ()
+) -> dict[str, int]:
+    """Say how many copies of each text were counted and not read, by the id of its group.
+
+    Args:
+        window: The page's hits, and what a scope found.
+        contents: Content hashes.
+        found: The answers to `counts`.
+        outside: Documents that a scope found and that do not match.
+    """
+    rows = copies(window)
+    told = {}
+    for content, each in zip(contents, found, strict=True):
+        read = [row for row in rows.get(content, ()) if window.name(row) not in outside]
+        if read and each.same > len(read):
+            told[window.group_id(read[0])] = each.same - len(read)
+    return told
