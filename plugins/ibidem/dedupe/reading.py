@@ -16,8 +16,8 @@ from ibidem_engines.exchange import Exchange
 class Reading:
     """The top of a ranking, deeper with each request.
 
-    What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes. Which
-    they are depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
+    What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes.
+    Which they are depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 
     Args:
         source: Where from.
