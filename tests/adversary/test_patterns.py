@@ -7,10 +7,8 @@ import pytest
 from adversary.patterns import CHARACTERS, METHODS, Expression, expressions, made_while_running, withstands
 from ibidem_engines import passages
 from ibidem_engines.query import Phrase
-from ibidem_ingest.readers import html
 
 BOUNDED = {
-    html._CHARSET.pattern.decode(): 4_096,
     passages._SENTENCE_END.pattern: passages.BEFORE,
 }
 """Expressions that are used on so many characters at most, wherever they are used."""

@@ -15,7 +15,7 @@ from ibidem_ingest.readers.text import EMPTY, content, first_line
 NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"
 
 _CHARSET = re.compile(
-    rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)""", re.IGNORECASE
+    rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+["']?\s*+([A-Za-z0-9_:.-]+)""", re.IGNORECASE
 )
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
 # Form feeds are white space in HTML; the other control characters are errors that no tree holds.

@@ -1,0 +1,1 @@
+"""A tombstone outlives the engine's own memory of a deletion."""
