@@ -37,11 +37,14 @@ ARITHMETIC = [
 SECONDS, MEGABYTES = 30, 2_048
 """What one input may take."""
 
+PART = 20_000
+"""Inputs of a process: while it observes, what it holds grows by up to some ten thousand bytes with each."""
+
 LONGEST = 8_192
 """Bytes of an input; examples may be longer."""
 
 KEPT = ROOT / "docs" / "figures" / "fuzz.md"
-ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|", re.MULTILINE)
+ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (.+) \|$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ class Fed:
         inputs: How many it was fed.
         crashes: How many ended it in an error that is not ours, or took too much.
         seconds: How long that took.
-        peak: Most memory of the process, in MB.
+        peak: Most memory of a process, in MB.
+        commit: What was fed.
     """
 
     name: str
@@ -61,6 +65,7 @@ class Fed:
     crashes: int
     seconds: int
     peak: int
+    commit: str
 
 
 def main() -> None:
@@ -85,7 +90,15 @@ def main() -> None:
 
 
 def fed(name: str, inputs: int, seed: int) -> Fed:
-    """Feed one target in a process of its own, and read what that says at its end."""
+    """Feed one target, each part of the inputs from a seed of its own."""
+    sizes = [min(PART, inputs - at) for at in range(0, inputs, PART)]
+    parts = [part(name, size, seed + number) for number, size in enumerate(sizes)]
+    counted = [sum(column) for column in zip(*(each[:3] for each in parts), strict=True)]
+    return Fed(name, *counted, max(each[3] for each in parts), measured.commit())
+
+
+def part(name: str, inputs: int, seed: int) -> tuple[int, int, int, int]:
+    """Feed some inputs in a process of their own, and read what that says at its end: those of `Fed`."""
     command = [sys.executable, __file__, "--here", name, "--inputs", str(inputs), "--seed", str(seed)]
     with tempfile.TemporaryDirectory(prefix="ibidem-fuzz-") as folder:  # it ends without removing its own
         environment = os.environ | {"TMPDIR": folder}
@@ -95,7 +108,7 @@ def fed(name: str, inputs: int, seed: int) -> Fed:
     if "stat::number_of_executed_units" not in said or re.search(r"SUMMARY: libFuzzer", said):
         sys.stderr.write(said[-6_000:])
         found += 1
-    return Fed(name, _stat(said, "number_of_executed_units"), found, _took(said), _stat(said, "peak_rss_mb"))
+    return _stat(said, "number_of_executed_units"), found, _took(said), _stat(said, "peak_rss_mb")
 
 
 def feed(name: str, inputs: int, seed: int) -> None:
@@ -155,7 +168,7 @@ def _took(said: str) -> int:
 
 def write(done: Sequence[Fed], order: Sequence[str]) -> None:
     """Put the figures on their page."""
-    kept = {name: Fed(name, *map(whole, figures)) for name, *figures in ROW.findall(told_before())}
+    kept = {name: Fed(name, *map(whole, figures), commit) for name, *figures, commit in ROW.findall(told_before())}
     kept |= {each.name: each for each in done}
     rows = [kept[name] for name in order if name in kept]
     measured.write(
@@ -166,9 +179,9 @@ def write(done: Sequence[Fed], order: Sequence[str]) -> None:
             f"reach. A crash is an error that is not the project's own, an input that takes over {SECONDS} seconds, or",
             f"{MEGABYTES:,} MB of memory.",
             "",
-            "| parser | inputs | crashes | seconds | most memory, MB |",
-            "|---|---|---|---|---|",
-            *(f"| `{e.name}` | {e.inputs:,} | {e.crashes:,} | {e.seconds:,} | {e.peak:,} |" for e in rows),
+            "| parser | inputs | crashes | seconds | most memory, MB | commit |",
+            "|---|---|---|---|---|---|",
+            *(f"| `{e.name}` | {e.inputs:,} | {e.crashes:,} | {e.seconds:,} | {e.peak:,} | {e.commit} |" for e in rows),
             "",
             f"Together: {sum(each.inputs for each in rows):,} inputs, {sum(each.crashes for each in rows):,} crashes.",
         ],
