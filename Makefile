@@ -19,7 +19,7 @@ demo: install
 	$(BIN)/ibidem demo
 
 test: install
-	$(BIN)/pytest --durations=10
+	PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --durations=10
 
 quick: install
 	$(BIN)/pytest -m "not server" --quiet --numprocesses auto --dist loadfile

@@ -1,24 +1,50 @@
-"""Start servers by hand and keep them until Ctrl-C: `python -m servers opensearch redis` in the folder `tests`."""
+"""Start servers by hand: `python -m servers opensearch redis` in the folder `tests` keeps them until Ctrl-C.
 
+With a command behind `--` it is run with their addresses, as `make test` does, so that several processes share them.
+"""
+
+import os
 import signal
+import subprocess
 import sys
+from collections.abc import Sequence
 
+from servers.missing import Missing
 from servers.session import PREPARE, Servers, variable
 
 ENDS = {signal.SIGINT, signal.SIGTERM}
 
 
-def main(names: list[str]) -> None:
-    """Start the named servers, all four when none is named, and print their addresses for the environment."""
+def main(given: Sequence[str]) -> int:
+    """Start the named servers, all four when none is named; print their addresses, or run a command with them."""
+    at = list(given).index("--") if "--" in given else len(given)
+    names, command = given[:at], given[at + 1 :]
     servers = Servers(names or PREPARE)
     try:
-        for name in sorted(servers.wanted):
-            sys.stdout.write(f"export {variable(name)}={servers.url(name)}\n")
-        sys.stdout.flush()
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
-        signal.sigwait(ENDS)
+        return run(servers, command) if command else keep(servers)
     finally:
         servers.stop()
 
 
-main(sys.argv[1:])
+def keep(servers: Servers) -> int:
+    """Print addresses for the environment, and wait."""
+    for name in sorted(servers.wanted):
+        sys.stdout.write(f"export {variable(name)}={servers.url(name)}\n")
+    sys.stdout.flush()
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
+    signal.sigwait(ENDS)
+    return 0
+
+
+def run(servers: Servers, command: Sequence[str]) -> int:
+    """Run a command; what cannot be started is left to it, to say so."""
+    environment = dict(os.environ)
+    for name in sorted(servers.wanted):
+        try:
+            environment[variable(name)] = servers.url(name)
+        except Missing as missing:
+            sys.stderr.write(f"{name}: {missing}\n")
+    return subprocess.run(command, env=environment, check=False).returncode
+
+
+sys.exit(main(sys.argv[1:]))

@@ -1,5 +1,7 @@
 """Servers are found by address first, started at most once, and their absence is never passed over in silence."""
 
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -51,6 +53,13 @@ def test_all_that_are_wanted_start_together_and_one_that_cannot_harms_no_other()
     assert servers.url("redis") == "started://"
     assert servers.missing == {"rabbitmq": "no such program"}
     servers.stop()
+
+
+def test_a_command_is_run_with_the_addresses_and_its_end_is_told() -> None:
+    environment = {"IBIDEM_TEST_REDIS": "redis://elsewhere", "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo $IBIDEM_TEST_REDIS; exit 3"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.returncode) == ("redis://elsewhere\n", 3)
 
 
 @pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)])
