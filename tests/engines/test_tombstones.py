@@ -1,1 +1,76 @@
-"""A tombstone outlives the engine's own memory of a deletion."""
+"""A tombstone outlives what a search engine itself remembers of a deletion."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+
+import pytest
+
+from ibidem_engines.engine import Engine, Fate, Record
+from ibidem_engines.opening import open_engine
+from servers.indices import ask, names, remove_indices
+
+pytestmark = pytest.mark.parametrize(
+    "scheme", [pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")]
+)
+INDEX = f"tombstones-{os.getpid()}"
+SOON = json.dumps({"index": {"gc_deletes": "1ms"}})
+
+
+@pytest.fixture
+def served(request: pytest.FixtureRequest, scheme: str) -> str:
+    address: str = request.getfixturevalue(scheme)
+    return address
+
+
+@pytest.fixture
+def engine(served: str) -> Iterator[Engine]:
+    opened = open_engine(served, INDEX)
+    opened.create()
+    yield opened
+    opened.close()
+    remove_indices(served, INDEX)
+
+
+def forget(address: str) -> None:
+    """Have the server forget every deletion, and prove it: an older version of a deleted document is let in."""
+    ask(address, "PUT", f"/{INDEX}/_settings", SOON)
+    for number in count():
+        probe = f"/{INDEX}/_doc/probe{number}?version_type=external&refresh=true&version="
+        ask(address, "PUT", f"{probe}5", "{}")
+        ask(address, "DELETE", f"{probe}6")
+        time.sleep(0.1)
+        ask(address, "POST", f"/{INDEX}/_flush?force=true")
+        ask(address, "POST", f"/{INDEX}/_forcemerge?max_num_segments=1")
+        ask(address, "POST", f"/{INDEX}/_refresh")
+        try:
+            ask(address, "PUT", f"{probe}2", "{}")
+        except RuntimeError as error:
+            assert "version_conflict" in str(error)  # noqa: PT017 - it is asked again until it has forgotten
+            continue
+        ask(address, "DELETE", f"/{INDEX}/_doc/probe{number}?refresh=true")
+        return
+
+
+def reopen(address: str) -> None:
+    """Close the index and its ledgers, and open them again."""
+    for what in ("_close", "_open"):
+        ask(address, "POST", f"/{names(INDEX)}/{what}?ignore_unavailable=true")
+    ask(address, "GET", f"/_cluster/health/{INDEX}*?wait_for_status=yellow&timeout=50s")
+
+
+def test_an_older_version_stays_out_when_the_server_has_long_forgotten_the_deletion(
+    engine: Engine, served: str, record: Callable[..., Record]
+) -> None:
+    engine.write([record("a", version=1), record("b", version=1)])
+    assert [each.fate for each in engine.delete(["a", "never"], 3)] == [Fate.DELETED, Fate.MISSING]
+    engine.refresh()
+    for forgotten in (forget, reopen):
+        forgotten(served)
+        late = [record("a", version=2), record("a", version=3), record("never", version=3)]
+        assert [each.fate for each in engine.write(late)] == [Fate.STALE] * 3
+        engine.refresh()
+        assert [hit.id for part in engine.scan() for hit in part] == ["b"]
+    assert engine.write([record("a", version=4)])[0].fate is Fate.INDEXED
