@@ -18,6 +18,7 @@ from ibidem_ingest.readers.extra import require
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_workers.app import answers
+from ibidem_workers.kept_apart import kept_apart
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.settings import Settings, masked, shown
 
@@ -78,7 +79,11 @@ def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
     broker = of_broker(settings)
     yield broker
     if settings.queue_folder is not None and broker.ok:
-        yield from of_workers(settings)
+        yield of_workers(settings)
+    if broker.ok:
+        yield from of_messages(settings)
+    if broker.ok and settings.broker.startswith("redis"):
+        yield from of_redis(settings)
     yield from of_readers()
     yield of_gateway()
 
@@ -102,6 +107,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
         what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
         yield Check("schema", ok=False, what=what, remedy="write it anew with: ibidem backfill --into NAME")
         return
+    yield of_dead_letters(opened)
     tables = Tables(settings.tables)
     yield from of_signatures(info, tables)
     yield from of_languages(opened, tables)
@@ -111,6 +117,17 @@ def first_documents(engine: Engine) -> list[Document]:
     """Read the documents that were written first."""
     hits = next(iter(engine.scan()), [])[:FIRST]
     return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
+
+
+def of_dead_letters(opened: Callable[[], Engine]) -> Check:
+    """Count the documents that could not be ingested."""
+    try:
+        with closing(opened()) as engine:
+            count = engine.count("dead")
+    except IbidemError as error:
+        return Check("dead letters", ok=False, what=error.what, remedy=error.remedy)
+    what = counted(count, "document could not be ingested", "documents could not be ingested")
+    return Check("dead letters", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
 
 
 def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
@@ -180,18 +197,55 @@ def of_broker(settings: Settings) -> Check:
     return Check("broker", ok=True, what=masked(settings.broker))
 
 
-def of_workers(settings: Settings) -> Iterator[Check]:
-    """Look who works on the file queue, what waits in it, and whether others wrote into it."""
+def of_workers(settings: Settings) -> Check:
+    """Look who works on the file queue, and what waits in it."""
     folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     waiting, at_work = folder.waiting(), folder.workers()
     what = f"{at_work} at work, {counted(waiting, 'batch', 'batches')} waiting"
     if waiting and not at_work:
-        yield Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
-    else:
-        yield Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
-    if given_up := len(list(folder.given_up.iterdir())):
-        what = f"{counted(given_up, 'message')} that no submitter has sent, in {folder.given_up}"
-        yield Check("messages", ok=False, what=what, remedy="look who else writes into the queue, then remove them")
+        return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
+    return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
+
+
+def of_messages(settings: Settings) -> Iterator[Check]:
+    """Look whether messages were kept apart that no worker carried out."""
+    try:
+        apart = kept_apart(settings)
+    except IbidemError as error:
+        yield Check("messages", ok=False, what=error.what, remedy=error.remedy)
+        return
+    if apart.count:
+        what = f"{counted(apart.count, 'message')} {apart.what}, in {apart.where}"
+        yield Check("messages", ok=False, what=what, remedy=f"look who else writes into the queue, then {apart.remedy}")
+
+
+def of_redis(settings: Settings) -> Iterator[Check]:
+    """Look whether Redis keeps what it is sent, and gives nothing of it away when its memory is full."""
+    try:
+        from ibidem_workers.redis_queue import configuration  # noqa: PLC0415 - its client is an extra
+
+        told = configuration(settings.broker, *LASTING)
+    except IbidemError as error:
+        yield Check("redis", ok=False, what=error.what, remedy=error.remedy)
+        return
+    if told.keys() != LASTING.keys():
+        wanted = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
+        what = "the server does not tell this user how it keeps what it is sent"
+        yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {wanted}")
+        return
+    wrong = {name: value for name, value in told.items() if value != LASTING[name][0]}
+    for name, value in wrong.items():
+        right, loss = LASTING[name]
+        yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {right}")
+    if not wrong:
+        yield Check("redis", ok=True, what="it keeps what it is sent")
+
+
+LASTING = {
+    "appendonly": ("yes", "batches since its last snapshot are lost when it is killed"),
+    "maxmemory-policy": ("noeviction", "it may throw batches away when its memory is full"),
+}
+"""What Redis has to be set to, and what is lost otherwise."""
 
 
 def of_readers() -> Iterator[Check]:

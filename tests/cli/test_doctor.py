@@ -11,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from redis import Redis
 
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.idf.table import Table
@@ -18,9 +19,11 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.app import make_app
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.settings import load
+from servers import redis as redis_server
 from servers.between import Answer as Said
 from servers.between import between
 from servers.indices import ask, remove_indices
+from servers.process import Process
 
 from .conftest import Answer, Run
 
@@ -87,6 +90,40 @@ def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer)
     (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "messages")
     assert not check["ok"]
     assert "1 message that no submitter has sent" in check["what"]
+
+
+def found_of(answer: Answer, name: str) -> list[dict[str, object]]:
+    return [check for check in answer("doctor")["checks"] if check["name"] == name]
+
+
+@pytest.mark.server("redis")
+def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer: Answer, monkeypatch) -> None:
+    server = Process("redis", redis_server.prepare)
+    try:
+        monkeypatch.setenv("IBIDEM_BROKER", server.wait())
+        client = Redis.from_url(server.launch.url)
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        told = found_of(answer, "redis")
+        assert [check["remedy"] for check in told] == ["set appendonly yes", "set maxmemory-policy noeviction"]
+        assert [check["ok"] for check in told] == [False, False]
+        client.config_set("appendonly", "yes")
+        client.config_set("maxmemory-policy", "noeviction")
+        (check,) = found_of(answer, "redis")
+        assert (check["ok"], check["what"]) == (True, "it keeps what it is sent")
+        client.execute_command("ACL", "SETUSER", "default", "-config")
+        (check,) = found_of(answer, "redis")
+        assert check["ok"]
+        assert "does not tell" in str(check["what"])
+        assert "appendonly yes, maxmemory-policy noeviction" in str(check["remedy"])
+    finally:
+        server.stop()
+
+
+def test_doctor_counts_dead_letters(run: Run, answer: Answer) -> None:
+    assert [check["what"] for check in found_of(answer, "dead letters")] == ["0 documents could not be ingested"]
+    with closing(open_engine(load().address, load().index)) as engine:
+        engine.note("dead", {"a": {"why": "none"}})
+    assert [check["what"] for check in found_of(answer, "dead letters")] == ["1 document could not be ingested"]
 
 
 class Misconfigured:

@@ -7,7 +7,7 @@ message is taken and noted in one step, its idle time is a lease, and the server
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,10 +15,12 @@ from kombu.transport.redis import get_redis_error_classes
 from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
+from ibidem_engines.errors import Unavailable
 from ibidem_workers import leased_queue
 from ibidem_workers.heart import Heart
 from ibidem_workers.lease import new_holder
 from ibidem_workers.leased_queue import MAX_WAIT, Taken
+from ibidem_workers.settings import masked
 
 GROUP = "workers"
 PREFIX = "ibidem:"
@@ -164,6 +166,47 @@ def connected(url: str) -> Redis:
 def stream(url: str, queue: str, seconds: float) -> Stream:
     """Open the stream of a queue, to be looked at from outside."""
     return Stream(connected(url), PREFIX + queue, seconds)
+
+
+def given_up(url: str, queue: str) -> tuple[str, int]:
+    """Name the stream of what no worker can carry out, and count what is in it.
+
+    Raises:
+        Unavailable: The server does not answer.
+    """
+    key = PREFIX + queue + GIVEN_UP
+    with asked(url) as client:
+        return key, int(client.xlen(key))
+
+
+def configuration(url: str, *names: str) -> dict[str, str]:
+    """Read some of the server's settings; those that it tells nobody, or not this user, are left out.
+
+    Raises:
+        Unavailable: The server does not answer.
+    """
+    told: dict[str, str] = {}
+    with asked(url) as client:
+        for name in names:
+            with contextlib.suppress(ResponseError):
+                told |= client.config_get(name)
+    return told
+
+
+@contextlib.contextmanager
+def asked(url: str) -> Iterator[Any]:
+    """Open a client for some questions.
+
+    Raises:
+        Unavailable: The server does not answer.
+    """
+    client = connected(url)
+    try:
+        yield client
+    except (RedisError, OSError) as error:
+        raise Unavailable(f"the broker {masked(url)} does not answer: {error}", "start it, or try again") from error
+    finally:
+        client.close()
 
 
 def _fields(message: bytes, tries: int) -> dict[str, Any]:
