@@ -99,16 +99,24 @@ def copies(count: int, others: int, docket: str = "") -> Made:
     return Made([*values, *(value(signatures(10 + at), f"o{at}") for at in range(others))])
 
 
-def test_copies_that_fill_the_window_cost_one_more_request_and_a_count() -> None:
+def test_copies_that_fill_the_window_cost_one_more_request() -> None:
     engine = Listed(copies(9_000, 50))
     found = page(engine, size=10)
-    assert engine.asked == {"window": 2, "find": 1, "fetch": 1}
+    assert engine.asked == {"window": 2, "fetch": 1}
     assert found["dedupe"]["documents"] == {"matched": 9_050, "in_window": 550, "beyond_window": 8_500, "on_page": 509}
     assert found["dedupe"]["only_counted"] == [
         {"group": found["hits"]["hits"][0]["_dedupe"]["group"], "documents": 8_500}
     ]
     assert found["hits"]["hits"][0]["_dedupe"]["only_counted"] == 8_500
     assert found["dedupe"]["groups"] == {"in_window": 51, "on_page": 10, "exact": True}
+
+
+def test_copies_of_several_texts_are_counted_each_by_itself() -> None:
+    values = [value(signatures(at % 2), f"c{at}") for at in range(900)]
+    engine = Listed(Made([*values, *(value(signatures(10 + at), f"o{at}") for at in range(20))]))
+    found = page(engine, size=10)
+    assert [each["documents"] for each in found["dedupe"]["only_counted"]] == [200, 200]
+    assert engine.asked == {"window": 2, "find": 1, "fetch": 1}
 
 
 def test_a_page_that_its_first_step_fills_counts_nothing() -> None:

@@ -1,11 +1,10 @@
 """A page of groups: the window as deep as the page needs, its leads' duplicates beyond, and the documents shown."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ibidem.dedupe.account import Late, account, late
 from ibidem.dedupe.arrangement import Group, arrange
-from ibidem.dedupe.overrides import Name
 from ibidem.dedupe.paging import Pages
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.present import Json, Page
@@ -72,7 +71,7 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
     window = yield from related(source, above.related.longs, lambda: behind(above, beyond, source.overrides()))
     groups = arrange(window, leads, request)
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
-    rest = yield from count(source, window, read.surplus, beyond.outside)
+    rest = only_counted(window, (yield from matching(source, read)), beyond.outside)
     stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])
     told = account(window, groups, request, ranking.total, asked.tables, asked.deepest, rest) | {
         "late": [
@@ -83,14 +82,11 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
     return GroupedPage(ranking, window, Page(window, groups, request, stored, beyond.outside, rest).hits(), told)
 
 
-def count(
-    source: Source, window: Window, surplus: Sequence[str], outside: Collection[Name]
-) -> Exchange[dict[str, int]]:
-    """Count the copies that were left out of a window, by their groups."""
-    if not surplus:
-        return {}
-    found = yield from source.find(counts(surplus), everywhere=False)
-    return only_counted(window, surplus, found, outside)
+def matching(source: Source, read: Reading) -> Exchange[dict[str, int]]:
+    """Count the documents that match of each text whose further copies were left out."""
+    unknown = [content for content in read.surplus if content not in read.matching]
+    found = (yield from source.find(counts(unknown), everywhere=False)) if unknown else ()
+    return read.matching | {content: each.same for content, each in zip(unknown, found, strict=True)}
 
 
 def unseen(told: Late, lead: int, beyond: Beyond) -> bool:

@@ -16,8 +16,9 @@ from ibidem_engines.exchange import Exchange
 class Reading:
     """The top of a ranking, deeper with each request.
 
-    What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes.
-    Which they are depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
+    What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes, and
+    `matching` how many documents with one of these match, as far as a request told it. Which copies are left out
+    depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 
     Args:
         source: Where from.
@@ -28,6 +29,7 @@ class Reading:
         self.ranking = Ranking((), 0)
         self.window = Window.of((), asked.request.policy)
         self.surplus: tuple[str, ...] = ()
+        self.matching: dict[str, int] = {}
         self._source = source
         self._asked = asked
         self._step = asked.request.window
@@ -74,6 +76,8 @@ class Reading:
         rows = copies(self.window)
         size = depth - sum(len(rows.get(content, ())) for content in self.surplus)
         found = yield from self._source.window(size, self.surplus)
+        if len(self.surplus) == 1:
+            self.matching[self.surplus[0]] = self.ranking.total - found.total
         self._ended = len(found.hits) < size
         known = {(hit.index, hit.id) for hit in self.ranking.hits}
         fresh = [hit for hit in found.hits if (hit.index, hit.id) not in known]

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ibidem.dedupe.overrides import Name, Override
 from ibidem.dedupe.window import Window
-from ibidem_engines.engine import Found, Search
+from ibidem_engines.engine import Search
 
 MANY = 100
 """Copies of a text from which on further ones are surplus."""
@@ -59,21 +59,18 @@ def counts(contents: Iterable[str]) -> list[Search]:
     return [Search({"content": [content]}, limit=0) for content in contents]
 
 
-def only_counted(
-    window: Window, contents: Iterable[str], found: Sequence[Found], outside: Collection[Name] = ()
-) -> dict[str, int]:
+def only_counted(window: Window, matching: Mapping[str, int], outside: Collection[Name] = ()) -> dict[str, int]:
     """Say how many copies of each text were counted and not read, by the id of its group.
 
     Args:
         window: The page's hits, and what a scope found.
-        contents: Content hashes.
-        found: The answers to `counts`.
+        matching: How many documents with each content hash match.
         outside: Documents that a scope found and that do not match.
     """
     rows = copies(window)
     told = {}
-    for content, each in zip(contents, found, strict=True):
+    for content, count in matching.items():
         read = [row for row in rows.get(content, ()) if window.name(row) not in outside]
-        if read and each.same > len(read):
-            told[window.group_id(read[0])] = each.same - len(read)
+        if read and count > len(read):
+            told[window.group_id(read[0])] = count - len(read)
     return told
