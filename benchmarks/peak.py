@@ -1,0 +1,136 @@
+"""How much memory signing one document takes at most, whatever it looks like.
+
+    python benchmarks/peak.py [--characters N] [--shapes NAME …] [--write]
+
+A document of the longest allowed length, in shapes that are as hard as we know: each is signed in a process of its own,
+whose most memory the kernel tells, less what it held before. Ordinary prose of the same length stands beside them.
+"""
+
+import argparse
+import random
+import subprocess
+import sys
+import tempfile
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import measured
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
+
+LONGEST = 10_000_000
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+RNG = random.Random(11)  # noqa: S311 - made-up data keeps no secret
+
+
+def main() -> None:
+    """Sign each shape in a process of its own, and print what that takes."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--characters", type=int, default=LONGEST)
+    parser.add_argument("--shapes", nargs="*", choices=SHAPES, default=list(SHAPES))
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.here:
+        print(peak(asked.here, asked.characters))
+        return
+    lines = []
+    for line in taken(asked.shapes, asked.characters):
+        print(line, flush=True)
+        lines.append(line)
+    if asked.write:
+        measured.write("peak", "The memory that one document takes", [*told(asked.characters), *lines])
+
+
+def told(characters: int) -> list[str]:
+    """Say what was measured."""
+    return [
+        f"Megabytes that a process holds at most while it signs one document of {characters:,} characters, with the",
+        "interpreter, the libraries and the table of word frequencies; then what of this the document takes, in all",
+        "and for a million characters.",
+        "",
+    ]
+
+
+def taken(shapes: list[str], characters: int) -> Iterator[str]:
+    """Measure shape by shape."""
+    yield from ("| shape | most, MB | the document, MB | per million characters, MB |", "|---|---|---|---|")
+    with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
+        path = Path(folder) / "text"
+        for shape in shapes:
+            path.write_text(SHAPES[shape](characters)[:characters], encoding="utf-8", newline="")
+            command = [sys.executable, __file__, "--characters", str(characters), "--here", str(path)]
+            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            most, own = map(float, said.split())
+            yield f"| {shape} | {most:,.0f} | {own:,.0f} | {own * 1e6 / characters:.0f} |"
+
+
+def peak(path: Path, characters: int) -> str:
+    """Sign a document in this process.
+
+    Returns:
+        The megabytes that it held at most, and by how much that is more than before.
+    """
+    with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
+        tables = Tables(Path(folder))
+        sign([Document("a", "the court so held " * 100)], tables)
+        before = most_mb()
+        text = path.read_bytes().decode()
+        document = read_record({"id": "a", "text": text}, "here", characters)
+        pack(document, sign([document], tables)[0])
+        return f"{most_mb()} {most_mb() - before}"
+
+
+def most_mb() -> float:
+    """Return the most megabytes that this process ever held; `ru_maxrss` would count what its parent held too."""
+    told = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in told if line.startswith("VmHWM:")) / 1024
+
+
+def of_words(characters: int, size: int, between: str = " ") -> str:
+    """Make a text of random words."""
+    words = characters // (size + len(between)) + 1
+    drawn = RNG.choices(LETTERS, k=words * size)
+    return between.join("".join(drawn[at : at + size]) for at in range(0, len(drawn), size))
+
+
+def prose(characters: int) -> str:
+    """Make a text of few words that come often and many that come rarely."""
+    known = ["".join(RNG.choices(LETTERS, k=RNG.randrange(2, 10))) for _ in range(50_000)]
+    return " ".join(known[int(50_000 ** RNG.random()) - 1] for _ in range(characters // 5))
+
+
+def of_characters(first: int, last: int) -> Callable[[int], str]:
+    """Make texts of random characters of a range."""
+    return lambda characters: "".join(map(chr, RNG.choices(range(first, last), k=characters)))
+
+
+def of_all_scripts(characters: int) -> str:
+    """Make a text of characters of all scripts that stand for themselves alone."""
+    every = map(chr, [*range(32, 0xD800), *range(0xE000, 0x30000)])
+    plain = [each for each in every if unicodedata.is_normalized("NFKD", each)]
+    return "".join(RNG.choices(plain, k=characters))
+
+
+SHAPES: Mapping[str, Callable[[int], str]] = {
+    "prose": prose,
+    "one letter between blanks": lambda characters: "a " * (characters // 2),
+    "one word, repeated": lambda characters: "duty " * (characters // 5),
+    "one word of all characters": lambda characters: "a" * characters,
+    "short words, all different": lambda characters: of_words(characters, 5),
+    "words of ten letters, all different": lambda characters: of_words(characters, 10),
+    "Han characters": of_characters(0x4E00, 0x9FFF),
+    "pages of four words": lambda characters: "\f".join(of_words(20, 4)[:19] for _ in range(characters // 20)),
+    "pages of ten short words": lambda characters: "a b c d e f g h i j\f" * (characters // 20),
+    "blank pages": lambda characters: "\f" * (characters - 5) + "a b c",
+    "punctuation": lambda characters: "!?.," * (characters // 4),
+    "combining marks": lambda characters: "a" + "\u0301" * (characters - 1),
+    "random characters of all scripts": of_all_scripts,
+}
+
+
+if __name__ == "__main__":
+    main()
