@@ -49,6 +49,7 @@ figures: install
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
 
 # An hour of steady ingest and search.
