@@ -113,6 +113,19 @@ class TokenBatch:
         """Number of the document of each token."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
+    def some(self, first: int, end: int) -> "TokenBatch":
+        """Return the documents from one number up to another, over the same buffer."""
+        offsets = self.offsets[first : end + 1]
+        tokens = slice(int(offsets[0]), int(offsets[-1]))
+        return TokenBatch(
+            self.buffer,
+            self.starts[tokens],
+            self.ends[tokens],
+            self.hashes[tokens],
+            self.leading[tokens],
+            offsets - offsets[0],
+        )
+
     def token(self, number: int) -> str:
         """Return one token as a string."""
         return self.buffer[self.starts[number] : self.ends[number]].decode()

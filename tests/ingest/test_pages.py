@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.pages import BANDS, LEAST_TOKENS, band_keys, sign, sign_batch
 from ibidem_ingest.tokens import TokenBatch, tokens
 
@@ -20,6 +21,16 @@ def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
     plain = sign([tokens(page) for page in PAGES])
     assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in plain]
     assert profiles.tolist() == [profile for _, profile in plain]
+
+
+@pytest.mark.parametrize("most", [1, 30, 45])
+def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = TokenBatch.of([*PAGES, *PAGES, ""])
+    whole = sign_batch(batch)
+    monkeypatch.setattr(pages, "MOST_TOKENS", most)
+    for once, in_runs in zip(whole, sign_batch(batch), strict=True):
+        assert in_runs.tolist() == once.tolist()
+        assert in_runs.dtype == once.dtype
 
 
 def test_blank_and_nearly_blank_pages_have_none() -> None:

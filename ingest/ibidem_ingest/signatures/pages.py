@@ -5,7 +5,7 @@ A page's sketch has 34 slots of 16 bits over the shingles that lie within the pa
 and running titles would all match each other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ SLOTS = 34
 BAND_ROWS = 3
 BANDS = SLOTS // BAND_ROWS
 LEAST_TOKENS = 10
+MOST_TOKENS = 1 << 20
+"""Tokens that are signed at once, if not of one page: what that takes of the memory is bounded, however long a text."""
+
 MATCHING = 4
 """Equal slots, of 34, from which two pages match."""
 
@@ -42,6 +45,30 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
     >>> [bool(row.any()) for row in sketches], profiles.tolist()[1]
     ([True, False], 0)
     """
+    if batch.hashes.size > MOST_TOKENS and len(batch) > 1:
+        signed = [_sign(batch.some(first, end)) for first, end in runs(batch.offsets)]
+        return np.concatenate([each for each, _ in signed]), np.concatenate([each for _, each in signed])
+    return _sign(batch, place)
+
+
+def runs(offsets: Places) -> Iterator[tuple[int, int]]:
+    """Cut pages into runs of so many tokens at most, a longer page by itself.
+
+    Args:
+        offsets: (p + 1,) token offset of each page, and the end.
+
+    Yields:
+        The first page of a run, and the first behind it.
+    """
+    first, pages = 0, offsets.size - 1
+    while first < pages:
+        end = int(np.searchsorted(offsets, offsets[first] + MOST_TOKENS, side="right")) - 1
+        end = max(end, first + 1)
+        yield first, end
+        first = end
+
+
+def _sign(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
     kept = batch.lengths >= LEAST_TOKENS
     sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * kept[:, None]
     told = textprofile.sign_batch(batch, TermGroups.of(batch, place))
