@@ -45,14 +45,19 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
     >>> [bool(row.any()) for row in sketches], profiles.tolist()[1]
     ([True, False], 0)
     """
-    if batch.hashes.size > MOST_TOKENS and len(batch) > 1:
-        signed = [_sign(batch.some(first, end)) for first, end in runs(batch.offsets)]
-        return np.concatenate([each for each, _ in signed]), np.concatenate([each for _, each in signed])
-    return _sign(batch, place)
+    cut = list(runs(batch.offsets))
+    if len(cut) <= 1:
+        return _sign(batch, place)
+    sketches, profiles = np.zeros((len(batch), SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
+    for first, end in cut:
+        some = batch.some(first, end)
+        if (some.lengths >= LEAST_TOKENS).any():  # where nothing is written, zeros take no memory
+            sketches[first:end], profiles[first:end] = _sign(some)
+    return sketches, profiles
 
 
 def runs(offsets: Places) -> Iterator[tuple[int, int]]:
-    """Cut pages into runs of so many tokens at most, a longer page by itself.
+    """Cut pages into runs of so many tokens and pages at most, a longer page by itself.
 
     Args:
         offsets: (p + 1,) token offset of each page, and the end.
@@ -63,7 +68,7 @@ def runs(offsets: Places) -> Iterator[tuple[int, int]]:
     first, pages = 0, offsets.size - 1
     while first < pages:
         end = int(np.searchsorted(offsets, offsets[first] + MOST_TOKENS, side="right")) - 1
-        end = max(end, first + 1)
+        end = min(max(end, first + 1), first + MOST_TOKENS // LEAST_TOKENS + 1)
         yield first, end
         first = end
 
