@@ -7,7 +7,7 @@ between words (`characters`) is a token of its own, with the marks behind it.
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -81,18 +81,18 @@ class TokenBatch:
     offsets: Places
 
     @classmethod
-    def of(cls, texts: Sequence[str], joined: Collection[int] = ()) -> "TokenBatch":
+    def of(cls, texts: Sequence[str], joined: Flags | None = None) -> "TokenBatch":
         """Cut texts into tokens; the same tokens as `tokens` of each.
 
         Args:
             texts: The texts.
-            joined: Numbers of those whose broken words are joined already; doing it twice would join more.
+            joined: Whose broken words are joined already, since doing it twice would join more; nobody's when None.
 
         >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
-        buffer, begins = _normal_buffer(texts, joined)
+        buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if joined is None else joined)
         space = np.frombuffer(buffer, np.uint8) == _SPACE
         edges = np.flatnonzero(space[1:] != space[:-1])
         starts, ends = edges[0::2] + 1, edges[1::2] + 1
@@ -201,12 +201,12 @@ def _separated(points: CodePoints) -> CodePoints:
     return np.insert(np.where(kept, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
 
 
-def _normal_buffer(texts: Sequence[str], joined: Collection[int]) -> tuple[bytes, Places]:
+def _normal_buffer(texts: Sequence[str], joined: Flags) -> tuple[bytes, Places]:
     """Normalise texts into one buffer.
 
     Args:
         texts: The texts.
-        joined: Numbers of those whose broken words are joined already.
+        joined: Whose broken words are joined already.
 
     Returns:
         The buffer, and the byte offset of each text in it and of the end.
@@ -214,7 +214,8 @@ def _normal_buffer(texts: Sequence[str], joined: Collection[int]) -> tuple[bytes
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, joined)
         return raw.translate(_ASCII_FOLD), _begins(texts)
-    parts = [_normal_bytes(text if number in joined else join_broken_words(text)) for number, text in enumerate(texts)]
+    whole = (text if done else join_broken_words(text) for text, done in zip(texts, joined, strict=True))
+    parts = [_normal_bytes(text) for text in whole]
     return b" ".join([b"", *parts, _TAIL]), _begins(parts)
 
 
@@ -222,12 +223,12 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
     return np.concatenate(([0], np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)))
 
 
-def _with_joined_words(texts: Sequence[str], joined: Collection[int]) -> tuple[Sequence[str], bytes]:
+def _with_joined_words(texts: Sequence[str], joined: Flags) -> tuple[Sequence[str], bytes]:
     """Join the broken words of texts in ASCII; looks in all of them at once for hyphens before a blank.
 
     Args:
         texts: The texts.
-        joined: Numbers of those whose broken words are joined already.
+        joined: Whose broken words are joined already.
 
     Returns:
         The texts, and all of them in one buffer with a space before each.
@@ -240,7 +241,8 @@ def _with_joined_words(texts: Sequence[str], joined: Collection[int]) -> tuple[S
     hyphens = hyphens[octets.take(hyphens - 1) >= ord("a")]
     if not hyphens.size:
         return texts, raw
-    broken = {number - 1 for number in np.searchsorted(_begins(texts), hyphens, "right").tolist()} - set(joined)
+    numbers = np.searchsorted(_begins(texts), hyphens, "right") - 1
+    broken = set(numbers[~joined[numbers]].tolist())
     texts = [join_broken_words(text) if number in broken else text for number, text in enumerate(texts)]
     return texts, " ".join(["", *texts, _TAIL.decode()]).encode()
 

@@ -147,11 +147,9 @@ class Paged:
         ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
         """
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
-        first = np.cumsum([0, *map(len, cut)])
-        joined = [
-            page for number, pages_ in enumerate(cut) if len(pages_) > 1 for page in range(*first[number : number + 2])
-        ]
-        batch = TokenBatch.of([page for pages_ in cut for page in pages_], frozenset(joined))
+        sizes = np.array([len(pages_) for pages_ in cut], np.int64)
+        first = np.concatenate(([0], sizes.cumsum()))
+        batch = TokenBatch.of([page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes))
         return cls(divided(batch, batch.offsets[first]), batch.offsets, first)
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
