@@ -18,8 +18,8 @@ _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+["']?\s*+([A-Za-z0-9_:.-]+)""", re.IGNORECASE
 )
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
-# Form feeds are white space in HTML; the other control characters are errors that no tree holds.
-_CONTROLS = dict.fromkeys({*range(0x01, 0x20), *range(0x7F, 0xA0)} - {0x09, 0x0A, 0x0D}, " ")
+# Form feeds are white space in HTML; the other control characters, and what is none, are errors that no tree holds.
+_CONTROLS = dict.fromkeys({*range(0x01, 0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF} - {0x09, 0x0A, 0x0D}, " ")
 # Only what the page says of itself is its date; the library would also guess from a copyright line.
 _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01-01"}
 
