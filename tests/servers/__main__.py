@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from servers.missing import Missing
 from servers.session import PREPARE, Servers, variable
@@ -37,14 +38,15 @@ def keep(servers: Servers) -> int:
 
 
 def run(servers: Servers, command: Sequence[str]) -> int:
-    """Run a command; what cannot be started is left to it, to say so."""
+    """Run a command, and say at its end what could not be started for it."""
     environment = dict(os.environ)
     for name in sorted(servers.wanted):
-        try:
+        with suppress(Missing):
             environment[variable(name)] = servers.url(name)
-        except Missing as missing:
-            sys.stderr.write(f"{name}: {missing}\n")
-    return subprocess.run(command, env=environment, check=False).returncode
+    ended = subprocess.run(command, env=environment, check=False)
+    for name, why in sorted(servers.missing.items()):
+        sys.stderr.write(f"not run: what needs {name}: {why}\n")
+    return ended.returncode
 
 
 sys.exit(main(sys.argv[1:]))

@@ -62,6 +62,14 @@ def test_a_command_is_run_with_the_addresses_and_its_end_is_told() -> None:
     assert (ended.stdout, ended.returncode) == ("redis://elsewhere\n", 3)
 
 
+def test_a_server_that_cannot_be_started_for_a_command_is_named_at_its_end() -> None:
+    environment = {"PATH": "/nowhere", "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo begun"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (ended.stdout, ended.returncode) == ("begun\n", 0)
+    assert ended.stderr.startswith("not run: what needs redis: ")
+
+
 @pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)])
 def test_a_test_without_its_server_is_not_run_and_fails_where_ci_promises_it(
     monkeypatch: pytest.MonkeyPatch, ci: str, outcome: type[BaseException]
