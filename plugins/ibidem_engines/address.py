@@ -85,7 +85,7 @@ def parse_address(url: str) -> Address:
     'elasticsearch+https://search.example:9243'
     """
     matched = _ADDRESS.fullmatch(url)
-    if matched is None:
+    if matched is None or not url.isprintable():
         raise UsageError(f"engine address {without_secrets(url)!r} is not understood", RIGHT)
     options = _options(matched["options"] or "")
     hosts = tuple(_host(host, PORTS[matched["scheme"]]) for host in matched["hosts"].split(","))

@@ -47,6 +47,7 @@ def test_a_password_with_an_at_sign_that_was_not_escaped_is_hidden_all_the_same(
         ("opensearch+ftp://host", "not understood"),
         ("opensearch+http://", "not understood"),
         ("opensearch+http://host/index", "not understood"),
+        ("opensearch+http://host\udcff", "not understood"),
         ("opensearch+http://host:99999", "host 'host:99999'"),
         ("opensearch+http://host,,other", "host ''"),
         ("opensearch+http://host/?password=x", "option 'password'.*api_key, ca, layout"),
