@@ -33,7 +33,7 @@ def test_a_text_without_words_has_no_copies(engine: Engine) -> None:
 
 
 def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(engine: Engine, monkeypatch) -> None:
-    monkeypatch.setattr("ibidem_engines.sqlite_find.CONTENT_HITS", 0)
+    monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 0)
     assert sorted(with_identical_copies(engine, ["lease"])) == ["copy", "lease"]
 
 

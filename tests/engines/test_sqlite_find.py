@@ -129,7 +129,7 @@ def test_an_index_that_outgrows_what_is_known_of_it_is_read_anew(library: Engine
 def test_copies_beyond_what_is_listed_are_counted(
     library: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_find, "CONTENT_HITS", 5)
+    monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
     library.write([record(f"d{number:02}") for number in range(12)])
     content: dict[Clue, list[str]] = {"content": values_of(record("x").packed)["content"]}
     stranger, first, last = library.find(

@@ -1,6 +1,6 @@
 """The same data gives the same groups in SQLite, OpenSearch and Elasticsearch when the ranking is the same."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,8 +53,8 @@ class SameOrder:
         self.engine = engine
         self.index = engine.index
 
-    def window(self, query: Query, size: int, cursor: str = "") -> Ranking:
-        ranking = self.engine.window(query, 1_000, cursor)
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        ranking = self.engine.window(query, 1_000, cursor, without)
         return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
