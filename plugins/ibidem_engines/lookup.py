@@ -103,10 +103,11 @@ class LookUp:
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.least]
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
-        counted = [each for each in questions if each.search.limit == 0]
-        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES and each not in counted]
+        counted = [each for each in questions if not each.search.limit]
+        questions = [each for each in questions if each.search.limit]
+        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
         some = [asking for chunk in chunks if (asking := [each for each in told if each.at in chunk])]
-        apart = self._alike([*counted, *(each for each in questions if each.least > 1 and each not in counted)])
+        apart = self._alike([*counted, *(each for each in questions if each.least > 1)])
         first = list(apart)[:APART]
         answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
         for asking, (hits, total) in zip(some, answers, strict=False):

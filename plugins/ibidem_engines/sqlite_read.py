@@ -36,7 +36,7 @@ _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{
     where d.id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
-_WITHOUT = ' and d.place not in (select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?)'
+_CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 Ranked = list[tuple[int, float]]
@@ -171,14 +171,16 @@ def _choose(query: Query, newest: int, without: Collection[str] = ()) -> _Chosen
         without: Content hashes whose documents are left out.
     """
     words, limits = expression(query), conditions(query)
-    left_out = (" OR ".join(f'"{word(value)}"' for value in without),) if without else ()
+    place = "t.rowid" if words else "d.place"
+    left_out = f" and {place} not in ({_CARRYING})" if without else ""
+    contents = [" OR ".join(f'"{word(value)}"' for value in without)] if without else []
     if not words:
-        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{_WITHOUT * len(left_out)}'
-        return _Chosen("d.place", "0.0", rest, (newest, *limits.values, *left_out))
+        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
+        return _Chosen(place, "0.0", rest, (newest, *limits.values, *contents))
     joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
-    rest = f'"ibidem.{{index}}.texts" t{joined} where "ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
-    rest += _WITHOUT.replace("d.place", "t.rowid") * len(left_out)
-    return _Chosen("t.rowid", _BM25, rest, (words, newest, *limits.values, *left_out))
+    those = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
+    rest = f'"ibidem.{{index}}.texts" t{joined} where {those}'
+    return _Chosen(place, _BM25, rest, (words, newest, *limits.values, *contents))
 
 
 def _ranked(file: SqliteFile, chosen: _Chosen, size: int) -> tuple[int, Ranked]:
