@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
-.PHONY: install demo test quick check security docs figures soak faults clean
+.PHONY: install demo test plugin quick check security docs figures soak faults clean
 
 install: $(VENV)/.installed
 
@@ -18,8 +18,12 @@ $(VENV)/.installed: pyproject.toml
 demo: install
 	$(BIN)/ibidem demo
 
-test: install
+test: install plugin
 	PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --durations=10
+
+# The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
+plugin:
+	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/engine/pom.xml verify
 
 quick: install
 	$(BIN)/pytest -m "not server" --quiet --numprocesses auto --dist loadfile

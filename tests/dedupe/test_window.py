@@ -37,6 +37,11 @@ def test_same_joins_only_when_one_of_the_two_is_the_first_occurrence() -> None:
     assert window.grouping.lead.tolist() == [0, 0, 2, 3]
 
 
+def test_words_about_hits_behind_the_page_s_steps_are_not_told_of_those_on_it() -> None:
+    window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
+    assert [other for other, _, _ in window.first(2).spoken.about(0)] == [1]
+
+
 def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:
     window = Window.of(HITS, Policy())
     assert window.group_id(0) == Window.of(HITS[:1], Policy()).group_id(0)

@@ -37,3 +37,7 @@ def java() -> Path:
         if path.exists() and release(path) >= LEAST:
             return path
     raise Missing(f"no JDK of {LEAST} or later in JAVA_HOME, on the path or in /usr/lib/jvm")
+
+
+if __name__ == "__main__":
+    print(java().resolve().parents[1])  # noqa: T201 - for JAVA_HOME of the Makefile

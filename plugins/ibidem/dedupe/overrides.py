@@ -96,6 +96,13 @@ class Spoken:
         same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
         return Said(same, frozenset(self.valid) - same)
 
+    def within(self, rows: int) -> "Spoken":
+        """Return the words about pairs of the first rows."""
+        valid, stale = (
+            {pair: word for pair, word in words.items() if max(pair) < rows} for words in (self.valid, self.stale)
+        )
+        return Spoken(valid, stale)
+
     def about(self, row: int) -> Iterator[tuple[int, Override, bool]]:
         """Yield the words about a row: the other row, the word, and whether it holds."""
         for words, holds in ((self.valid, True), (self.stale, False)):

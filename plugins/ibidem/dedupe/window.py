@@ -75,7 +75,7 @@ class Window:
         if rows >= len(self.hits):
             return self
         kept = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
-        return replace(self, hits=self.hits[:rows], ranked=rows, grouping=kept)
+        return replace(self, hits=self.hits[:rows], ranked=rows, spoken=self.spoken.within(rows), grouping=kept)
 
     def name(self, row: int) -> Name:
         """Return index and id of a row."""

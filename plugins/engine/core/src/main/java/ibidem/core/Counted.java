@@ -1,0 +1,57 @@
+package ibidem.core;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** What is counted of a window's documents. */
+final class Counted {
+    /** Tokens in a shingle: a shorter text is one shingle, and only its equals are near it. */
+    private static final int SHINGLE = 5;
+
+    private final Window window;
+
+    Counted(Window window) {
+        this.window = window;
+    }
+
+    /** Counts the hits that carry no signatures, or have no words to sign. */
+    int unsigned() {
+        int found = 0;
+        for (int row = 0; row < window.size; row++) {
+            Packed packed = window.packed[row];
+            found += packed == null || !packed.hasWords() ? 1 : 0;
+        }
+        return found;
+    }
+
+    int crowded() {
+        int found = 0;
+        for (int row = 0; row < window.size; row++) {
+            found += window.grouping.crowded[row] ? 1 : 0;
+        }
+        return found;
+    }
+
+    /** Counts signed texts of fewer than five tokens. */
+    int tooShort() {
+        int found = 0;
+        for (int row = 0; row < window.size; row++) {
+            Packed packed = window.packed[row];
+            found += packed != null && packed.hasWords() && packed.length < SHINGLE ? 1 : 0;
+        }
+        return found;
+    }
+
+    /** Counts the documents whose idf table is not the one that most were signed with. */
+    int mixedTables() {
+        Map<Long, Integer> tables = new HashMap<>();
+        for (int row = 0; row < window.size; row++) {
+            Packed packed = window.packed[row];
+            if (packed != null && packed.idf != 0) {
+                tables.merge(packed.idf, 1, Integer::sum);
+            }
+        }
+        int all = tables.values().stream().mapToInt(Integer::intValue).sum();
+        return all - tables.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+    }
+}

@@ -1,0 +1,179 @@
+package ibidem.core;
+
+import java.util.Arrays;
+
+/**
+ * Leader grouping: down the ranking a hit joins the first lead that it duplicates, or else becomes a lead.
+ *
+ * <p>Only leads that share a key with a hit are compared with it: a hash, a band of the min-hash, or a similar length
+ * where feature sets count.
+ */
+public final class Grouping {
+    /** Leads that hold a value, from which on no further ones are looked for under it. */
+    private static final int MOST_LEADS = 1_000;
+
+    private static final double ROUNDING = 1e-4;
+
+    /** Row of each row's first occurrence; its own for a lead. */
+    final int[] lead;
+    /** What joined each row to its first occurrence, a code of {@link Decision}. */
+    final byte[] code;
+    /** Whether a lead shares a value with so many leads that it was not compared with all of them. */
+    final boolean[] crowded;
+
+    private final Packed[] rows;
+    private final Policy policy;
+    private final Said said;
+    private final int[] compared;
+    private final Multimap content;
+    private final Multimap bands;
+    private final Multimap prints;
+    private final Multimap profiles;
+    private final Multimap lengths;
+    private final double width;
+    private int row;
+    private int best;
+
+    private Grouping(Packed[] rows, Policy policy, Said said) {
+        this.rows = rows;
+        this.policy = policy;
+        this.said = said;
+        int size = rows.length;
+        lead = new int[size];
+        code = new byte[size];
+        crowded = new boolean[size];
+        compared = new int[size];
+        Arrays.fill(compared, Multimap.END);
+        content = new Multimap(size);
+        bands = multimap(policy.slots() != null, size * Packed.BANDS);
+        prints = multimap(policy.fingerprint() != null, size);
+        profiles = multimap(policy.profile() != null, size);
+        lengths = multimap(policy.terms() != null, size);
+        width = lengths == null
+                ? 1
+                : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
+    }
+
+    private Multimap multimap(boolean counts, int most) {
+        return policy.near() && counts ? new Multimap(most) : null;
+    }
+
+    /** Groups rows in rank order; null stands for a hit that is not signed. */
+    static Grouping of(Packed[] rows, Policy policy, Said said) {
+        Grouping made = new Grouping(rows, policy, said);
+        for (int row = 0; row < rows.length; row++) {
+            made.settle(row);
+        }
+        return made;
+    }
+
+    /** Tells whether a row is the first occurrence of its group. */
+    boolean leads(int which) {
+        return lead[which] == which;
+    }
+
+    private void settle(int which) {
+        row = which;
+        best = which;
+        Packed packed = rows[which];
+        if (packed != null && packed.hasWords()) {
+            look(packed);
+        }
+        for (int earlier : said.sameAs(which)) {
+            if (leads(earlier)) {
+                compare(earlier);
+            }
+        }
+        lead[which] = best;
+        if (best < which) {
+            crowded[which] = false;
+        } else if (packed != null && packed.hasWords()) {
+            add(packed);
+        }
+    }
+
+    private void look(Packed packed) {
+        look(content, folded(packed));
+        if (bands != null && packed.hasSlots()) {
+            for (int band = 0; band < Packed.BANDS; band++) {
+                look(bands, packed.band(band));
+            }
+        }
+        if (prints != null && packed.strongFingerprint()) {
+            look(prints, packed.fingerprint);
+        }
+        if (profiles != null && packed.profile != 0) {
+            look(profiles, packed.profile);
+        }
+        if (lengths != null && Decision.eligible(packed, policy.terms())) {
+            long bucket = bucket(packed);
+            for (long near = bucket - 1; near <= bucket + 1; near++) {
+                lookAtSets(packed, near);
+            }
+        }
+    }
+
+    private void look(Multimap leads, long key) {
+        int place = leads.place(key);
+        if (leads.held(place) >= MOST_LEADS) {
+            crowded[row] = true;
+            return;
+        }
+        for (int at = leads.first(place); at != Multimap.END; at = leads.next(at)) {
+            compare(leads.value(at));
+        }
+    }
+
+    private void lookAtSets(Packed packed, long bucket) {
+        Policy.Terms rule = policy.terms();
+        for (int at = lengths.first(lengths.place(bucket)); at != Multimap.END; at = lengths.next(at)) {
+            int candidate = lengths.value(at);
+            Packed other = rows[candidate];
+            if (candidate < best
+                    && packed.bits.mayShare(
+                            other.bits, rule.least(Math.min(packed.terms.length, other.terms.length)))) {
+                compare(candidate);
+            }
+        }
+    }
+
+    /** Takes an earlier lead where it comes before the best one so far and the row duplicates it. */
+    private void compare(int candidate) {
+        if (candidate >= best || compared[candidate] == row) {
+            return;
+        }
+        compared[candidate] = row;
+        int found = said.decided(row, candidate, Decision.code(rows[row], rows[candidate], policy));
+        if (found != Decision.NONE) {
+            code[row] = (byte) found;
+            best = candidate;
+        }
+    }
+
+    private void add(Packed packed) {
+        content.add(folded(packed), row);
+        if (bands != null && packed.hasSlots()) {
+            for (int band = 0; band < Packed.BANDS; band++) {
+                bands.add(packed.band(band), row);
+            }
+        }
+        if (prints != null && packed.strongFingerprint()) {
+            prints.add(packed.fingerprint, row);
+        }
+        if (profiles != null && packed.profile != 0) {
+            profiles.add(packed.profile, row);
+        }
+        if (lengths != null && Decision.eligible(packed, policy.terms())) {
+            lengths.add(bucket(packed), row);
+        }
+    }
+
+    private static long folded(Packed packed) {
+        return packed.contentLow ^ packed.contentHigh;
+    }
+
+    /** Returns a number such that two lengths within the rule's ratio have the same one or neighbours. */
+    private long bucket(Packed packed) {
+        return (long) Math.floor(Math.log(packed.length) / width);
+    }
+}

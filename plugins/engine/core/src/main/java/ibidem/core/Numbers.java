@@ -1,0 +1,40 @@
+package ibidem.core;
+
+/** The numbers of two texts: a guard, since recurring notices have the same words and other figures. */
+final class Numbers {
+    private static final int FEW = 3;
+    private static final double LEAST_SHARE = 1.0 / 3;
+    private static final int NONE = 1 << 16;
+
+    private Numbers() {}
+
+    /** Tells whether they agree: one text has fewer than 3, or a third of the smallest of their union is shared. */
+    static boolean agree(Packed a, Packed b) {
+        if (Math.min(a.numbers, b.numbers) < FEW) {
+            return true;
+        }
+        int union = 0;
+        int both = 0;
+        for (int i = 0, j = 0; union < Packed.SKETCH && (i < a.sketched || j < b.sketched); union++) {
+            int left = i < a.sketched ? a.number(i) : NONE;
+            int right = j < b.sketched ? b.number(j) : NONE;
+            both += left == right ? 1 : 0;
+            i += left <= right ? 1 : 0;
+            j += right <= left ? 1 : 0;
+        }
+        return union == 0 || (double) both / union >= LEAST_SHARE;
+    }
+
+    /** Tells whether they are the same, as far as count and sketch tell. */
+    static boolean equal(Packed a, Packed b) {
+        if (a.numbers != b.numbers || a.sketched != b.sketched) {
+            return false;
+        }
+        for (int i = 0; i < a.sketched; i++) {
+            if (a.number(i) != b.number(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

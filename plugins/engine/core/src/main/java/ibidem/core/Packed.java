@@ -1,0 +1,206 @@
+package ibidem.core;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+
+/**
+ * One packed value: what grouping needs of one document. Its layout is told in {@code packed.py}.
+ *
+ * <p>Min-hash slots and the id stay where they are, in the bytes, since most are never looked at.
+ */
+public final class Packed {
+    static final int WEAK = 1;
+    static final int NO_SET = 2;
+    static final int NO_MINHASH = 4;
+    static final int NO_WORDS = 8;
+    static final int FULL = 16;
+    static final int LONG = 32;
+    static final int NO_DATE = Integer.MIN_VALUE;
+    static final int SLOTS = 100;
+    static final int BANDS = 33;
+    static final int BAND_ROWS = 3;
+    static final int FULL_SET = 60;
+    static final int SKETCH = 16;
+
+    private static final int KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG;
+    private static final int SCHEME = 1;
+    private static final int HEAD = 107;
+    private static final int TERM_BYTES = 3;
+    private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle WIDE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
+    final int flags;
+    final long length;
+    final int dateFrom;
+    final int dateTo;
+    final long idf;
+    final long contentLow;
+    final long contentHigh;
+    final long fingerprint;
+    final long profile;
+    final int source;
+    final int guard;
+    final int numbers;
+    /** How many hashes of the numbers' sketch ascend; the rest is filling. */
+    final int sketched;
+    /** The feature set, ascending. */
+    final int[] terms;
+    /** One bit of 512 for each term, to rule out pairs cheaply. */
+    final Bits bits;
+
+    private final byte[] bytes;
+    private final int slotCount;
+    private final int slotsAt;
+    private final String id;
+
+    private Packed(byte[] bytes, int slotsAt, int[] terms, String id) {
+        this.bytes = bytes;
+        this.slotsAt = slotsAt + 1;
+        this.slotCount = bytes[slotsAt] & 0xFF;
+        this.terms = terms;
+        this.id = id;
+        flags = bytes[1] & 0xFF;
+        length = u32(bytes, 2);
+        dateFrom = (int) INT.get(bytes, 10);
+        dateTo = (int) INT.get(bytes, 14);
+        idf = (long) WIDE.get(bytes, 18);
+        contentLow = (long) WIDE.get(bytes, 26);
+        contentHigh = (long) WIDE.get(bytes, 34);
+        fingerprint = (long) WIDE.get(bytes, 42);
+        profile = (long) WIDE.get(bytes, 58);
+        source = (int) INT.get(bytes, 66);
+        guard = (int) INT.get(bytes, 70);
+        numbers = bytes[74] & 0xFF;
+        sketched = sketched();
+        bits = Bits.of(terms);
+    }
+
+    /** Reads a packed value; null when it is damaged or of an unknown scheme: its document then counts as unsigned. */
+    public static Packed read(byte[] bytes) {
+        if (bytes.length <= HEAD || bytes[0] != SCHEME || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
+            return null;
+        }
+        int terms = bytes[HEAD] & 0xFF;
+        int slotsAt = HEAD + 1 + terms * TERM_BYTES;
+        int slots = slotsAt < bytes.length ? bytes[slotsAt] & 0xFF : 0;
+        int nameAt = slotsAt + 1 + slots * 2 + 2;
+        if (nameAt >= bytes.length || u16(bytes, nameAt - 2) != bytes.length - nameAt || !fits(bytes, terms, slots)) {
+            return null;
+        }
+        int[] codes = codes(bytes, terms);
+        String id = text(bytes, nameAt);
+        return codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id);
+    }
+
+    private static boolean fits(byte[] bytes, int terms, int slots) {
+        int flags = bytes[1];
+        return terms <= FULL_SET
+                && (slots == 0 || slots == SLOTS)
+                && ((flags & NO_SET) != 0) == (terms == 0)
+                && ((flags & NO_MINHASH) != 0) == (slots == 0)
+                && ((flags & NO_WORDS) != 0) == (u32(bytes, 2) == 0)
+                && ((flags & FULL) == 0 || terms == FULL_SET);
+    }
+
+    /** Reads the terms; null where they do not ascend. */
+    private static int[] codes(byte[] bytes, int count) {
+        int[] codes = new int[count];
+        int before = -1;
+        for (int i = 0, at = HEAD + 1; i < count; i++, at += TERM_BYTES) {
+            int code = u16(bytes, at) | (bytes[at + 2] & 0xFF) << 16;
+            if (code <= before) {
+                return null;
+            }
+            codes[i] = before = code;
+        }
+        return codes;
+    }
+
+    /** Reads the id at the end; null where it is no UTF-8. */
+    private static String text(byte[] bytes, int at) {
+        int size = bytes.length - at;
+        for (int i = at; i < bytes.length; i++) {
+            if (bytes[i] < 0) {
+                return decoded(ByteBuffer.wrap(bytes, at, size));
+            }
+        }
+        return new String(bytes, at, size, StandardCharsets.ISO_8859_1);
+    }
+
+    private static String decoded(ByteBuffer name) {
+        try {
+            return StandardCharsets.UTF_8
+                    .newDecoder()
+                    .onMalformedInput(CodingErrorAction.REPORT)
+                    .decode(name)
+                    .toString();
+        } catch (CharacterCodingException damaged) {
+            return null;
+        }
+    }
+
+    private int sketched() {
+        int most = Math.min(numbers, SKETCH);
+        int size = Math.min(numbers, 1);
+        while (size > 0 && size < most && number(size) > number(size - 1)) {
+            size++;
+        }
+        return size;
+    }
+
+    public String id() {
+        return id;
+    }
+
+    /** Tells whether there are words: without any a document is a group of its own. */
+    boolean hasWords() {
+        return length > 0;
+    }
+
+    boolean hasSlots() {
+        return slotCount > 0;
+    }
+
+    int slot(int at) {
+        return u16(bytes, slotsAt + 2 * at);
+    }
+
+    /** Returns the key of a band: three slots and the band's number. */
+    long band(int band) {
+        int at = slotsAt + 2 * BAND_ROWS * band;
+        return ((int) INT.get(bytes, at) & 0xFFFFFFFFL) | (long) u16(bytes, at + 4) << 32 | (long) band << 48;
+    }
+
+    /** Returns a hash of the numbers, one of those that ascend. */
+    int number(int at) {
+        return u16(bytes, 75 + 2 * at);
+    }
+
+    boolean strongFingerprint() {
+        return fingerprint != 0 && (flags & WEAK) == 0;
+    }
+
+    boolean sameContent(Packed other) {
+        return contentLow == other.contentLow && contentHigh == other.contentHigh;
+    }
+
+    /** Returns the content hash as it is written in an index, without its scheme. */
+    public String content() {
+        return HexFormat.of().formatHex(bytes, 26, 42);
+    }
+
+    private static int u16(byte[] bytes, int at) {
+        return (short) SHORT.get(bytes, at) & 0xFFFF;
+    }
+
+    private static long u32(byte[] bytes, int at) {
+        return (int) INT.get(bytes, at) & 0xFFFFFFFFL;
+    }
+}

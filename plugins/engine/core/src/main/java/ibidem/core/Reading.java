@@ -1,0 +1,61 @@
+package ibidem.core;
+
+/**
+ * Reading a ranking as deep as a page of groups needs: in steps of the window, until the page is filled or the ranking
+ * ends.
+ */
+public final class Reading {
+    private final Request request;
+    private final int page;
+    private final int size;
+    private final int deepest;
+    private int steps;
+
+    /**
+     * @param request how to group
+     * @param page which page, from 1
+     * @param size groups on a page; 0 where none are shown
+     * @param deepest the most hits that a window may hold
+     * @throws UsageException a window that is deeper
+     */
+    public Reading(Request request, int page, int size, int deepest) {
+        this.request = request;
+        this.page = page;
+        this.size = size;
+        this.deepest = Math.min(Request.DEEPEST, deepest);
+        if (request.window() > this.deepest) {
+            throw new UsageException(
+                    "window=" + request.window() + " is more than the index allows",
+                    "use 1 to " + this.deepest + ", or raise index.max_result_window");
+        }
+        int wanted = Math.min(this.deepest, page * size);
+        steps = Math.max(1, -Math.floorDiv(-wanted, request.window()));
+    }
+
+    /** Returns how many hits to read now. */
+    public int depth() {
+        return (int) Math.min(deepest, (long) steps * request.window());
+    }
+
+    /** Tells whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */
+    public boolean enough(Window window) {
+        boolean ended = window.size < depth();
+        if (ended || depth() == deepest || pages(window).filled(page)) {
+            return true;
+        }
+        long wanted = (long) page * size;
+        long groups = Math.clamp(window.leads(), 1, Math.max(1, wanted));
+        steps = (int) Math.min(Request.DEEPEST, 2L * steps * wanted / groups);
+        return false;
+    }
+
+    private Pages pages(Window window) {
+        return new Pages(window, request.window(), size);
+    }
+
+    /** Cuts the page out of a window that is deep enough. */
+    public Page page(Window window) {
+        Pages pages = pages(window);
+        return new Page(window.first(Math.max(1, pages.used(page)) * request.window()), request, pages, page, deepest);
+    }
+}

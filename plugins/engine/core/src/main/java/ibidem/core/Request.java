@@ -1,0 +1,163 @@
+package ibidem.core;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * How to group and show a result list: what {@code ext.ibidem} or a search pipeline asks for, checked.
+ *
+ * @param collapse whether only leads are listed and carry their duplicates; else these follow their lead
+ * @param policy the figures of the decision, the level and the date window among them
+ * @param keep which member of a group is shown as its lead
+ * @param window how many hits are grouped at once
+ * @param most the most duplicates shown of a group, without the lead; null: all
+ * @param explain whether each duplicate says why it is one
+ */
+public record Request(boolean collapse, Policy policy, Keep keep, int window, Integer most, boolean explain) {
+    public static final int DEEPEST = 10_000;
+    private static final int WINDOW = 500;
+    private static final int SHOWN_IN_COLLAPSE = 10;
+    private static final int MOST_DAYS = 1_000_000;
+    private static final String NONE = "none";
+    private static final String OFF = "off";
+    private static final Pattern WHOLE = Pattern.compile("[0-9]{1,20}");
+    private static final List<String> NAMES =
+            List.of("dedupe", "level", "keep", "window", "scope", "window_days", "max_per_group", "preset", "explain");
+    private static final List<String> LEVELS =
+            Arrays.stream(Level.values()).map(Level::word).toList();
+
+    /**
+     * Reads a request; null where the plain answer is asked for.
+     *
+     * @param pipeline what a search pipeline says; the request overrides it value by value
+     * @param given what the request itself says
+     * @throws UsageException a name or value that does not exist, with those that do
+     */
+    public static Request of(Map<String, ?> pipeline, Map<String, ?> given) {
+        Map<String, String> values = new HashMap<>();
+        List.of(pipeline, given)
+                .forEach(some -> some.forEach((name, value) -> {
+                    if (value != null) {
+                        values.put(name, value.toString().strip());
+                    }
+                }));
+        values.keySet().forEach(Request::check);
+        if (!values.isEmpty() && !values.containsKey("dedupe")) {
+            String name = NAMES.stream().filter(values::containsKey).findFirst().orElseThrow();
+            throw new UsageException(name + " is given without dedupe", "add \"dedupe\": \"indent\" or \"collapse\"");
+        }
+        String mode = one(values, "dedupe", OFF, List.of(OFF, "collapse", "indent"));
+        Request read = of(values, mode.equals("collapse"));
+        return mode.equals(OFF) ? null : read;
+    }
+
+    private static Request of(Map<String, String> values, boolean collapse) {
+        one(values, "scope", "window", List.of("window"));
+        int window = whole(values, "window", WINDOW, 1, DEEPEST, "hits");
+        Keep keep = values.containsKey("keep") ? Keep.read(values.get("keep")) : Keep.RANK;
+        if (keep == null) {
+            throw wrong("keep", values.get("keep"), Keep.RIGHT);
+        }
+        return new Request(
+                collapse,
+                policy(values),
+                keep,
+                window,
+                most(values, collapse, window),
+                one(values, "explain", "false", List.of("true", "false")).equals("true"));
+    }
+
+    private static void check(String name) {
+        if (!NAMES.contains(name)) {
+            throw new UsageException(
+                    "unknown parameter '" + name + "'", "the parameters are " + String.join(", ", NAMES));
+        }
+    }
+
+    private static Policy policy(Map<String, String> values) {
+        String preset = values.getOrDefault("preset", NONE);
+        Policy base = preset.equalsIgnoreCase(NONE) ? Policy.DEFAULT : Presets.ALL.get(preset);
+        if (base == null) {
+            throw wrong("preset", preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()));
+        }
+        String level = one(values, "level", base.level().word(), LEVELS);
+        return base.at(Level.valueOf(level.toUpperCase(Locale.ROOT))).within(days(values, base.windowDays()));
+    }
+
+    private static Integer days(Map<String, String> values, Integer otherwise) {
+        String value = values.get("window_days");
+        if (value == null) {
+            return otherwise;
+        }
+        if (value.equalsIgnoreCase(NONE)) {
+            return null;
+        }
+        return whole(value, "window_days", 0, MOST_DAYS, "none, or ", "days");
+    }
+
+    /** Returns how many duplicates of a group are shown at most; null: all of them. */
+    private static Integer most(Map<String, String> values, boolean collapse, int window) {
+        if (!values.containsKey("max_per_group")) {
+            return collapse ? Integer.valueOf(Math.min(SHOWN_IN_COLLAPSE, window)) : null;
+        }
+        int most = whole(values, "max_per_group", 0, 0, DEEPEST, "duplicates");
+        if (most > window) {
+            throw new UsageException(
+                    "max_per_group=" + most + " is more than the window of " + window,
+                    String.format(Locale.ROOT, "right are: 0 to %d; a window holds up to %,d", window, DEEPEST));
+        }
+        return most;
+    }
+
+    private static int whole(Map<String, String> values, String name, int otherwise, int least, int most, String what) {
+        String value = values.get(name);
+        return value == null ? otherwise : whole(value, name, least, most, "", what);
+    }
+
+    private static int whole(String value, String name, int least, int most, String before, String what) {
+        if (!WHOLE.matcher(value).matches() || value.length() > 9 || number(value) < least || number(value) > most) {
+            throw wrong(
+                    name,
+                    value,
+                    String.format(Locale.ROOT, "%sa whole number, %d to %,d, of %s", before, least, most, what));
+        }
+        return number(value);
+    }
+
+    private static int number(String value) {
+        return Integer.parseInt(value);
+    }
+
+    private static String one(Map<String, String> values, String name, String otherwise, List<String> right) {
+        String value = values.getOrDefault(name, otherwise).toLowerCase(Locale.ROOT);
+        if (!right.contains(value)) {
+            throw wrong(name, values.get(name), String.join(", ", right));
+        }
+        return value;
+    }
+
+    private static UsageException wrong(String name, String value, String right) {
+        return new UsageException(name + "='" + value + "' is not understood", "right are: " + right);
+    }
+
+    /** Returns the level that was asked for. */
+    public Level level() {
+        return policy.level();
+    }
+
+    /** Returns the beginning of an account: what was asked for. */
+    Map<String, Object> asked() {
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("mode", collapse ? "collapse" : "indent");
+        told.put("level", level().word());
+        told.put("keep", keep.toString());
+        told.put("window", window);
+        told.put("scope", "window");
+        return told;
+    }
+}

@@ -1,0 +1,103 @@
+package ibidem.core;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What readers said of pairs of rows of one window; it beats all evidence. */
+final class Said {
+    private static final String NO_CONTENT = "0".repeat(32);
+
+    static final Said NOTHING = new Said();
+
+    /**
+     * A word about a row.
+     *
+     * @param other the other row
+     * @param word what was said
+     * @param holds whether both texts are those that the reader saw
+     */
+    record Word(int other, Verdict word, boolean holds) {}
+
+    private record Pair(int later, int earlier) {}
+
+    private final Map<Pair, Verdict> valid = new LinkedHashMap<>();
+    private final Map<Pair, Verdict> stale = new LinkedHashMap<>();
+    private final Map<Integer, List<Integer>> same = new HashMap<>();
+
+    private Said() {}
+
+    /** Finds the words about pairs of a window, and tells which hold. */
+    static Said heard(Collection<Verdict> words, List<Name> names, Packed[] packed) {
+        if (words.isEmpty()) {
+            return NOTHING;
+        }
+        Map<Name, Integer> rows = new HashMap<>();
+        for (int row = 0; row < names.size(); row++) {
+            rows.put(names.get(row), row);
+        }
+        Said made = new Said();
+        for (Verdict word : words) {
+            Integer a = rows.get(word.a());
+            Integer b = rows.get(word.b());
+            if (a != null && b != null) {
+                boolean holds = unchanged(packed[a], word.contentA()) && unchanged(packed[b], word.contentB());
+                (holds ? made.valid : made.stale).put(new Pair(Math.max(a, b), Math.min(a, b)), word);
+            }
+        }
+        made.valid.forEach((pair, word) -> {
+            if (word.same()) {
+                made.same.computeIfAbsent(pair.later, row -> new ArrayList<>()).add(pair.earlier);
+            }
+        });
+        return made;
+    }
+
+    private static boolean unchanged(Packed packed, String content) {
+        return content.isEmpty() || content.equals(packed == null ? NO_CONTENT : packed.content());
+    }
+
+    /** Returns the earlier rows that a row was declared the same as. */
+    List<Integer> sameAs(int row) {
+        return same.getOrDefault(row, List.of());
+    }
+
+    /** Returns the code of a pair's evidence, as readers want it. */
+    int decided(int row, int earlier, int code) {
+        if (valid.isEmpty()) {
+            return code;
+        }
+        Verdict word = valid.get(new Pair(row, earlier));
+        if (word == null) {
+            return code;
+        }
+        if (!word.same()) {
+            return Decision.NONE;
+        }
+        return code == Decision.NONE ? Decision.OVERRIDE : code;
+    }
+
+    /** Returns the word that holds about a pair, or null. */
+    Verdict between(int row, int other) {
+        return valid.isEmpty() ? null : valid.get(new Pair(Math.max(row, other), Math.min(row, other)));
+    }
+
+    /** Returns the words about a row, those that hold first. */
+    List<Word> about(int row) {
+        List<Word> found = new ArrayList<>();
+        collect(row, valid, true, found);
+        collect(row, stale, false, found);
+        return found;
+    }
+
+    private static void collect(int row, Map<Pair, Verdict> words, boolean holds, List<Word> found) {
+        words.forEach((pair, word) -> {
+            if (row == pair.later || row == pair.earlier) {
+                found.add(new Word(row == pair.later ? pair.earlier : pair.later, word, holds));
+            }
+        });
+    }
+}

@@ -1,0 +1,70 @@
+package ibidem.core;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a reader said of a pair of documents: it beats all evidence.
+ *
+ * @param a one document
+ * @param b the other
+ * @param same whether they were declared the same; else no duplicates
+ * @param author who said it
+ * @param reason why
+ * @param date when, ISO 8601
+ * @param contentA content hash of the one when it was said, 32 hex digits
+ * @param contentB content hash of the other
+ */
+public record Verdict(
+        Name a, Name b, boolean same, String author, String reason, String date, String contentA, String contentB) {
+
+    /** Reads a record of the ledger; null where it is none. */
+    public static Verdict of(Map<String, ?> record) {
+        Name a = name(record.get("a"));
+        Name b = name(record.get("b"));
+        boolean same = "same".equals(record.get("verdict"));
+        if (a == null || b == null || !same && !"not".equals(record.get("verdict"))) {
+            return null;
+        }
+        return new Verdict(
+                a,
+                b,
+                same,
+                text(record, "author"),
+                text(record, "reason"),
+                text(record, "date"),
+                text(record, "content_a"),
+                text(record, "content_b"));
+    }
+
+    private static Name name(Object pair) {
+        return pair instanceof List<?> two && two.size() == 2
+                ? new Name(String.valueOf(two.get(0)), String.valueOf(two.get(1)))
+                : null;
+    }
+
+    private static String text(Map<String, ?> record, String name) {
+        return record.get(name) instanceof String text ? text : "";
+    }
+
+    /** Returns "same" as evidence at the level that was asked for. */
+    Evidence evidence(Level level) {
+        Map<String, Object> why = new LinkedHashMap<>();
+        why.put("signature", Decision.signature(Decision.OVERRIDE));
+        why.put("author", author);
+        why.put("reason", reason);
+        why.put("date", date);
+        return new Evidence(level, Decision.signature(Decision.OVERRIDE), 1.0, why);
+    }
+
+    /** Writes it as a note on a hit. */
+    String note(String named, boolean holds) {
+        StringBuilder told = new StringBuilder("declared ")
+                .append(same ? "the same as " : "not a duplicate of ")
+                .append(named);
+        String by = author.isEmpty() ? date : "by " + author + (date.isEmpty() ? "" : ", " + date);
+        told.append(by.isEmpty() ? "" : " " + by).append(reason.isEmpty() ? "" : ": " + reason);
+        return told.append(holds ? "" : " (stale: a text has changed since)").toString();
+    }
+}

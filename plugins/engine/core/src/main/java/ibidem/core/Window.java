@@ -1,0 +1,68 @@
+package ibidem.core;
+
+import java.util.Collection;
+import java.util.List;
+
+/** A window of hits with its groups, and what can be said of a row in it. */
+public final class Window {
+    final List<Name> names;
+    final Packed[] packed;
+    final Policy policy;
+    final Said said;
+    final Grouping grouping;
+    /** How many rows count: those behind them were read and belong to no page so far. */
+    final int size;
+
+    private Window(List<Name> names, Packed[] packed, Policy policy, Said said, Grouping grouping, int size) {
+        this.names = names;
+        this.packed = packed;
+        this.policy = policy;
+        this.said = said;
+        this.grouping = grouping;
+        this.size = size;
+    }
+
+    /**
+     * Groups hits.
+     *
+     * @param names index and id of each, in rank order
+     * @param packed their packed values; null for a hit that is not signed
+     * @param policy the decision for a pair
+     * @param words what readers said
+     */
+    public static Window of(List<Name> names, Packed[] packed, Policy policy, Collection<Verdict> words) {
+        Said said = Said.heard(words, names, packed);
+        return new Window(names, packed, policy, said, Grouping.of(packed, policy, said), packed.length);
+    }
+
+    /** Returns the first rows of the window; their groups are the same without what follows. */
+    Window first(int rows) {
+        return rows >= size ? this : new Window(names, packed, policy, said, grouping, rows);
+    }
+
+    public Name name(int row) {
+        return names.get(row);
+    }
+
+    String group(int lead) {
+        return Hashes.group(name(lead), policy.level());
+    }
+
+    /** Returns what makes two rows duplicates: the signatures' evidence, or a reader's word where there is none. */
+    Evidence evidence(int row, int other) {
+        Verdict word = said.between(row, other);
+        if (word != null && !word.same()) {
+            return null;
+        }
+        Evidence found = Decision.evidence(packed[row], packed[other], policy);
+        return found == null && word != null ? word.evidence(policy.level()) : found;
+    }
+
+    int leads() {
+        int leads = 0;
+        for (int row = 0; row < size; row++) {
+            leads += grouping.leads(row) ? 1 : 0;
+        }
+        return leads;
+    }
+}

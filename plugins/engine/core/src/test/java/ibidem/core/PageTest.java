@@ -1,0 +1,91 @@
+package ibidem.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A page of groups out of a window is the one that the Python layer makes: groups, marks, reasons and account. */
+class PageTest {
+    private static final Set<String> NOT_TOLD = Set.of("took_ms", "cursor", "by");
+
+    static Stream<Arguments> pages() {
+        return Golden.lines("pages").stream()
+                .flatMap(window ->
+                        window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("pages")
+    void everyPageIsTheOneThatPythonMakes(JsonNode asked, JsonNode made, JsonNode page) {
+        Request request = Request.of(Map.of(), Golden.map(asked));
+        List<Verdict> words = new ArrayList<>();
+        made.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
+        List<JsonNode> hits = made.get("hits").valueStream().toList();
+        Reading reading =
+                new Reading(request, page.get("page").asInt(), page.get("size").asInt(), Request.DEEPEST);
+        Window window;
+        do {
+            window = window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words);
+        } while (!reading.enough(window));
+        Page found = reading.page(window);
+
+        assertSame(page.get("hits"), Golden.written(shown(found, window, request)));
+        ObjectNode account =
+                Golden.written(found.account(hits.size(), true, 0, "")).deepCopy();
+        assertSame(page.get("account"), account.without(NOT_TOLD));
+    }
+
+    private static void assertSame(JsonNode wanted, JsonNode found) {
+        if (wanted.isArray()) {
+            for (int at = 0; at < Math.min(wanted.size(), found.size()); at++) {
+                assertSame(wanted.get(at), found.get(at));
+            }
+            assertEquals(wanted.size(), found.size());
+        }
+        assertTrue(Golden.same(wanted, found), () -> "\nwanted " + wanted + "\nfound  " + found);
+    }
+
+    private static Window window(List<JsonNode> hits, Policy policy, List<Verdict> words) {
+        Packed[] packed = hits.stream().map(hit -> Golden.packed(hit.get(2))).toArray(Packed[]::new);
+        List<Name> names = hits.stream()
+                .map(hit -> new Name(hit.get(0).asText(), hit.get(1).asText()))
+                .toList();
+        return Window.of(names, packed, policy, words);
+    }
+
+    private static List<Map<String, Object>> shown(Page page, Window window, Request request) {
+        List<Map<String, Object>> shown = new ArrayList<>();
+        for (Group group : page.groups()) {
+            Map<String, Object> lead = shown(page, window, group, group.lead());
+            List<Map<String, Object>> following = new ArrayList<>();
+            group.following().forEach(row -> following.add(shown(page, window, group, row)));
+            shown.add(lead);
+            if (request.collapse()) {
+                lead.put("duplicates", following);
+            } else {
+                shown.addAll(following);
+            }
+        }
+        return shown;
+    }
+
+    private static Map<String, Object> shown(Page page, Window window, Group group, int row) {
+        Name name = window.name(row);
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("index", name.index());
+        told.put("id", name.id());
+        told.put("_dedupe", page.mark(group, row, Integer.parseInt(name.id()) % 7 != 0));
+        return told;
+    }
+}

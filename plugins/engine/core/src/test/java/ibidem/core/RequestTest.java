@@ -1,0 +1,85 @@
+package ibidem.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A request says how to group, or is refused with what would be right. */
+class RequestTest {
+    private static Request read(Map<String, ?> given) {
+        return Request.of(Map.of(), given);
+    }
+
+    @Test
+    void withoutOtherWordsTheDefaultsHold() {
+        Request request = read(Map.of("dedupe", "indent"));
+        assertEquals(Policy.DEFAULT, request.policy());
+        assertEquals(500, request.window());
+        assertNull(request.most());
+        assertEquals(10, read(Map.of("dedupe", "collapse")).most());
+    }
+
+    @Test
+    void offIsThePlainAnswer() {
+        assertNull(read(Map.of("dedupe", "off")));
+        assertNull(read(Map.of()));
+    }
+
+    @Test
+    void theRequestOverridesThePipelineValueByValue() {
+        Request request =
+                Request.of(Map.of("dedupe", "collapse", "level", "identical", "window", 20), Map.of("level", "near"));
+        assertTrue(request.collapse());
+        assertEquals(Level.NEAR, request.level());
+        assertEquals(20, request.window());
+        assertNull(Request.of(Map.of("dedupe", "collapse"), Map.of("dedupe", "off")));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "dedupe       | hide  | off, collapse, indent",
+                "level        | close | identical, near",
+                "keep         | first | rank, earliest, latest, longest, source:NAME,NAME,…",
+                "keep         | source:, | rank, earliest, latest, longest, source:NAME,NAME,…",
+                "window       | 0     | a whole number, 1 to 10,000, of hits",
+                "window       | 10001 | a whole number, 1 to 10,000, of hits",
+                "window_days  | soon  | none, or a whole number, 0 to 1,000,000, of days",
+                "max_per_group| -1    | a whole number, 0 to 10,000, of duplicates",
+                "preset       | film  | none, news, law, books, conrad2003",
+                "explain      | yes   | true, false",
+                "scope        | all   | window",
+            })
+    void aWrongValueIsRefusedWithTheRightOnes(String name, String value, String right) {
+        String mode = name.equals("dedupe") ? value : "indent";
+        Map<String, String> given = name.equals("dedupe") ? Map.of(name, value) : Map.of("dedupe", mode, name, value);
+        UsageException refused = assertThrows(UsageException.class, () -> read(given));
+        assertEquals(name + "='" + value + "' is not understood; right are: " + right, refused.getMessage());
+    }
+
+    @Test
+    void anUnknownNameIsRefusedWithTheRightOnes() {
+        UsageException refused =
+                assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", "lvl", "near")));
+        assertTrue(refused.getMessage()
+                .startsWith("unknown parameter 'lvl'; the parameters are dedupe, level, keep, window"));
+    }
+
+    @Test
+    void aFigureForGroupsWithoutGroupsIsRefused() {
+        UsageException refused = assertThrows(UsageException.class, () -> read(Map.of("level", "near")));
+        assertTrue(refused.getMessage().startsWith("level is given without dedupe"));
+    }
+
+    @Test
+    void moreDuplicatesThanTheWindowHoldsAreRefused() {
+        assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", "window", 5, "max_per_group", 6)));
+    }
+}

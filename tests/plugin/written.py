@@ -1,0 +1,180 @@
+"""Golden files out of the Python code, which the plugin's Java tests read too.
+
+They are written by `PYTHONPATH=tests python -m plugin.written`. `values.jsonl` holds packed values, whole and damaged,
+with what is read of each. `pages.jsonl` holds windows of such values with pages of groups out of them: each as it was
+asked for in `ext.ibidem`, with its `_dedupe` marks and its account.
+"""
+
+import random
+from base64 import b64encode
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from dedupe.made import made
+from ibidem.dedupe.grouped_page import grouped_page
+from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.present import Json
+from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.source import Asked
+from ibidem_engines.engine import Found, Hit, Ranking, Search
+from ibidem_engines.exchange import Exchange, hold
+from ibidem_ingest.signatures.packed import HEAD, Packed, unpack
+
+FOLDER = Path(__file__).with_name("golden")
+ROWS = 40
+SEEDS = range(6)
+NOT_TOLD = ("took_ms", "cursor")
+"""What differs from one answer to the next."""
+
+ASKED: Sequence[Mapping[str, object]] = (
+    {"dedupe": "indent", "explain": True},
+    {"dedupe": "indent", "level": "identical", "explain": True},
+    {"dedupe": "collapse", "keep": "earliest"},
+    {"dedupe": "collapse", "keep": "latest", "max_per_group": 2},
+    {"dedupe": "indent", "keep": "longest", "max_per_group": 0},
+    {"dedupe": "indent", "keep": "source:Reuters, AP", "window_days": 42},
+    {"dedupe": "indent", "preset": "news", "window_days": "none"},
+    {"dedupe": "indent", "preset": "news", "explain": True},
+    {"dedupe": "indent", "preset": "law", "explain": True},
+    {"dedupe": "indent", "preset": "books", "level": "near"},
+    {"dedupe": "indent", "preset": "conrad2003", "explain": True},
+    {"dedupe": "collapse", "window": 8},
+)
+"""What each window is asked for."""
+
+PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))
+"""Pages and their sizes."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A ranking that is a list.
+
+    Args:
+        hits: In rank order.
+        words: Readers' words.
+    """
+
+    hits: Sequence[Hit]
+    words: Sequence[Override] = field(default=())
+
+    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+        """See `Source.window`."""
+        assert not without
+        return Ranking(self.hits[:depth], len(self.hits))
+        yield
+
+    def overrides(self) -> Sequence[Override]:
+        """See `Source.overrides`."""
+        return self.words
+
+    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+        """See `Source.find`."""
+        assert not searches, everywhere
+        return []
+        yield
+
+    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+        """See `Source.long_signatures`."""
+        assert not names
+        return {}
+        yield
+
+    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+        """See `Source.fetch`; each seventh document has gone meanwhile."""
+        return {name: {} for name in names if int(name[1]) % 7}
+        yield
+
+
+def values() -> list[Json]:
+    """Make packed values: of each kind that windows hold, and damaged in every way that reading looks for."""
+    whole = [value for seed in SEEDS for value in made(seed, ROWS).values if value]
+    rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
+    some = [*rng.sample(whole, 30), *(damaged for value in rng.sample(whole, 12) for damaged in spoiled(value, rng))]
+    return [{"bytes": b64encode(value).decode(), "read": fields(unpack(value))} for value in some]
+
+
+def spoiled(value: bytes, rng: random.Random) -> list[bytes]:
+    """Spoil a value: cut off, with another byte somewhere, with a wrong flag, and with an id that is no text."""
+    other = bytearray(value)
+    other[rng.randrange(HEAD.size)] ^= 1 << rng.randrange(8)
+    counts = bytearray(value)
+    counts[HEAD.size] ^= 1
+    name = value[:-1] + b"\xff"
+    flags = value[:1] + bytes((value[1] ^ (1 << rng.randrange(8)),)) + value[2:]
+    return [value[: rng.randrange(len(value))], bytes(other), bytes(counts), name, flags, b"\x07" + value[1:]]
+
+
+def fields(packed: Packed | None) -> Json | None:
+    """Return what is read of a value."""
+    if packed is None:
+        return None
+    return {
+        name: value.hex() if isinstance(value := getattr(packed, name), bytes) else value for name in packed.__slots__
+    }
+
+
+def pages() -> list[Json]:
+    """Make windows, and pages of groups out of them."""
+    windows = []
+    for seed in SEEDS:
+        hits = [Hit(f"news{at % 2}", hit.id, hit.score, hit.packed) for at, hit in enumerate(made(seed, ROWS).hits)]
+        words = said(hits, random.Random(seed)) if seed % 2 else []  # noqa: S311 - made-up data keeps no secret
+        windows.append({
+            "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
+            "overrides": [word.as_record() for word in words],
+            "pages": [page(Listed(hits, words), asked, *PAGES[(seed + at) % 4]) for at, asked in enumerate(ASKED)],
+        })  # fmt: skip
+    return windows
+
+
+def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
+    """Make readers' words about pairs, of texts as they are and of others."""
+    found = []
+    for at in range(24):
+        a, b = rng.sample(hits[:20], 2)
+        read = unpack(a.packed or b"")
+        content = rng.choice(["", "00" * 16, read.content.hex() if read else ""])
+        verdict = rng.choice(["not", "same"])
+        author, date = rng.choice([("Ada", "2026-01-05"), ("", "2026-01-05"), ("Ada", ""), ("", "")])
+        word = Override((a.index, a.id), (b.index, b.id), verdict, author, "", date, content_a=content)
+        found.append(word if at % 3 else Override(word.a, word.b, verdict, author, "seen", date))
+    return found
+
+
+def page(source: Listed, asked: Mapping[str, object], number: int, size: int) -> Json:
+    """Make a page of groups and tell it as the plugin's tests read it."""
+    given = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in asked.items()}
+    wanted = Asked(parse_request(given), number, size, may_leave_out=False)
+    told = hold(grouped_page(source, wanted), lambda _: None)
+    return {
+        "asked": asked,
+        "page": number,
+        "size": size,
+        "hits": [shown(hit) for hit in told.hits],
+        "account": {name: value for name, value in told.account.items() if name not in NOT_TOLD},
+    }
+
+
+def shown(hit: Json) -> Json:
+    """Return a hit's place and mark, and those of the duplicates that it carries."""
+    inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits")
+    told = {"index": hit["_index"], "id": hit["_id"], "_dedupe": hit["_dedupe"]}
+    return told | ({"duplicates": [shown(each) for each in inner]} if inner is not None else {})
+
+
+def golden() -> dict[str, bytes]:
+    """Return what each file holds: a JSON object a line."""
+    held = {"values": values(), "pages": pages()}
+    return {
+        name: b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in some)
+        for name, some in held.items()
+    }
+
+
+if __name__ == "__main__":
+    for file, held in golden().items():
+        (FOLDER / f"{file}.jsonl").write_bytes(held)
