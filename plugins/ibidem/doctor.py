@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from ibidem.foreign import REMEDY, Overheard
 from ibidem.reasons import counted
 from ibidem_engines.engine import Engine, Info
+from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
@@ -20,7 +21,7 @@ from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_workers.app import answers
 from ibidem_workers.kept_apart import kept_apart
 from ibidem_workers.queue_folder import Folder
-from ibidem_workers.settings import Settings, masked, shown
+from ibidem_workers.settings import Settings, shown
 
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
 """Libraries of the extra `gateway`."""
@@ -98,7 +99,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     except IbidemError as error:
         yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
         return
-    yield Check("engine", ok=True, what=f"{info.name} {info.version} at {masked(settings.engine)}")
+    yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
     if not info.exists:
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
@@ -194,7 +195,7 @@ def of_broker(settings: Settings) -> Check:
         answers(settings)
     except IbidemError as error:
         return Check("broker", ok=False, what=error.what, remedy=error.remedy)
-    return Check("broker", ok=True, what=masked(settings.broker))
+    return Check("broker", ok=True, what=redact(settings.broker))
 
 
 def of_workers(settings: Settings) -> Check:

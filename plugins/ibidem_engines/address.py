@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote
 
 from ibidem_engines.fields import Fields, parse_fields
+from ibidem_engines.redaction import KNOWN, basic, forms, redact
 from ibidem_ingest.errors import UsageError
 
 LAYOUTS = ("full", "lean")
@@ -43,7 +44,7 @@ class Address:
     kind: str
     scheme: str
     hosts: tuple[tuple[str, int], ...]
-    user: str = ""
+    user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
     api_key: str = field(default="", repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -56,6 +57,12 @@ class Address:
     def shown(self) -> str:
         """The address without its secrets, for messages."""
         return f"{self.kind}+{self.scheme}://{','.join(f'{name}:{port}' for name, port in self.hosts)}"
+
+    @property
+    def secrets(self) -> set[str]:
+        """What must stand in no message, as it is sent and as programs print it."""
+        own = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
+        return own | ({basic(self.user, self.password)} if self.user else set())
 
     @property
     def urls(self) -> list[str]:
@@ -86,9 +93,11 @@ def parse_address(url: str) -> Address:
     """
     matched = _ADDRESS.fullmatch(url)
     if matched is None or not url.isprintable():
-        raise UsageError(f"engine address {without_secrets(url)!r} is not understood", RIGHT)
+        raise UsageError(f"engine address {redact(url)!r} is not understood", RIGHT)
     options = _options(matched["options"] or "")
-    hosts = tuple(_host(host, PORTS[matched["scheme"]]) for host in matched["hosts"].split(","))
+    hosts = tuple(
+        _host(number, host, PORTS[matched["scheme"]]) for number, host in enumerate(matched["hosts"].split(","), 1)
+    )
     address = Address(
         matched["kind"],
         matched["scheme"],
@@ -104,22 +113,6 @@ def parse_address(url: str) -> Address:
     if address.api_key and address.user:
         raise UsageError(f"engine {address.shown} is given a user and an API key", "give one of the two")
     return address
-
-
-def without_secrets(url: str) -> str:
-    """Hide what stands before `@`, and an API key.
-
-    >>> without_secrets("opensearch+http://ann:pw@host/?api_key=abc&layout=lean")
-    'opensearch+http://…@host/?api_key=…&layout=lean'
-    """
-    return re.sub(r"(api_key=)[^&]*", r"\1…", _without_account(url))
-
-
-def _without_account(url: str) -> str:
-    """Hide what stands between the scheme and the last @."""
-    before, at, rest = url.rpartition("@")
-    scheme, slashes, _ = before.partition("//")
-    return f"{scheme}//…@{rest}" if at and slashes else url
 
 
 def with_fields(url: str, fields: str) -> str:
@@ -153,14 +146,17 @@ def with_fields(url: str, fields: str) -> str:
 def _options(text: str) -> dict[str, str]:
     options = dict(parse_qsl(text, keep_blank_values=True))
     if unknown := sorted(set(options) - set(OPTIONS)):
-        raise UsageError(f"option {unknown[0]!r} of the engine address is unknown", f"use {', '.join(OPTIONS)}")
+        # A name that nobody knows may be a part of a password in which `&` was not escaped.
+        named = f"option {unknown[0]!r}" if unknown[0] in KNOWN else f"option number {[*options].index(unknown[0]) + 1}"
+        raise UsageError(f"{named} of the engine address is unknown", f"use {', '.join(OPTIONS)}")
     return options
 
 
-def _host(text: str, port: int) -> tuple[str, int]:
+def _host(number: int, text: str, port: int) -> tuple[str, int]:
+    """Read one host; it is named by its number, since an account without its host would stand in its place."""
     matched = _HOST.fullmatch(text.strip())
     if matched is None or not 0 < int(matched["port"] or port) < 1 << 16:
-        raise UsageError(f"host {text!r} in the engine address is not understood", RIGHT)
+        raise UsageError(f"host number {number} in the engine address is not understood", RIGHT)
     return matched["name"], int(matched["port"] or port)
 
 

@@ -1,6 +1,6 @@
 """Elasticsearch 8 and 9 through the official client, `elasticsearch`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import elasticsearch as client_library
@@ -19,6 +19,7 @@ from ibidem_engines.address import Address, parse_address
 from ibidem_engines.cluster import ClusterEngine
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.faults import CERTIFICATE, OTHER_PRODUCT, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
+from ibidem_engines.redaction import redact_text
 from ibidem_engines.wire import JSON, Answer, Cluster
 
 DIALECT = Dialect(
@@ -61,6 +62,7 @@ class ElasticsearchWire:
     """One client, whose own retries are off: `Cluster` knows better what may be asked again."""
 
     def __init__(self, address: Address) -> None:
+        self._address = address
         self.client = client_library.Elasticsearch(
             hosts=address.urls,
             serializers={JSON: WholeSerializer()},
@@ -79,7 +81,7 @@ class ElasticsearchWire:
         try:
             answer = self.client.perform_request(method, path, params=params or None, headers=headers, body=body)
         except (ApiError, TransportError) as error:
-            raise _failure(error) from error
+            raise _failure(error, self._address.secrets) from error
         return answer.body
 
     def close(self) -> None:
@@ -108,9 +110,16 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: ApiError | TransportError) -> Failure:
-    """Read a client's exception by the table above, or by the status and type that the server gave."""
+def _failure(error: ApiError | TransportError, hidden: Collection[str]) -> Failure:
+    """Read a client's exception by the table above, or by the status and type that the server gave.
+
+    Args:
+        error: The exception.
+        hidden: Secrets that a server may repeat.
+    """
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, str(error))
-    return failure_of(error.status_code, error.body) if isinstance(error, ApiError) else Failure(0, "", str(error))
+            return Failure(0, name, redact_text(str(error), hidden))
+    if isinstance(error, ApiError):
+        return failure_of(error.status_code, error.body, hidden)
+    return Failure(0, "", redact_text(str(error), hidden))

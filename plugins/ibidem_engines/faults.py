@@ -1,9 +1,10 @@
 """What OpenSearch and Elasticsearch answer when they do not do what they are asked, as errors of ours: one table."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
+from ibidem_engines.redaction import redact_text
 
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
     "unreachable",
@@ -158,17 +159,28 @@ def judged(failure: Failure, where: str) -> EngineError:
     return found.error(f"{where}: {what}", found.remedy)
 
 
-def failure_of(status: int, answer: object) -> Failure:
+def failure_of(status: int, answer: object, hidden: Collection[str] = ()) -> Failure:
     """Read type and reason out of an answer's `error`, the innermost cause that names both.
+
+    Args:
+        status: HTTP status.
+        answer: What came.
+        hidden: Secrets that a server may repeat in its reason.
 
     >>> failure_of(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
     'inner'
     """
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if not isinstance(error, Mapping):
-        return Failure(status, "", str(error or answer or "")[:500])
+        return Failure(status, "", _reason(error or answer or "", hidden))
     cause = _cause(error)
-    return Failure(status, str(cause.get("type", "")), str(cause.get("reason") or error.get("reason") or "")[:500])
+    reason = cause.get("reason") or error.get("reason") or ""
+    return Failure(status, str(cause.get("type", "")), _reason(reason, hidden))
+
+
+def _reason(said: object, hidden: Collection[str]) -> str:
+    """Hide secrets before the text is cut, so that no part of one is left."""
+    return (redact_text(str(said), hidden) if hidden else str(said))[:500]
 
 
 def _cause(error: Mapping[str, object]) -> Mapping[str, object]:

@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_engines.address import RIGHT, Address, parse_address, without_secrets
+from ibidem_engines.address import RIGHT, Address, parse_address
 from ibidem_engines.engine import Engine
 from ibidem_engines.holding import Holding, Opened
+from ibidem_engines.redaction import redact
 from ibidem_engines.sqlite import SqliteEngine
 from ibidem_ingest.errors import UsageError
 
@@ -78,7 +79,7 @@ def check_name(index: str) -> None:
 def _scheme(url: str) -> str:
     scheme, separator, _ = url.partition("://")
     if scheme not in _ENGINES or not separator:
-        raise UsageError(f"engine {without_secrets(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
+        raise UsageError(f"engine {redact(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
     return scheme
 
 
@@ -87,7 +88,7 @@ def _sqlite(url: str, index: str) -> Opened:
     rest = url.removeprefix("sqlite://")
     path = unquote(rest.removeprefix("/"))
     if not rest.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
-        raise UsageError(f"engine {url!r} names no file", _RIGHT_SQLITE)
+        raise UsageError(f"engine {redact(url)!r} names no file", _RIGHT_SQLITE)
     return SqliteEngine(Path(path), index)
 
 

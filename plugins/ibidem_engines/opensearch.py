@@ -1,6 +1,6 @@
 """OpenSearch 3 through its official client, `opensearch-py`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import opensearchpy
@@ -21,6 +21,7 @@ from ibidem_engines.address import Address, parse_address
 from ibidem_engines.cluster import ClusterEngine
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.faults import CERTIFICATE, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
+from ibidem_engines.redaction import redact_text
 from ibidem_engines.wire import Answer, Cluster
 
 DIALECT = Dialect(
@@ -62,6 +63,7 @@ class OpenSearchWire:
     """One client, whose own retries are off: `Cluster` knows better what may be asked again."""
 
     def __init__(self, address: Address) -> None:
+        self._address = address
         self.client = opensearchpy.OpenSearch(
             hosts=[{"host": name.strip("[]"), "port": port} for name, port in address.hosts],
             serializer=OrjsonSerializer(),
@@ -78,7 +80,7 @@ class OpenSearchWire:
                 method, path, params=dict(params), body=body, headers=headers
             )
         except OpenSearchException as error:
-            raise _failure(error) from error
+            raise _failure(error, self._address.secrets) from error
         return answer
 
     def close(self) -> None:
@@ -115,14 +117,19 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: OpenSearchException) -> Failure:
-    """Read a client's exception by the table above, or by the status and type that the server gave."""
+def _failure(error: OpenSearchException, hidden: Collection[str]) -> Failure:
+    """Read a client's exception by the table above, or by the status and type that the server gave.
+
+    Args:
+        error: The exception.
+        hidden: Secrets that a server may repeat.
+    """
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, _said(error))
+            return Failure(0, name, redact_text(_said(error), hidden))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
-        return failure_of(error.status_code, error.info)
-    return Failure(0, "", str(error))
+        return failure_of(error.status_code, error.info, hidden)
+    return Failure(0, "", redact_text(str(error), hidden))
 
 
 def _said(error: OpenSearchException) -> str:

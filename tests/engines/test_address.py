@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_engines.address import parse_address, without_secrets
+from ibidem_engines.address import parse_address
 from ibidem_engines.fields import Fields
 from ibidem_ingest.errors import UsageError
 
@@ -36,10 +36,6 @@ def test_an_address_is_shown_without_its_secrets() -> None:
     assert "k3y" not in repr(parse_address("opensearch+http://host/?api_key=k3y"))
 
 
-def test_a_password_with_an_at_sign_that_was_not_escaped_is_hidden_all_the_same() -> None:
-    assert without_secrets("opensearch+http://ann:p@ss@host:9200") == "opensearch+http://…@host:9200"
-
-
 @pytest.mark.parametrize(
     ("url", "why"),
     [
@@ -48,9 +44,10 @@ def test_a_password_with_an_at_sign_that_was_not_escaped_is_hidden_all_the_same(
         ("opensearch+http://", "not understood"),
         ("opensearch+http://host/index", "not understood"),
         ("opensearch+http://host\udcff", "not understood"),
-        ("opensearch+http://host:99999", "host 'host:99999'"),
-        ("opensearch+http://host,,other", "host ''"),
+        ("opensearch+http://host:99999", "host number 1 "),
+        ("opensearch+http://host,,other", "host number 2 "),
         ("opensearch+http://host/?password=x", "option 'password'.*api_key, ca, layout"),
+        ("opensearch+http://host/?layout=full&s3cret=x", "option number 2 .*api_key, ca"),
         ("opensearch+http://host/?layout=fat", "layout 'fat' is unknown.*full, lean"),
         ("opensearch+http://host/?timeout=soon", "timeout 'soon'.*seconds"),
         ("opensearch+http://host/?ca=/etc/hosts", "'ca'.*needs https"),

@@ -15,11 +15,12 @@ from kombu.transport import virtual
 from fuzz.target import ENDS, Target, as_any_text, folder, told
 from ibidem.alerts import read_alert, read_reported
 from ibidem.dedupe.overrides import Override
-from ibidem_engines.address import parse_address, with_fields, without_secrets
+from ibidem_engines.address import parse_address, with_fields
 from ibidem_engines.engine import Record
 from ibidem_engines.fields import Fields, parse_fields, put_at, value_at, without
 from ibidem_engines.opening import open_engine
 from ibidem_engines.raw_json import members
+from ibidem_engines.redaction import redact
 from ibidem_engines.source import Unfit, as_document, as_source, idf_of, text_fault, version_of, with_signatures
 from ibidem_ingest.digest import digest
 from ibidem_ingest.document import Document, read_record
@@ -32,7 +33,7 @@ from ibidem_workers.consumer import STRANGE, refuse_more
 from ibidem_workers.dead import letter_of
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.run_record import RunRecord
-from ibidem_workers.settings import Settings, load, masked, shown
+from ibidem_workers.settings import Settings, load, shown
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
 SOURCE = orjson.dumps(
@@ -87,8 +88,7 @@ def environment(data: bytes) -> None:
 def address(data: bytes) -> None:
     """Read an address of engine or broker, and show it."""
     text = as_any_text(data)
-    masked(text)
-    without_secrets(text)
+    redact(text)
     for read in (parse_address, lambda url: with_fields(url, "text=body"), lambda url: open_engine(url, "news")):
         try:
             read(text)

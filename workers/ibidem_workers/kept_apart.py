@@ -7,10 +7,11 @@ from amqp.exceptions import AMQPError
 from kombu.exceptions import OperationalError
 
 from ibidem_engines.errors import Unavailable
+from ibidem_engines.redaction import redact
 from ibidem_workers.app import make_app
-from ibidem_workers.broker_faults import of_broker
+from ibidem_workers.broker_faults import message_of, of_broker
 from ibidem_workers.queue_folder import Folder
-from ibidem_workers.settings import Settings, masked
+from ibidem_workers.settings import Settings
 
 FOREIGN = "that no submitter has sent"
 
@@ -53,9 +54,10 @@ def _in_rabbitmq(settings: Settings) -> KeptApart:
         with make_app(settings).connection_for_write() as connection:
             told = connection.default_channel.queue_declare(name, passive=True)
     except AMQPError as error:
-        raise of_broker(error, masked(settings.broker)) from error
+        raise of_broker(error, settings.broker) from error
     except (OperationalError, OSError) as error:
-        raise Unavailable(f"the broker {masked(settings.broker)} does not answer: {error}", "try again") from error
+        what = f"the broker {redact(settings.broker)} does not answer: {message_of(error, settings.broker)}"
+        raise Unavailable(what, "try again") from error
     what = f"{FOREIGN}, or that ended its workers too often"
     return KeptApart(told.message_count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
 

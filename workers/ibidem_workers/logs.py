@@ -5,29 +5,19 @@ that ibidem stands on. structlog writes all of it in one form.
 """
 
 import logging
-import re
 import sys
-from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, TextIO
-from urllib.parse import unquote
 
 import structlog
 from structlog.types import EventDict, Processor
 
+from ibidem_engines.redaction import redact_value, secrets
 from ibidem_ingest.shown import printable
 from ibidem_workers.settings import Level, Settings
 
-SHORTEST = 4
-"""Characters of a password that is hidden wherever it stands; a shorter one, which stands in many words, is hidden in
-addresses alone."""
-
 LONGEST = 2_000
 """Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
-
-_PASSWORD = re.compile(r"(://[^\s:/@]*:)[^\s/]*@")
-_OPTION = re.compile(r"[?&](?:api_key|password)=([^&]*)")
-_KEY = re.compile(r"((?:api_key|password)=)[^&\s\"']*")
 
 OURS = ("ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
 
@@ -44,7 +34,7 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     """
     level = getattr(logging, (settings.log or otherwise).upper())
     handler = StandardError()
-    handler.setFormatter(formatter(secrets(settings), terminal=sys.stderr.isatty()))
+    handler.setFormatter(formatter(secrets((settings.engine, settings.broker)), terminal=sys.stderr.isatty()))
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, StandardError)]:
         root.removeHandler(old)
@@ -98,30 +88,12 @@ def without(hidden: Iterable[str]) -> Processor:
     Args:
         hidden: The secrets.
     """
-    longest_first = sorted({each for each in hidden if len(each) >= SHORTEST}, key=len, reverse=True)
-
-    def clean(text: str) -> str:
-        for secret in longest_first:
-            text = text.replace(secret, "***")
-        return masked_within(text)
+    known = frozenset(hidden)
 
     def step(_: object, __: str, event: EventDict) -> EventDict:
-        return {str(name): shortened(name, inside(value, clean)) for name, value in event.items()}
+        return {str(name): shortened(name, redact_value(value, known)) for name, value in event.items()}
 
     return step
-
-
-def inside(value: object, clean: Callable[[str], str]) -> object:
-    """Clean the texts in a value."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, bool | int | float | None):
-        return value
-    if isinstance(value, dict):
-        return {clean(str(name)): inside(each, clean) for name, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [inside(each, clean) for each in value]
-    return clean(str(value))
 
 
 def shortened(name: str, value: object) -> object:
@@ -129,15 +101,6 @@ def shortened(name: str, value: object) -> object:
     if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
         return value
     return f"{value[:LONGEST]}… ({len(value):,} characters)"
-
-
-def masked_within(text: str) -> str:
-    """Hide the password or key in each address that stands in a text.
-
-    >>> masked_within("no answer from 'amqp://me:secret@host:5672//', nor from https://host/?api_key=secret")
-    "no answer from 'amqp://me:***@host:5672//', nor from https://host/?api_key=***"
-    """
-    return _KEY.sub(r"\1***", _PASSWORD.sub(r"\1***@", text)) if "://" in text else text
 
 
 def on_one_line(_: object, __: str, event: EventDict) -> EventDict:
@@ -149,17 +112,3 @@ def _for_terminal(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)
-
-
-def secrets(settings: Settings) -> set[str]:
-    """Return every secret in the settings, as it is written there and as it is sent."""
-    found: set[str] = set()
-    for url in (settings.engine, settings.broker):
-        user, _, password = url.partition("://")[2].rpartition("@")[0].partition(":")
-        written = [password, *_OPTION.findall(url)]
-        found |= {*written, *map(unquote, written), _basic(unquote(user), unquote(password))}
-    return found - {"", _basic("", "")}
-
-
-def _basic(user: str, password: str) -> str:
-    return b64encode(f"{user}:{password}".encode()).decode()

@@ -16,11 +16,12 @@ from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from ibidem_engines.errors import Unavailable
+from ibidem_engines.redaction import redact
 from ibidem_workers import leased_queue
+from ibidem_workers.broker_faults import message_of
 from ibidem_workers.heart import Heart
 from ibidem_workers.lease import new_holder
 from ibidem_workers.leased_queue import MAX_WAIT, Taken
-from ibidem_workers.settings import masked
 
 GROUP = "workers"
 PREFIX = "ibidem:"
@@ -204,7 +205,8 @@ def asked(url: str) -> Iterator[Any]:
     try:
         yield client
     except (RedisError, OSError) as error:
-        raise Unavailable(f"the broker {masked(url)} does not answer: {error}", "start it, or try again") from error
+        what = f"the broker {redact(url)} does not answer: {message_of(error, url)}"
+        raise Unavailable(what, "start it, or try again") from error
     finally:
         client.close()
 

@@ -2,12 +2,11 @@
 # ruff: noqa: ARG003 - the library's hook names five sources and we keep one
 
 import os
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
@@ -18,6 +17,7 @@ from pydantic_settings import (
 )
 
 from ibidem_engines.address import with_fields
+from ibidem_engines.redaction import is_address, redact, redact_text
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environment, from_toml, variable
@@ -25,9 +25,27 @@ from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environmen
 DOTENV = ".env"
 TOML = "ibidem.toml"
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+BROKER_OPTIONS = (
+    "connect_timeout",
+    "db",
+    "heartbeat",
+    "health_check_interval",
+    "socket_connect_timeout",
+    "socket_timeout",
+    "ssl_ca_certs",
+    "ssl_cert_reqs",
+    "ssl_certfile",
+    "ssl_check_hostname",
+    "ssl_keyfile",
+    "ssl_password",
+)
+"""Options of a broker's address; kombu fails at others, or takes no notice of them."""
+
 BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
+OTHERS = ("index", "fields", "tables", "distinct", "gateway_indexes", "gateway_hosts")
+"""Settings of any text that are no addresses."""
+
 Level = Literal["debug", "info", "warning", "error"]
-_KEY = re.compile(r"([?&](?:api_key|password)=)[^&]*")
 
 
 class Settings(BaseSettings):
@@ -43,11 +61,13 @@ class Settings(BaseSettings):
 
     engine: str = Field(
         default="sqlite:///.ibidem/index.sqlite",
+        repr=False,
         description="Where the index is: `sqlite:///PATH` (three slashes: from the current folder, four: absolute), "
         "`opensearch+http(s)://HOST:PORT` or `elasticsearch+http(s)://HOST:PORT`.",
     )
     broker: str = Field(
         default="filesystem:///.ibidem/queue",
+        repr=False,
         description="Where the queue is: `filesystem:///PATH` (slashes as in IBIDEM_ENGINE), `amqp://` or `redis://`.",
     )
     index: str = Field(
@@ -181,6 +201,15 @@ class Settings(BaseSettings):
         """Take values from the caller alone; `load` reads the sources, since it must know which one said what."""
         return (init_settings,)
 
+    @field_validator(*OTHERS, mode="before")
+    @classmethod
+    def _without_account(cls, value: object) -> object:
+        """Refuse an account in a setting that is shown as it is."""
+        text = _as_text(value)
+        if redact_text(text) != text:
+            raise ValueError("an address with an account belongs into IBIDEM_ENGINE or IBIDEM_BROKER alone")
+        return value
+
     @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")
     @classmethod
     def _by_commas(cls, value: object) -> object:
@@ -196,7 +225,7 @@ class Settings(BaseSettings):
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        return _with_scheme(url, BROKERS)
+        return _with_options(_with_scheme(url, BROKERS), BROKER_OPTIONS)
 
     @field_validator("fields")
     @classmethod
@@ -300,28 +329,13 @@ def shown(settings: Settings) -> list[Shown]:
         Shown(
             name=name,
             variable=variable(name),
-            value=masked(_as_text(getattr(settings, name))),
+            value=_redacted(name, getattr(settings, name)),
             default=_as_text(field.default),
             origin=settings.origin(name),
             meaning=field.description or "",
         )
         for name, field in fields.items()
     ]
-
-
-def masked(url: str) -> str:
-    """Hide the password or API key in a URL; a mark in a password that was not escaped shows nothing more of it.
-
-    >>> masked("amqp://reader:secret@mq.example:5672/")
-    'amqp://reader:***@mq.example:5672/'
-    >>> masked("opensearch+https://search.example/?api_key=secret&layout=lean")
-    'opensearch+https://search.example/?api_key=***&layout=lean'
-    """
-    url = _KEY.sub(r"\1***", url)
-    scheme, separator, rest = url.partition("://")
-    account, at, host = rest.rpartition("@")
-    user, colon, _ = account.partition(":")
-    return f"{scheme}://{user}:***@{host}" if separator and at and colon else url
 
 
 def file_path(url: str) -> Path:
@@ -335,10 +349,21 @@ def file_path(url: str) -> Path:
 
 def _with_scheme(url: str, schemes: Iterable[str]) -> str:
     scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in schemes:
-        raise ValueError(f"the address begins with one of: {', '.join(f'{known}://' for known in schemes)}")
+    if not separator or scheme not in schemes or not is_address(url):
+        begins = ", ".join(f"{known}://" for known in schemes)
+        raise ValueError(f"it is not understood; an address begins with one of: {begins}, and escapes what is special")
     if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
         raise ValueError(f"a path follows {scheme}:///")
+    return url
+
+
+def _with_options(url: str, known: Collection[str]) -> str:
+    """Refuse an option that is not known, without its name: it may be a part of a password."""
+    names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
+    for number, name in enumerate(names, 1):
+        if name not in known:
+            right = f"the account stands before the host, and options are: {', '.join(known)}"
+            raise ValueError(f"option number {number} is unknown; {right}")
     return url
 
 
@@ -348,13 +373,18 @@ def _validated(values: Mapping[str, object], origins: Mapping[str, str]) -> Sett
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        what = str(first["msg"]).removeprefix("Value error, ")
+        what = redact_text(str(first["msg"]).removeprefix("Value error, "))
         raise UsageError(
-            f"{variable(name)} (from {origins.get(name, 'the caller')}) is {masked(_as_text(values[name]))!r}: {what}",
+            f"{variable(name)} (from {origins.get(name, 'the caller')}) is {_redacted(name, values[name])!r}: {what}",
             Settings.model_fields[name].description or "",
         ) from error
     settings.origins.update(origins)
     return settings
+
+
+def _redacted(name: str, value: object) -> str:
+    text = _as_text(value)
+    return redact(text) if name in {"engine", "broker"} else redact_text(text)
 
 
 def _as_text(value: object) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
 
+from ibidem_engines.redaction import redact_text
 from ibidem_ingest.errors import UsageError
 
 PREFIX = "IBIDEM_"
@@ -61,5 +62,6 @@ def _refuse_unknown(names: Iterable[str], known: Iterable[str], where: str) -> N
     unknown = sorted(set(names) - set(known))
     if unknown:
         raise UsageError(
-            f"{where}: no setting is called {', '.join(unknown)}", f"the settings are: {', '.join(sorted(known))}"
+            f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",
+            f"the settings are: {', '.join(sorted(known))}",
         )

@@ -8,9 +8,10 @@ import typer
 
 from ibidem.cli.console import messages
 from ibidem.cli.edge import Terminated
+from ibidem_engines.redaction import redact
 from ibidem_workers import logs
 from ibidem_workers.pool import Pool
-from ibidem_workers.settings import load, masked
+from ibidem_workers.settings import load
 
 LOOK_EVERY = 0.5
 
@@ -25,7 +26,7 @@ def run(
     settings = settings.changed(concurrency=concurrency, log=settings.log or "info")
     logs.set_up(settings)
     messages().print(
-        f"{settings.workers} at work on {masked(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
+        f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
     with suppress(Terminated), Pool(settings) as pool:
         while True:

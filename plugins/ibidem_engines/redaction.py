@@ -1,0 +1,192 @@
+"""Redaction: of an address only what was parsed and is known to be harmless is shown.
+
+The one masker of secrets: settings, error messages, `ibidem doctor`, the gateway and the logs show addresses by it. An
+account is hidden as a whole, since a token may take the place of a user; so is every option but those in `HARMLESS`; an
+address that cannot be parsed is not shown at all.
+"""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Collection, Iterable
+from urllib.parse import quote, unquote, unquote_plus
+
+HIDDEN = "***"
+
+FILES = ("sqlite", "filesystem")
+SERVERS = (
+    "opensearch+http",
+    "opensearch+https",
+    "elasticsearch+http",
+    "elasticsearch+https",
+    "amqp",
+    "amqps",
+    "redis",
+    "rediss",
+    "http",
+    "https",
+)
+"""Schemes of addresses that can be parsed; the last two stand in what libraries log."""
+
+HARMLESS = frozenset(
+    [
+        "ca",
+        "fields",
+        "layout",
+        "timeout",
+        "db",
+        "heartbeat",
+        "connect_timeout",
+        "socket_timeout",
+        "socket_connect_timeout",
+        "protocol",
+        "health_check_interval",
+        "ssl_ca_certs",
+        "ssl_cert_reqs",
+        "ssl_check_hostname",
+    ]
+)
+"""Options of an address whose values may be seen."""
+
+KNOWN = HARMLESS | frozenset(
+    ["api_key", "apikey", "password", "ssl_certfile", "ssl_keyfile", "ssl_password", "token", "user", "username"]
+)
+"""Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped."""
+
+SHORTEST = 4
+"""Characters of a secret that is hidden wherever it stands; a shorter one, which stands in many words, is hidden in
+addresses alone."""
+
+_ADDRESS = re.compile(
+    r"(?P<scheme>[a-z][a-z0-9+]{0,30})://(?:(?P<account>[^/?#]*)@)?(?P<hosts>[^/?#@]*)(?P<path>/[^?#]*)?"
+    r"(?:\?(?P<options>[^#]*))?(?:#[\w.-]*)?"
+)
+_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]*)(?::\d{1,5})?"
+_HOSTS = re.compile(rf"{_HOST}(?:,{_HOST})*")
+_SERVER_PATH = re.compile(r"[\w.,%/*~-]*")
+_ACCOUNT_IN_PATH = re.compile(r":[^/@]{0,300}@")
+_VALUE = re.compile(r"[\w.,=%/+ -]*")
+_WITHIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s\"'<>`]+")
+_ACCOUNT_WITHIN = re.compile(r":(?!//\*\*\*@)[^\s@]{1,300}@")
+_END = ".,;:!)]}"
+
+
+def redact(url: str) -> str:
+    """Show an address without its secrets; one that cannot be parsed is `***`.
+
+    >>> redact("amqp://reader:secret@mq.example:5672/")
+    'amqp://***@mq.example:5672/'
+    >>> redact("opensearch+https://search.example/?%61pi_key=secret&layout=lean")
+    'opensearch+https://search.example/?api_key=***&layout=lean'
+    >>> redact("amqp:/reader:secret@mq.example")
+    '***'
+    """
+    parsed = _parsed(url)
+    if parsed is None:
+        return HIDDEN
+    account = "" if parsed["account"] is None else f"{HIDDEN}@"
+    options = "" if parsed["options"] is None else "?" + "&".join(map(_option, parsed["options"].split("&")))
+    return f"{parsed['scheme']}://{account}{parsed['hosts']}{parsed['path'] or ''}{options}"
+
+
+def is_address(url: str) -> bool:
+    """Tell whether an address can be parsed, as far as its form goes.
+
+    >>> is_address("redis://host:6379/0"), is_address("redis://:pass/word@host")
+    (True, False)
+    """
+    return _parsed(url) is not None
+
+
+def redact_text(text: str, hidden: Iterable[str] = ()) -> str:
+    """Hide secrets in a text, wherever they stand in it, and redact every address.
+
+    Args:
+        text: Any text, such as a library's error.
+        hidden: The secrets, as `secrets` returns them.
+
+    >>> redact_text("no answer from 'amqp://me:secret@host:5672//', nor from https://host/?api_key=secret.")
+    "no answer from 'amqp://***@host:5672//', nor from https://host/?api_key=***."
+    """
+    for secret in sorted({each for each in hidden if len(each) >= SHORTEST}, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
+    if "://" in text:
+        text = _WITHIN.sub(lambda found: _redacted_within(found[0]), text)
+    return _ACCOUNT_WITHIN.sub(f":{HIDDEN}@", text) if "@" in text else text
+
+
+def redact_value(value: object, hidden: Collection[str] = ()) -> object:
+    """Hide secrets in a value, however deep they stand in it; what is no text, number, object or list becomes a text.
+
+    >>> redact_value({"headers": ["Bearer secret"], "size": 3}, {"secret"})
+    {'headers': ['Bearer ***'], 'size': 3}
+    """
+    if isinstance(value, bool | int | float | None):
+        return value
+    if isinstance(value, dict):
+        return {redact_text(str(name), hidden): redact_value(each, hidden) for name, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [redact_value(each, hidden) for each in value]
+    return redact_text(str(value), hidden)
+
+
+def secrets(urls: Iterable[str]) -> set[str]:
+    """Return every secret in some addresses, as it is written there, as it is sent and as programs print it."""
+    found: set[str] = set()
+    for url in urls:
+        parsed = _parsed(url)
+        if parsed is not None:
+            user, password = _account(parsed["account"] or "")
+            written = [password or ("" if parsed["scheme"].startswith("amqp") else user), *_hidden(parsed["options"])]
+            found |= forms(written)
+            found |= {basic(unquote(user), unquote(password))} if user or password else set()
+    return found
+
+
+def basic(user: str, password: str) -> str:
+    """Return an account as HTTP's basic authentication sends it."""
+    return b64encode(f"{user}:{password}".encode()).decode()
+
+
+def forms(written: Iterable[str]) -> set[str]:
+    """Return secrets as they are written, as they are sent and as programs print them."""
+    plain = {form for each in written if each for form in (each, unquote(each), unquote_plus(each))}
+    return plain | {form for each in plain for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
+
+
+def _account(text: str) -> tuple[str, str]:
+    user, _, password = text.partition(":")
+    return user, password
+
+
+def _hidden(options: str | None) -> list[str]:
+    """Return the values of options that are not shown, and of those without a name that is known the names too."""
+    pairs = [each.partition("=") for each in (options or "").split("&")]
+    shown = [(name, value, unquote_plus(name)) for name, _, value in pairs]
+    values = [value for _, value, name in shown if name not in HARMLESS]
+    return values + [raw for raw, _, name in shown if name not in KNOWN]
+
+
+def _parsed(url: str) -> re.Match[str] | None:
+    parsed = _ADDRESS.fullmatch(url)
+    if parsed is None or not url.isprintable():
+        return None
+    path = parsed["path"] or ""
+    if parsed["scheme"] in FILES:
+        own = parsed["account"] is None and not parsed["hosts"] and not _ACCOUNT_IN_PATH.search(path)
+        return parsed if own else None
+    understood = parsed["scheme"] in SERVERS and _HOSTS.fullmatch(parsed["hosts"]) and _SERVER_PATH.fullmatch(path)
+    return parsed if understood and "@" not in (parsed["options"] or "") else None
+
+
+def _option(text: str) -> str:
+    name, equals, value = text.partition("=")
+    name = unquote_plus(name)
+    if name not in KNOWN or not equals:
+        return HIDDEN if text else ""
+    return f"{name}={value}" if name in HARMLESS and _VALUE.fullmatch(value) else f"{name}={HIDDEN}"
+
+
+def _redacted_within(url: str) -> str:
+    bare = url.rstrip(_END)
+    return redact(bare) + url[len(bare) :]

@@ -1,0 +1,117 @@
+"""Secrets: one that was put into a setting stands in no output, error, log, page or metric of ours."""
+
+from base64 import b64decode
+
+import pytest
+from starlette.testclient import TestClient
+
+from cli.conftest import Run
+from ibidem.gateway.app import make_gateway
+from ibidem_workers.settings import load
+from servers.between import Answer, Request, between
+
+SECRET = "Qx7s3cr3t"  # noqa: S105 - a word to be looked for
+NOWHERE = "127.0.0.1:1"
+"""Nothing answers there."""
+
+COMMANDS = (
+    ("doctor",),
+    ("doctor", "--json"),
+    ("status",),
+    ("search", "rent"),
+    ("ingest", "docs.jsonl"),
+    ("dead", "list"),
+    ("worker",),
+)
+WRONG = (
+    {"IBIDEM_ENGINE": f"opensearch+http://{NOWHERE}/?apikey={SECRET}"},
+    {"IBIDEM_ENGINE": f"opensearch+http://{NOWHERE}/?%61pi_key={SECRET}&layout=x"},
+    {"IBIDEM_ENGINE": f"elasticsearch+https://me:p/{SECRET}@{NOWHERE}"},
+    {"IBIDEM_ENGINE": f"opensearch+http://me:{SECRET}"},
+    {"IBIDEM_ENGINE": f"mysql://me:{SECRET}@host"},
+    {"IBIDEM_ENGINE": f"sqlite:///me:{SECRET}@host"},
+    {"IBIDEM_BROKER": f"amqp:/me:{SECRET}@{NOWHERE}"},
+    {"IBIDEM_BROKER": f"redis://:p/{SECRET}@{NOWHERE}"},
+    {"IBIDEM_BROKER": f"amqp://me:{SECRET}@[::1"},
+    {"IBIDEM_BROKER": SECRET},
+    {"IBIDEM_BROKER": f"redis://{NOWHERE}/0?password={SECRET}"},
+    {"IBIDEM_BROKER": f"amqps://{NOWHERE}//?ssl_password=x&{SECRET}=y"},
+    {"IBIDEM_TABLES": f"redis://:{SECRET}@host"},
+    {"IBIDEM_INDEX": f"amqp://me:{SECRET}@host"},
+    {"IBIDEM_FIELDS": f"amqp://me:{SECRET}@host"},
+    {"IBIDEM_DISTINCT": f"amqp://me:{SECRET}@host"},
+    {"IBIDEM_GATEWAY_HOSTS": f"amqp://me:{SECRET}@host"},
+    {"IBIDEM_MAX_TEXT": f"amqp://me:{SECRET}@host"},
+)
+"""Settings that cannot be right."""
+
+AWAY = (
+    {"IBIDEM_BROKER": f"redis://{SECRET}@{NOWHERE}"},
+    {"IBIDEM_BROKER": f"rediss://{NOWHERE}/0?ssl_keyfile={SECRET}"},
+    {"IBIDEM_BROKER": f"amqps://me@{NOWHERE}//?ssl_password={SECRET}"},
+    {"IBIDEM_BROKER": f"amqp://{SECRET}:x@{NOWHERE}//"},
+)
+"""Settings in which a secret stands, of brokers that do not answer."""
+
+
+@pytest.mark.parametrize("environment", WRONG, ids=str)
+def test_no_command_shows_a_secret_of_settings_that_are_wrong(
+    run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    for command in COMMANDS:
+        code, out, err = run(*command)
+        assert code in (1, 2), command
+        assert SECRET not in out + err, command
+
+
+@pytest.mark.parametrize("environment", AWAY, ids=str)
+def test_no_command_shows_a_secret_of_a_broker_that_does_not_answer(
+    run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    for command in (("doctor",), ("doctor", "--json"), ("ingest", "docs.jsonl")):
+        code, out, err = run(*command)
+        assert code == 1, command
+        assert SECRET not in out + err, command
+
+
+def repeated(request: Request) -> Answer:
+    """Refuse a request, and repeat how its sender has signed in, in every form."""
+    sent = {name.lower(): value for name, value in request.headers.items()}.get("authorization", "")
+    read = b64decode(sent.removeprefix("Basic ")).decode() if sent.startswith("Basic ") else ""
+    reason = f"unknown: {sent} {read} " + f"{sent.partition(' ')[2]}{read} " * 60
+    return Answer(401, {"error": {"type": "security_exception", "reason": reason}, "status": 401})
+
+
+@pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
+@pytest.mark.parametrize("written", ["me:{}@", "{}@", "?api_key={}"])
+def test_no_command_shows_a_secret_that_a_server_repeats(
+    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str, written: str
+) -> None:
+    written = written.format(SECRET)
+    with between(plan=repeated) as server:
+        at = f"127.0.0.1:{server.port}/{written}" if written.startswith("?") else f"{written}127.0.0.1:{server.port}"
+        monkeypatch.setenv("IBIDEM_ENGINE", f"{kind}+http://{at}")
+        for command in (("doctor",), ("doctor", "--json"), ("status",), ("ingest", "docs.jsonl")):
+            code, out, err = run(*command)
+            assert code == 1, command
+            assert SECRET not in out + err, command
+        assert server.asked
+
+
+@pytest.mark.parametrize("environment", AWAY, ids=str)
+def test_the_gateway_shows_no_secret_in_any_answer(
+    run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    settings = load()
+    assert SECRET not in repr(settings)
+    with TestClient(make_gateway(settings), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        for path in ("/", "/?q=rent", "/ibidem/doctor", "/metrics", "/readyz", "/openapi.json", "/nothing", "/docs"):
+            for accept in ("text/html", "application/json"):
+                answer = client.get(path, headers={"accept": accept})
+                assert SECRET not in answer.text + str(answer.headers), path
