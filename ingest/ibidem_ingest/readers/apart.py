@@ -29,6 +29,9 @@ SECONDS = 120.0
 MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
 """Bytes that the process may take, and that it may take besides for each character of the longest text."""
 
+NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Beginnings of the names of variables that the process is given."""
+
 _PIECE = 1 << 20
 
 RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
@@ -103,13 +106,12 @@ class Apart:
         return b"".join(pieces)
 
     def _started(self) -> subprocess.Popen[bytes]:
-        environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
         most = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
         return subprocess.Popen(  # noqa: S603 - this very module
             [*self.command, most],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=environment,
+            env=_environment(),
             start_new_session=True,
         )
 
@@ -119,6 +121,12 @@ class Apart:
             with contextlib.suppress(OSError):
                 self._process.communicate()
             self._process = None
+
+
+def _environment() -> dict[str, str]:
+    """Return what Python needs of our environment, and no passwords: a file may get the better of what reads it."""
+    needed = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
+    return needed | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
 
 def _pipe(pipe: Any) -> Any:

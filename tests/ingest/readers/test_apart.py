@@ -1,5 +1,6 @@
 """Files are read in a process with limits of its own: what goes over them is refused, and the next file is read."""
 
+import os
 import sys
 import zlib
 from collections.abc import Iterator
@@ -20,6 +21,9 @@ HANGS = "import sys, time; sys.stdin.readline(); time.sleep(60)"
 ENDS = "import os, sys; sys.stdin.readline(); os.abort()"
 
 
+TELLS = "import json, os, sys; sys.stdin.readline(); print(json.dumps({'record': dict(os.environ)}))"
+
+
 @pytest.fixture
 def page(tmp_path: Path) -> Path:
     path = tmp_path / "a.html"
@@ -37,6 +41,15 @@ def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFix
     with Apart(100_000) as apart:
         apart.record_of(Format.HTML, page)
     assert capfd.readouterr() == ("", "")
+
+
+def test_the_process_is_given_no_passwords(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("IBIDEM_BROKER", "ibidem_engine", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "amqp://me:s3cr3t@mq//")
+    with Apart(1_000, 60, (sys.executable, "-c", TELLS)) as apart:
+        given = apart.record_of(Format.HTML, page)
+    assert given["PATH"] == os.environ["PATH"]
+    assert "s3cr3t" not in str(given)
 
 
 def test_a_file_is_read_as_it_is_in_this_process(apart: Apart, page: Path) -> None:
