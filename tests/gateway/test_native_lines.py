@@ -41,7 +41,7 @@ def test_a_wrong_dedupe_parameter_is_the_fault_of_one_line() -> None:
         (b'{"indice":"secret"}\n{}\n', 403),
         (b'{"index":"news","indices":"news"}\n{}\n', 400),
         (b"{}\n{}\n", 400),
-        (b'{"index":null}\n{}\n', 403),
+        (b'{"index":null}\n{}\n', 400),
         (b'{"index":"news"}\n{}', 400),
         (b'{"index":"news"}\n', 400),
         (b'{"index":"news"}\n{\n', 400),

@@ -54,7 +54,17 @@ def test_a_value_that_no_query_string_could_hold_is_refused(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "status"), [(b"{", 400), (b"[]", 400), (b"\xff", 400), (b"null", 400), (b'{"a":' * 3_000, 400)]
+    ("content", "status"),
+    [
+        (b"{", 400),
+        (b'{"size":1,"size":2}', 400),
+        (b'{"a":{"b":1,"\\u0062":2}}', 400),
+        (b"{}{}", 400),
+        (b"[]", 400),
+        (b"\xff", 400),
+        (b"null", 400),
+        (b'{"a":' * 3_000, 400),
+    ],
 )
 def test_a_body_that_is_no_json_object_is_refused(content: bytes, status: int) -> None:
     assert refused("", content).status == status
@@ -80,6 +90,8 @@ def test_a_packed_body_is_read_and_one_that_unpacks_to_too_much_is_not() -> None
     assert refused("", gzip.compress(b" " * 1_000_000), **packed).status == 413
     assert refused("", gzip.compress(b'{"size":1}')[:-9], **packed).status == 413
     assert refused("", b"no gzip", **packed).status == 400
+    assert refused("", gzip.compress(b"{}") + gzip.compress(b"{}"), **packed).status == 400
+    assert refused("", gzip.compress(b"{}") + b"\0", **packed).status == 400
     assert refused("", b"{}", **{"content-encoding": "br"}).status == 415
 
 

@@ -65,13 +65,13 @@ def ask(
         ("GET", "/", None, {"accept": "application/json"}),
     ],
 )
-def test_method_path_query_string_body_and_headers_reach_the_engine_unchanged(
+def test_where_all_indexes_are_open_method_path_query_string_body_and_headers_reach_the_engine_unchanged(
     kind: str, method: str, path: str, body: bytes | None, headers: dict[str, str]
 ) -> None:
     told = b'{"took" : 3,\n  "odd":[1.50, 1e3]} '
     with (
         between(plan=lambda _: Answer(200, told)) as engine,
-        running(Settings(engine=engine.address(kind))) as url,
+        running(Settings(engine=engine.address(kind), gateway_indexes="*")) as url,
     ):
         status, sent, read = ask(url, method, path, body, authorization="Basic YWRhOnB3", **headers)
     (asked,) = engine.asked
@@ -82,6 +82,61 @@ def test_method_path_query_string_body_and_headers_reach_the_engine_unchanged(
     assert (status, read) == (200, told)
     assert sent["content-type"] == "application/json"
     assert sent["x-elastic-product"] == "Elasticsearch"
+
+
+TYPED = "application/vnd.elasticsearch+json; compatible-with=8"
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "headers", "sent"),
+    [
+        ("/ibidem/_search?q=a+b%2Bc&pretty", b"", {}, ("/ibidem/_search?q=a%20b%2Bc&pretty=", b"", None)),
+        (
+            "/ib%69dem/_search",
+            ODD,
+            {"content_type": "application/json;charset=utf-16"},
+            (
+                "/ibidem/_search",
+                b'{"query":{"match_all":{}},"size":1.0,"_source":["a","\xc3\xbc"]}',
+                "application/json",
+            ),
+        ),
+        (
+            "/ibidem/_count",
+            gzip.compress(b'{"query":{"term":{"n":12345678901234567890123}}}'),
+            {"content_type": TYPED, "content_encoding": "gzip"},
+            ("/ibidem/_count", b'{"query": {"term": {"n": 12345678901234567890123}}}', TYPED),
+        ),
+        (
+            "/ibidem/_search?source=%7B%22size%22%3A1%7D&source_content_type=application/json",
+            b"",
+            {},
+            ("/ibidem/_search", b'{"size":1}', "application/json"),
+        ),
+        (
+            "/ibidem/_msearch?max_concurrent_searches=2",
+            b'\n{ "size" : 0}\r\n{"preference":"a"}\n{}\n',
+            {"content_type": "application/json"},
+            (
+                "/ibidem/_msearch?max_concurrent_searches=2",
+                b'{"index":["ibidem"]}\n{"size":0}\n{"index":["ibidem"],"preference":"a"}\n{}\n',
+                "application/x-ndjson",
+            ),
+        ),
+    ],
+)
+def test_else_the_engine_is_sent_what_was_read_written_again(
+    path: str, body: bytes, headers: dict[str, str], sent: tuple[str, bytes, str | None]
+) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        assert ask(url, "POST", path, body, **headers)[0] == 200
+    (asked,) = engine.asked
+    got = {name.lower(): value for name, value in asked.headers.items()}
+    assert (asked.path, asked.body, got.get("content-type")) == sent
+    assert "content-encoding" not in got
 
 
 def named(headers: dict[str, str]) -> dict[str, str]:
@@ -135,7 +190,7 @@ def test_what_a_proxy_would_vouch_for_and_what_belongs_to_the_page_stays_here() 
 
 
 @pytest.mark.parametrize(
-    "query", ["q=rent", "q=rent&size=2&pretty", "source_content_type=application/json&q=text:roof"]
+    "query", ["q=rent", "q=rent&size=2&pretty", "source_content_type=application/json&q=text:roof", "format=yaml"]
 )
 def test_the_answer_is_the_engines_byte_for_byte(leases: Leases, gateway: str, query: str) -> None:
     path = f"/{leases.index}/_search?{query}&filter_path=-took"

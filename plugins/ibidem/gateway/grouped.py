@@ -1,22 +1,19 @@
 """Grouped searches in the engine's own language: what they ask is sent to the engine with the caller's own rights."""
 
 import asyncio
-import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any, TypeVar
-from urllib.parse import urlencode
 
-import orjson
-
+from ibidem.gateway.bodies import written
 from ibidem.gateway.callers import Caller
 from ibidem.gateway.metrics import Metrics, Stage
 from ibidem.gateway.native_request import NativeRequest
 from ibidem.gateway.refusals import Answered
-from ibidem.gateway.upstream import Reply, Upstream, forwarded
+from ibidem.gateway.upstream import Reply, Upstream, media_type, reshaped, target
 from ibidem.native.request import read_search
 from ibidem.native.search import native_search
 from ibidem.native.surroundings import Surroundings
@@ -40,8 +37,7 @@ AT_HAND = 1_000
 GROUPING = ThreadPoolExecutor(1, thread_name_prefix="grouping")
 """Where longer windows are grouped, so that none holds up other requests."""
 
-_COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
-_SHAPED_HERE = frozenset(("accept", "accept-encoding", "content-encoding", "content-type"))
+_OF_THE_ANSWER = frozenset(("accept", "accept-encoding"))
 
 
 class EngineRefused(Exception):
@@ -150,8 +146,7 @@ class Grouped:
                 self.metrics.took(stage, perf_counter() - began)
 
     async def _replied(self, method: str, path: str, params: Mapping[str, str], form: str, body: bytes | None) -> Reply:
-        target = f"{path}?{urlencode(params)}" if params else path
-        return await self.upstream.send(method, target, self._headers(form), body)
+        return await self.upstream.send(method, target(path, params), self._headers(form), body)
 
     def _read(self, reply: Reply) -> Json:
         """Read an answer, and keep what its headers say."""
@@ -163,14 +158,8 @@ class Grouped:
 
     def _headers(self, form: str) -> list[tuple[str, str]]:
         """Return the caller's headers, and the forms of what is sent and answered: those of the version he speaks."""
-        sent = [(name, value) for name, value in forwarded(self.headers) if name not in _SHAPED_HERE]
-        said = _COMPATIBLE.search(self.headers.get("accept", "") + self.headers.get("content-type", ""))
-        base, version = ("vnd.elasticsearch+", f"; compatible-with={said[1]}") if said else ("", "")
-        return [
-            *sent,
-            ("accept", f"application/{base}{JSON}{version}"),
-            ("content-type", f"application/{base}{form}{version}"),
-        ]
+        sent = [(name, value) for name, value in reshaped(self.headers, form) if name not in _OF_THE_ANSWER]
+        return [*sent, ("accept", media_type(self.headers, JSON))]
 
     def _note(self, reply: Reply) -> None:
         for name, value in reply.headers:
@@ -213,5 +202,5 @@ def stage_of(ask: Ask) -> Stage | None:
 def content(ask: Ask) -> bytes | None:
     """Write a request's body."""
     if ask.lines is not None:
-        return b"".join(orjson.dumps(line) + b"\n" for line in ask.lines)
-    return None if ask.body is None else orjson.dumps(ask.body)
+        return b"".join(written(line) + b"\n" for line in ask.lines)
+    return None if ask.body is None else written(ask.body)

@@ -15,6 +15,11 @@ def patterns(settings: Settings) -> tuple[str, ...]:
     return settings.gateway_indexes or (settings.index,)
 
 
+def all_open(settings: Settings) -> bool:
+    """Tell whether callers may name every index, so that nothing has to be looked for."""
+    return "*" in patterns(settings)
+
+
 def allowed(name: str, settings: Settings) -> bool:
     """Tell whether a name, or everything that a pattern stands for, is open to callers.
 

@@ -2,24 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from ibidem.dedupe.request import as_text
-from ibidem.gateway.native_request import (
-    NativeRequest,
-    Values,
-    as_object,
-    build_request,
-    check_type,
-    decoded,
-    is_ours,
-    read_parameters,
-)
+from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
+from ibidem.gateway.grammar import UNKNOWN
+from ibidem.gateway.indexes import all_open
+from ibidem.gateway.native_parameters import check_parameters
+from ibidem.gateway.native_request import NativeRequest, build_request, is_ours, read_parameters
 from ibidem.gateway.refusals import Answered
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 
 INDEX = ("index", "indices", "indice")
 """Names under which the engines look for the indexes in a head."""
+
+HEAD = frozenset(
+    (
+        *("allow_no_indices", "allowNoIndices", "allow_partial_search_results", "ccs_minimize_roundtrips"),
+        *("expand_wildcards", "expandWildcards", "ignore_throttled", "ignoreThrottled", "ignore_unavailable"),
+        *("ignoreUnavailable", "preference", "request_cache", "requestCache", "routing", "search_pipeline"),
+        *("search_type", "searchType", "cancel_after_time_interval"),
+    )
+)
+"""What else a head may say."""
 
 
 OF_EACH = ("rest_total_hits_as_int", "typed_keys")
@@ -31,11 +37,11 @@ class Line:
     """One search of several.
 
     Args:
-        request: What it asks, or what is wrong with what it asks of the dedupe layer.
-        content: Its head and body as they came, each with its end of line.
+        request: What it asks, or what is wrong with it.
+        content: Its head and body, written again from what was read, each with its end of line.
     """
 
-    request: NativeRequest | UsageError
+    request: NativeRequest | UsageError | Answered
     content: bytes
 
     @property
@@ -75,19 +81,17 @@ def read_lines(
         Answered: A line that is no JSON object, an index that is not open or not named.
     """
     parameters = read_parameters(query_string)
+    check_parameters(parameters, settings)
     if "source" in parameters:
         raise Answered(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
     theirs = {name: value for name, value in parameters.items() if not is_ours(name)}
     for_each = {name: value for name, value in parameters.items() if is_ours(name) or name in OF_EACH}
-    plain = decoded(content, headers, settings)
-    check_type(headers, ("json", "x-ndjson"))
+    plain = unpacked(content, headers, settings)
+    check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
     lines = [
-        Line(
-            read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings), b"%s\n%s\n" % (head, body)
-        )
-        for head, body in pairs(plain)
+        read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings) for head, body in pairs(plain)
     ]
-    return Several(f"/{indexes}/_msearch" if indexes else "/_msearch", theirs, lines)
+    return Several(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", theirs, lines)
 
 
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -107,10 +111,8 @@ def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from zip(lines[::2], lines[1::2], strict=True)
 
 
-def read_one(
-    indexes: str, for_each: Mapping[str, str], head: Values, body: Values, settings: Settings
-) -> NativeRequest | UsageError:
-    """Read one search of several; a dedupe parameter that is not understood is its own fault alone.
+def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Values, settings: Settings) -> Line:
+    """Read one search of several; a parameter or part that is not understood is its own fault alone.
 
     Args:
         indexes: Where its head names none.
@@ -122,17 +124,42 @@ def read_one(
     named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
     if len(named) > 1 or not named[0]:
         raise Answered(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
-    rest = {name: as_text(value) for name, value in head.items() if name not in INDEX}
+    rest = {name: value for name, value in head.items() if name not in INDEX}
+    check_head(rest, settings)
+    content = b"%s\n%s\n" % (written({"index": named[0].split(","), **rest}), written(body))
     try:
-        return build_request(named[0], {**rest, **for_each}, body, settings)
+        asked = {name: as_text(value) for name, value in rest.items()}
+        return Line(build_request(named[0], {**asked, **for_each}, body, settings), content)
     except UsageError as wrong:
-        return wrong
+        return Line(wrong, content)
+    except Answered as wrong:
+        if wrong.kind != UNKNOWN:
+            raise
+        return Line(wrong, content)
+
+
+def check_head(rest: Values, settings: Settings) -> None:
+    """Refuse what a head may not say while not all indexes are open.
+
+    Raises:
+        Answered: Naming it.
+    """
+    for name in rest:
+        if not all_open(settings) and name not in HEAD and not is_ours(name):
+            raise Answered(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
 
 def in_one(value: object) -> str:
     """Write the indexes of a head as a path has them.
 
+    Raises:
+        Answered: They are no texts.
+
     >>> in_one(["news", "law"])
     'news,law'
     """
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    given = value if isinstance(value, list) else [value]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) < len(given):
+        raise Answered(400, "illegal_argument_exception", "an index is named by a text", 'write {"index": "NAME"}')
+    return ",".join(names)

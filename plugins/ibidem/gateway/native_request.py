@@ -1,25 +1,21 @@
 """A search in the engine's own language, as it came over HTTP: read and checked before anything is asked."""
 
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import parse_qsl
 
-import orjson
-
 from ibidem.dedupe.request import DedupeRequest, as_text, parse_request
+from ibidem.gateway.bodies import Values, as_object, check_type, read_body
 from ibidem.gateway.indexes import check_indexes
+from ibidem.gateway.native_parameters import check_parameters
 from ibidem.gateway.references import check_references
 from ibidem.gateway.refusals import Answered
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 
 DEDUPE = "dedupe"
-GZIP = 31
-"""zlib's way to say: gzip, with the largest window."""
-
-Values = Mapping[str, Any]
+SOURCE, SOURCE_TYPE = "source", "source_content_type"
+"""Parameters of the query string in which the engines take a body."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +52,27 @@ def read_request(
         UsageError: A dedupe parameter that is not understood, or said in two ways.
     """
     parameters = read_parameters(query_string)
-    body = read_body(content, headers, settings)
-    if not content and "source" in parameters:
-        body = as_object(parameters["source"].encode())
-    return build_request(indexes, parameters, body, settings)
+    check_parameters(parameters, settings)
+    sent = read_body(content, headers, settings)
+    if SOURCE not in parameters:
+        return build_request(indexes, parameters, sent or {}, settings)
+    if sent is not None:
+        raise Answered(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
+    left = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
+    return build_request(indexes, left, read_source(parameters), settings)
+
+
+def read_source(parameters: Mapping[str, str]) -> Values:
+    """Read the body that stands in the query string.
+
+    Raises:
+        Answered: It is no JSON object, or in another form.
+
+    >>> read_source({"source": '{"size": 1}', "source_content_type": "application/json"})
+    {'size': 1}
+    """
+    check_type(parameters.get(SOURCE_TYPE, "application/json"), ("json",))
+    return as_object(parameters[SOURCE].encode())
 
 
 def build_request(indexes: str, parameters: Mapping[str, str], body: Values, settings: Settings) -> NativeRequest:
@@ -72,11 +85,12 @@ def build_request(indexes: str, parameters: Mapping[str, str], body: Values, set
         settings: The settings in force.
     """
     check_indexes(indexes, settings)
-    check_references(body, settings)
+    theirs = {name: value for name, value in body.items() if not is_ours(name)}
+    check_references(theirs, settings)
     return NativeRequest(
         indexes,
         {name: value for name, value in parameters.items() if not is_ours(name)},
-        {name: value for name, value in body.items() if not is_ours(name)},
+        theirs,
         asked_of_dedupe(parameters, body),
     )
 
@@ -118,7 +132,7 @@ def read_parameters(query_string: str) -> dict[str, str]:
     """Read a query string.
 
     Raises:
-        Answered: A name that is given twice, which the engines refuse as well, or an index, which stands in the path.
+        Answered: A name that is given twice, which the engines refuse as well.
     """
     try:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
@@ -129,82 +143,4 @@ def read_parameters(query_string: str) -> dict[str, str]:
         if name in read:
             raise Answered(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
         read[name] = value
-    if "index" in read:
-        raise Answered(
-            400, "illegal_argument_exception", "the query string names an index", "name it in the path alone"
-        )
-    return read
-
-
-def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) -> Values:
-    """Read a body that is a JSON object.
-
-    Raises:
-        Answered: It is none, or in another form.
-    """
-    plain = decoded(content, headers, settings)
-    if not plain:
-        return {}
-    check_type(headers, ("json",))
-    return as_object(plain)
-
-
-def check_type(headers: Mapping[str, str], endings: Iterable[str]) -> None:
-    """Refuse a body in a form that cannot be looked into.
-
-    Args:
-        headers: Names in small letters.
-        endings: How the name of the form may end.
-
-    Raises:
-        Answered: Another form than JSON.
-    """
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if not any(kind == f"application/{ending}" or kind.endswith(f"+{ending}") for ending in endings):
-        raise Answered(
-            406,
-            "media_type_header_exception",
-            f"content type {headers.get('content-type', '')!r} is not taken here",
-            "send application/json",
-        )
-
-
-def decoded(content: bytes, headers: Mapping[str, str], settings: Settings) -> bytes:
-    """Undo what a client did to make a body short, up to the length that a body may have.
-
-    Raises:
-        Answered: Another way than gzip, damaged, or too long.
-    """
-    way = headers.get("content-encoding", "identity").strip().lower()
-    if way == "identity" or not content:
-        return content
-    if way != "gzip":
-        raise Answered(415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip")
-    reader = zlib.decompressobj(GZIP)
-    try:
-        plain = reader.decompress(content, settings.gateway_body)
-    except zlib.error as error:
-        raise Answered(400, "parse_exception", f"the body is not gzip: {error}") from error
-    if reader.unconsumed_tail or not reader.eof:
-        raise Answered(
-            413,
-            "content_too_long_exception",
-            f"the body, unpacked, is broken off or longer than {settings.gateway_body:,} bytes",
-            "send less; IBIDEM_GATEWAY_BODY allows more",
-        )
-    return plain
-
-
-def as_object(content: bytes) -> Values:
-    """Read a JSON object.
-
-    Raises:
-        Answered: It is none.
-    """
-    try:
-        read = orjson.loads(content)
-    except orjson.JSONDecodeError as error:
-        raise Answered(400, "parse_exception", f"the body is not JSON: {error}") from error
-    if not isinstance(read, dict):
-        raise Answered(400, "parse_exception", "the body is no JSON object", 'write {"query": {…}}')
     return read

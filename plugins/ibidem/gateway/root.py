@@ -9,7 +9,7 @@ from ibidem.gateway.documents import answer
 from ibidem.gateway.given import CallersEngine, WithGiven
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import shown
-from ibidem.gateway.passing import pass_on
+from ibidem.gateway.passing import pass_as_it_came
 from ibidem.gateway.wishes import wants_page
 
 router = APIRouter(tags=["search"])
@@ -24,4 +24,4 @@ async def root(request: Request, given: WithGiven, engine: CallersEngine) -> Res
     if given.upstream is None:
         told = {"number": version("ibidem"), "distribution": "ibidem"}
         return answer({"name": "ibidem", "version": told, "tagline": "an SQLite index: see /openapi.json"})
-    return await pass_on(request, given.upstream, b"")
+    return await pass_as_it_came(request, given.upstream, b"")

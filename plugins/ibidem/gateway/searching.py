@@ -47,7 +47,7 @@ async def search(
     content = await request.body()
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
     if asked.dedupe is None:
-        return await unless_gone(request, pass_on(request, cluster, content))
+        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
     work = Grouped(cluster, request.headers, given.metrics)
     return await unless_gone(
         request, answer(work, work.search(asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
@@ -63,7 +63,7 @@ async def count(
     content = await request.body()
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
     if asked.dedupe is None:
-        return await unless_gone(request, pass_on(request, cluster, content))
+        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
     work = Grouped(cluster, request.headers, given.metrics)
     return await unless_gone(
         request, answer(work, counted(work, asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
@@ -81,7 +81,7 @@ async def several(
     content = await request.body()
     asked = read_lines(indexes, request.url.query, request.headers, content, given.settings)
     if all(line.passes for line in asked.lines):
-        return await unless_gone(request, pass_on(request, cluster, content))
+        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
     work = Grouped(cluster, request.headers, given.metrics)
     return await unless_gone(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
 

@@ -38,7 +38,7 @@ async def one_of(work: Grouped, line: Line, around: Surroundings, turns: asyncio
     """Answer one grouped search, or say what was wrong with it."""
     async with turns:
         try:
-            if isinstance(line.request, UsageError):
+            if isinstance(line.request, UsageError | Answered):
                 raise line.request
             return {**await work.search(line.request, around), "status": 200}
         except EngineRefused as refused:

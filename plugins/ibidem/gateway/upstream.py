@@ -1,10 +1,12 @@
 """The engine behind the gateway: a request goes to it as it came, and its answer comes back as it is."""
 
 import itertools
+import re
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import aiohttp
 import orjson
@@ -37,6 +39,8 @@ OURS = frozenset(name.title() for name in ("accept", "accept-encoding", "content
 """Headers that the HTTP library would send by itself."""
 
 CONNECT_S = 5.0
+
+_COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +149,33 @@ def forwarded(headers: Mapping[str, str]) -> list[tuple[str, str]]:
         headers: Those that came, names in small letters.
     """
     return [(name, headers[name]) for name in FORWARDED if name in headers]
+
+
+def reshaped(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
+    """Return the headers of a request whose body is written here, in the version that its client speaks.
+
+    Args:
+        headers: Those that came, names in small letters.
+        form: The form of the body, `json` or `x-ndjson`; None for no body.
+
+    >>> reshaped({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
+    ('content-type', 'application/vnd.elasticsearch+json; compatible-with=8')
+    """
+    kept = [(name, value) for name, value in forwarded(headers) if name not in ("content-encoding", "content-type")]
+    return kept if form is None else [*kept, ("content-type", media_type(headers, form))]
+
+
+def media_type(headers: Mapping[str, str], form: str) -> str:
+    """Name a form of JSON in the version of the engine's language that a client speaks."""
+    said = _COMPATIBLE.search(headers.get("accept", "") + headers.get("content-type", ""))
+    base, version = ("vnd.elasticsearch+", f"; compatible-with={said[1]}") if said else ("", "")
+    return f"application/{base}{form}{version}"
+
+
+def target(path: str, parameters: Mapping[str, str]) -> str:
+    """Write path and query string, the latter so that it can be parted in one way only.
+
+    >>> target("/news/_search", {"q": "a;source={}"})
+    '/news/_search?q=a%3Bsource%3D%7B%7D'
+    """
+    return f"{path}?{urlencode(parameters, quote_via=quote)}" if parameters else path

@@ -1,0 +1,298 @@
+"""The parts of a search that may hold queries, and the indexes named in them, of OpenSearch 3.8 and Elasticsearch 9.5.
+
+What is not listed is refused, unless it is a text, number or truth, of which the engine makes an error in its own
+words: a query that nobody has looked into could read an index that is not open to callers.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ibidem.gateway.refusals import Answered
+
+Part = Callable[[Any], Iterator[str]]
+"""Reads a part of a search, and yields the indexes that it names."""
+
+UNKNOWN = "parsing_exception"
+"""The engines' own name for what they do not know."""
+
+SHAPES = "shapes"
+"""The index in which the engines look for a shape when none is named."""
+
+HIDING: Mapping[str, str] = {
+    "agentic": "a model writes it",
+    "collate": "it is a template of a query",
+    "ext": "what stands in it is for plugins",
+    "pit": "its id names indexes",
+    "search_pipeline": "its processors may hold queries",
+    "template": "a search pipeline writes it",
+    "wrapper": "it is a query as a text",
+}
+"""Parts that may name indexes in a way that is not looked into."""
+
+
+def plain(_: Any) -> Iterator[str]:
+    """Read a part that holds no queries; what it names by index and id is looked for everywhere."""
+    yield from ()
+
+
+def holding(parts: Mapping[str, Part], others: Part | None = None, *, strict: bool = False) -> Part:
+    """Make the reader of an object.
+
+    Args:
+        parts: Those that may be objects or lists, and how each is read.
+        others: How all others are read; None refuses those that are objects or lists.
+        strict: Whether all others are refused.
+    """
+
+    def read(value: Any) -> Iterator[str]:
+        for name, part in value.items() if isinstance(value, dict) else ():
+            reader = parts.get(name, others)
+            if reader is not None:
+                yield from reader(part)
+            elif strict or isinstance(part, dict | list):
+                refuse(name)
+
+    return read
+
+
+def each(reader: Part) -> Part:
+    """Make the reader of one value or a list of such."""
+
+    def read(value: Any) -> Iterator[str]:
+        for one in value if isinstance(value, list) else (value,):
+            yield from each(reader)(one) if isinstance(one, list) else reader(one)
+
+    return read
+
+
+def by_name(reader: Part) -> Part:
+    """Make the reader of an object whose names are the caller's own."""
+    return each(holding({}, reader))
+
+
+def refuse(name: str) -> None:
+    """Refuse a part that is not looked into.
+
+    Raises:
+        Answered: Naming the part and the reason.
+    """
+    remedy = "leave it out; IBIDEM_GATEWAY_INDEXES=* opens all indexes"
+    if name in HIDING:
+        raise Answered(403, "security_exception", f"{name!r} is not taken here, since {HIDING[name]}", remedy)
+    raise Answered(400, UNKNOWN, f"no part of a search that may hold {name!r} is known here", remedy)
+
+
+def query(value: Any) -> Iterator[str]:
+    """Read a query, or a list of them."""
+    for one in value if isinstance(value, list) else (value,):
+        if isinstance(one, list):
+            yield from query(one)
+        for name, content in one.items() if isinstance(one, dict) else ():
+            if name not in QUERIES:
+                refuse(name)
+            yield from QUERIES[name](content)
+
+
+def named_queries(value: Any) -> Iterator[str]:
+    """Read queries in a list, or under names of the caller's own."""
+    yield from query(list(value.values()) if isinstance(value, dict) else value)
+
+
+def index_of(value: Mapping[str, Any], name: str) -> str:
+    """Return the index that an object names.
+
+    Raises:
+        Answered: It is no text.
+    """
+    if not isinstance(value[name], str):
+        raise Answered(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
+    named: str = value[name]
+    return named
+
+
+def document(value: Any) -> Iterator[str]:
+    """Read a document that a query names, or holds: its index says how its text is analysed."""
+    if isinstance(value, dict) and "_index" in value:
+        yield index_of(value, "_index")
+
+
+def look_up(value: Any) -> Iterator[str]:
+    """Read the terms of a query where they are those of other documents."""
+    if isinstance(value, dict):
+        if "index" in value:
+            yield index_of(value, "index")
+        yield from query(value.get("query"))
+
+
+def shape(value: Any) -> Iterator[str]:
+    """Read a shape where it is that of another document."""
+    if isinstance(value, dict) and isinstance(value.get("indexed_shape"), dict):
+        yield index_of({"index": SHAPES} | value["indexed_shape"], "index")
+
+
+def boosts(value: Any) -> Iterator[str]:
+    """Read how much indexes count."""
+    for one in value if isinstance(value, list) else (value,):
+        yield from one if isinstance(one, dict) else ()
+
+
+def hits(value: Any) -> Iterator[str]:
+    """Read what is shown of hits inside others, with the parts of a search."""
+    yield from each(INNER)(value)
+
+
+def sort(value: Any) -> Iterator[str]:
+    """Read an order."""
+    yield from by_name(holding({"nested": nested_sort, "nested_filter": query}, plain))(value)
+
+
+def nested_sort(value: Any) -> Iterator[str]:
+    """Read which nested objects are ordered by."""
+    yield from holding({"filter": query, "nested": nested_sort})(value)
+
+
+def nearest(value: Any) -> Iterator[str]:
+    """Read a search for neighbours, whose parts stand in it or under the name of a field."""
+    yield from NEAREST(value)
+    yield from by_name(holding({"filter": query}, plain))(value)
+
+
+def aggregations(value: Any) -> Iterator[str]:
+    """Read aggregations by their names."""
+    for one in value.values() if isinstance(value, dict) else ():
+        for name, content in one.items() if isinstance(one, dict) else ():
+            if name not in AGGREGATIONS:
+                refuse(name)
+            yield from AGGREGATIONS[name](content)
+
+
+def retriever(value: Any) -> Iterator[str]:
+    """Read a retriever, which stands alone or beside its weight."""
+    for name, content in value.items() if isinstance(value, dict) else ():
+        if name in RETRIEVERS:
+            yield from holding(RETRIEVER)(content)
+        elif name == "retriever":
+            yield from retriever(content)
+        elif isinstance(content, dict | list):
+            refuse(name)
+
+
+def search(value: Any) -> Iterator[str]:
+    """Read a search, and yield every index that it names.
+
+    >>> list(search({"query": {"terms": {"id": {"index": "lists", "id": "1", "path": "ids"}}}}))
+    ['lists']
+    """
+    yield from SEARCH(value)
+
+
+def named(*names: str, by: Part = plain) -> dict[str, Part]:
+    """Read several parts in one way."""
+    return dict.fromkeys(names, by)
+
+
+HITS = named("inner_hits", by=hits)
+NEAREST = holding({"filter": query, **HITS}, plain)
+OPTIONS = named("pre_tags", "post_tags", "options", "matched_fields")
+HIGHLIGHT_FIELD: Mapping[str, Part] = {"highlight_query": query, **OPTIONS}
+HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": by_name(holding(HIGHLIGHT_FIELD))}
+DECAY = named("exp", "gauss", "linear", "field_value_factor", "random_score", "script_score")
+FUNCTION: Mapping[str, Part] = {"filter": query, **DECAY}
+
+QUERIES: Mapping[str, Part] = {
+    **named("combined_fields", "common", "distance_feature", "exists", "fuzzy", "geo_bounding_box", "geo_distance"),
+    **named("geo_grid", "geo_polygon", "ids", "intervals", "kql", "match", "match_all", "match_bool_prefix"),
+    **named("match_none", "match_phrase", "match_phrase_prefix", "multi_match", "neural_sparse", "parent_id"),
+    **named("percolate", "prefix", "query_string", "range", "rank_feature", "regexp", "script", "semantic"),
+    **named("simple_query_string", "span_gap", "span_term", "sparse_vector", "term", "terms_set", "text_expansion"),
+    **named("type", "weighted_tokens", "wildcard"),
+    **named("geo_shape", "shape", "xy_shape", by=by_name(shape)),
+    **named("has_child", "has_parent", "nested", by=holding({"query": query, **HITS})),
+    **named("knn", "neural", by=nearest),
+    **named("rule", "rule_query", by=holding({"organic": query, **named("match_criteria", "ruleset_ids")})),
+    **named("span_containing", "span_within", by=holding(named("big", "little", by=query))),
+    **named("span_field_masking", "field_masking_span", by=holding({"query": query})),
+    **named("span_first", "span_multi", by=holding({"match": query})),
+    **named("span_near", "span_or", by=holding({"clauses": query})),
+    "bool": holding(named("must", "must_not", "should", "filter", by=query)),
+    "boosting": holding(named("positive", "negative", by=query)),
+    "constant_score": holding({"filter": query}),
+    "dis_max": holding({"queries": query}),
+    "function_score": holding({"query": query, "functions": each(holding(FUNCTION)), **DECAY}),
+    "hybrid": holding(named("queries", "filter", by=query)),
+    "more_like_this": holding(
+        {**named("like", "unlike", "docs", by=each(document)), **named("fields", "ids", "stop_words", "like_text")}
+    ),
+    "pinned": holding({"organic": query, "docs": each(document), "ids": plain}),
+    "script_score": holding({"query": query, "script": plain}),
+    "span_not": holding(named("include", "exclude", by=query)),
+    "terms": by_name(look_up),
+}
+"""The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`."""
+
+AGGREGATIONS: Mapping[str, Part] = {
+    **named("auto_date_histogram", "avg", "avg_bucket", "boxplot", "bucket_correlation", "bucket_count_ks_test"),
+    **named("bucket_script", "bucket_selector", "bucket_sort", "cardinality", "cartesian_bounds"),
+    **named("cartesian_centroid", "categorize_text", "change_point", "children", "composite", "counted_terms"),
+    **named("cumulative_cardinality", "cumulative_sum", "date_histogram", "date_range", "derivative"),
+    **named("diversified_sampler", "extended_stats", "extended_stats_bucket", "geo_bounds", "geo_centroid"),
+    **named("geo_distance", "geo_line", "geohash_grid", "geohex_grid", "geotile_grid", "global", "histogram"),
+    **named("inference", "ip_prefix", "ip_range", "matrix_stats", "max", "max_bucket", "median_absolute_deviation"),
+    **named("meta", "min", "min_bucket", "missing", "moving_avg", "moving_fn", "moving_percentiles", "multi_terms"),
+    **named("nested", "normalize", "parent", "percentile_ranks", "percentiles", "percentiles_bucket"),
+    **named("random_sampler", "range", "rare_terms", "rate", "reverse_nested", "sampler", "scripted_metric"),
+    **named("serial_diff", "stats", "stats_bucket", "string_stats", "sum", "sum_bucket", "terms", "time_series"),
+    **named("top_metrics", "value_count", "variable_width_histogram", "weighted_avg"),
+    **named("aggs", "aggregations", by=aggregations),
+    **named("filters", "adjacency_matrix", by=holding({"filters": named_queries})),
+    **named("significant_terms", "significant_text", by=holding({"background_filter": query}, plain)),
+    "filter": query,
+    "frequent_item_sets": holding({"filter": query, "fields": plain}),
+    "t_test": holding(named("a", "b", by=holding({"filter": query, "script": plain}))),
+    "top_hits": hits,
+}
+"""The types of aggregations, and what stands beside them."""
+
+RETRIEVERS = frozenset(
+    (
+        *("diversify", "knn", "linear", "pinned", "random_reranker", "rescorer", "rrf", "rule", "standard"),
+        "text_similarity_reranker",
+    )
+)
+RETRIEVER: Mapping[str, Part] = {
+    **named("query", "filter", by=query),
+    **named("retriever", "retrievers", by=each(retriever)),
+    **named("collapse", by=holding(HITS)),
+    **named("fields", "ids", "match_criteria", "query_vector", "query_vector_builder", "rescore_vector"),
+    **named("ruleset_ids", "search_after", "chunk_rescorer"),
+    "docs": each(document),
+    "rescore": each(holding({"query": holding({"rescore_query": query})}, plain)),
+    "sort": sort,
+}
+
+SUGGESTION: Mapping[str, Part] = {
+    **named("completion", "term"),
+    "phrase": holding(named("direct_generator", "highlight", "smoothing")),
+}
+
+PARTS: Mapping[str, Part] = {
+    **named("_source", "derived", "docvalue_fields", "fields", "rank", "runtime_mappings", "script_fields"),
+    **named("search_after", "slice", "stats", "stored_fields"),
+    **named("explain", "from", "include_named_queries_score", "min_score", "profile", "seq_no_primary_term"),
+    **named("size", "terminate_after", "timeout", "track_scores", "track_total_hits", "verbose_pipeline", "version"),
+    **named("aggs", "aggregations", by=aggregations),
+    **named("query", "post_filter", by=query),
+    "collapse": holding({**HITS, "collapse": holding(HITS)}),
+    "highlight": holding(HIGHLIGHT),
+    "indices_boost": boosts,
+    "knn": each(NEAREST),
+    "rescore": each(holding({"query": holding({"rescore_query": query})}, plain)),
+    "retriever": retriever,
+    "sort": sort,
+    "sub_searches": each(holding({"query": query})),
+    "suggest": by_name(holding(SUGGESTION)),
+}
+"""The parts of a search."""
+
+SEARCH = holding(PARTS, strict=True)
+INNER = holding(PARTS)
