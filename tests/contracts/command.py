@@ -1,0 +1,86 @@
+"""The command `ibidem`, found as an installer finds it, in this process and in a folder of its own."""
+
+import json
+import os
+import sqlite3
+import tarfile
+from contextlib import closing, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LEASES = Path(__file__).parents[1] / "upgrade" / "schema-1.tar.xz"
+"""Documents and a small idf table."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a command ended.
+
+    Args:
+        code: Its exit code.
+        out: Its standard output.
+        err: Its standard error.
+    """
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """The command in a folder.
+
+    Args:
+        folder: The current folder while it runs.
+        settings: `IBIDEM_…`, and all others of them unset.
+    """
+
+    folder: Path
+    settings: dict[str, str]
+
+    def run(self, *typed: str) -> Exit:
+        """Run it to its end."""
+        (script,) = entry_points(group="console_scripts", name="ibidem")
+        out, err = StringIO(), StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            for name in [name for name in os.environ if name.startswith("IBIDEM_")]:
+                patch.delenv(name)
+            for name, value in {"COLUMNS": "100", "NO_COLOR": "1", **self.settings}.items():
+                patch.setenv(name, value)
+            patch.chdir(self.folder)
+            with pytest.raises(SystemExit) as left:
+                script.load()(list(typed))
+        code = left.value.code
+        return Exit(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
+
+    def json(self, *typed: str) -> Any:
+        """Run it with `--json`; gives the exit code and what was printed."""
+        done = self.run(*typed, "--json")
+        assert done.out, done.err
+        return {"exit": done.code, "json": json.loads(done.out)}
+
+    @property
+    def database(self) -> Path:
+        """The file of its SQLite index."""
+        return self.folder / ".ibidem" / "index.sqlite"
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Read rows of its SQLite index, past everything of ours."""
+        with closing(sqlite3.connect(self.database)) as connection:
+            return connection.execute(sql).fetchall()
+
+
+def leases(folder: Path) -> Command:
+    """Unpack the documents and their idf table into a folder, with one file that is no JSON."""
+    with tarfile.open(LEASES) as archive:
+        archive.extractall(folder, filter="data")
+    (folder / "index.sqlite").unlink()
+    with (folder / "documents.jsonl").open("a", encoding="utf-8") as lines:
+        lines.write("not JSON\n")
+    return Command(folder, {"IBIDEM_TABLES": "tables", "IBIDEM_CONCURRENCY": "1"})

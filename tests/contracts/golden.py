@@ -1,0 +1,107 @@
+"""Golden files: what a contract is now is compared with what was written down, line by line."""
+
+import difflib
+import json
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "golden"
+
+VOLATILE = {
+    "run": "RUN",
+    "started": "TIME",
+    "when": "TIME",
+    "took": "MS",
+    "took_ms": "MS",
+    "took_s": "SECONDS",
+    "_score": "SCORE",
+    "max_score": "SCORE",
+    "cursor": "CURSOR",
+    "holder": "HOLDER",
+}
+"""What stands for a value that differs from run to run, by its name."""
+
+_PATTERNS = (
+    (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b"), "RUN"),
+    (re.compile(r"\b20\d\d-\d\d-\d\dT[\d:.]+(Z|\+00:00)"), "TIME"),
+    (re.compile(r"\b20(2[6-9]|[3-9]\d)-\d\d-\d\d\b"), "TODAY"),
+    (re.compile(r"(?<![\d.])(?!127\.)\d+\.\d+\.\d+(\.\w+)*"), "VERSION"),
+)
+
+
+class Changed(AssertionError):
+    """A contract is not what was written down."""
+
+
+class Golden:
+    """The golden files; each is compared, or written anew where `writing` says so."""
+
+    writing = False
+
+    @classmethod
+    def check(cls, name: str, text: str) -> None:
+        """Compare a contract with its file.
+
+        Args:
+            name: The file's name below `golden/`.
+            text: What the contract is now.
+
+        Raises:
+            Changed: It is another, or there is no file; the message shows the lines.
+        """
+        path, text = FOLDER / name, text.rstrip("\n") + "\n"
+        if cls.writing:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            return
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        if before != text:
+            lines = difflib.unified_diff(before.splitlines(), text.splitlines(), f"golden/{name}", "now", lineterm="")
+            raise Changed("\n".join(("a contract has changed; if on purpose: python -m contracts.write", *lines)))
+
+    @classmethod
+    def check_json(cls, name: str, value: object, known: Mapping[str, str] = {}) -> None:
+        """Compare a JSON value with its file, volatile parts replaced; see `check`.
+
+        Args:
+            name: The file's name without `.json`.
+            value: What the contract is now.
+            known: Further texts that are replaced, such as a folder's path.
+        """
+        cls.check(f"{name}.json", json.dumps(settled(value, known), indent=1, ensure_ascii=False))
+
+    @classmethod
+    def check_names(cls, name: str, names: Iterable[str]) -> None:
+        """Compare names, one a line in their order; see `check`."""
+        cls.check(f"{name}.txt", "\n".join(sorted(set(names))))
+
+
+def settled(value: Any, known: Mapping[str, str] = {}) -> Any:
+    """Replace what differs from run to run in a JSON value.
+
+    Args:
+        value: The value.
+        known: Further texts that are replaced, by what stands for them.
+
+    >>> settled({"took_s": 0.25, "folder": ["/tmp/a/b"]}, {"/tmp/a": "FOLDER"})
+    {'took_s': 'SECONDS', 'folder': ['FOLDER/b']}
+    """
+    if isinstance(value, dict):
+        return {
+            replaced(name, known): VOLATILE[name] if each and name in VOLATILE else settled(each, known)
+            for name, each in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [settled(each, known) for each in value]
+    return replaced(value, known) if isinstance(value, str) else value
+
+
+def replaced(text: str, known: Mapping[str, str]) -> str:
+    """Replace what differs from run to run in a text."""
+    for word, stands in known.items():
+        text = text.replace(word, stands)
+    for pattern, stands in _PATTERNS:
+        text = pattern.sub(stands, text)
+    return text

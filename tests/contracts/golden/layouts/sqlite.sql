@@ -1,0 +1,36 @@
+-- ibidem.ibidem.documents
+CREATE TABLE "ibidem.ibidem.documents" (
+  place integer primary key,
+  id text not null unique,
+  version integer not null,   -- what is compared; `given` is the one that the document itself names
+  digest text not null,
+  packed blob,                -- null: never signed
+  marks blob not null,        -- 32-bit hashes of its look-up values, rare terms aside
+  signed integer not null,    -- 0 for a text without words
+  idf text not null,
+  source text not null,
+  language text not null,
+  first integer,              -- first and last day of its date, in days since 1980-01-01
+  last integer,
+  date text not null,
+  url text not null,
+  given integer,
+  pages integer not null,
+  meta text not null          -- JSON
+)
+-- ibidem.ibidem.keys
+CREATE VIRTUAL TABLE "ibidem.ibidem.keys" using fts5(
+  key, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars ':'"
+)
+-- ibidem.ibidem.ledger
+CREATE TABLE "ibidem.ibidem.ledger" (
+  ledger text not null, key text not null, entry text not null, primary key (ledger, key)
+) without rowid
+-- ibidem.ibidem.long
+CREATE TABLE "ibidem.ibidem.long" (place integer primary key, value blob not null)
+-- ibidem.ibidem.state
+CREATE TABLE "ibidem.ibidem.state" (name text primary key, value) without rowid
+-- ibidem.ibidem.texts
+CREATE VIRTUAL TABLE "ibidem.ibidem.texts" using fts5(
+  title, text, tokenize = "unicode61 remove_diacritics 2"
+)

@@ -1,0 +1,34 @@
+"""The help of every command: its arguments, options and words."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from contracts.command import Command
+from contracts.golden import Golden
+
+FAMILIES = ("overrides", "alerts", "idf", "dead")
+
+
+def commands(help_text: str) -> list[str]:
+    """Read the names of commands from a help text."""
+    _, _, table = help_text.partition("─ Commands ─")
+    return re.findall(r"^│ (\w[\w-]*)", table, re.MULTILINE)
+
+
+def test_the_help_of_every_command_is_as_written_down(tmp_path: Path) -> None:
+    command = Command(tmp_path, {})
+    root = command.run("--help").out
+    Golden.check("help/ibidem.txt", root)
+    assert set(FAMILIES) < set(commands(root))
+    for name in commands(root):
+        help_text = command.run(name, "--help").out
+        Golden.check(f"help/{name}.txt", help_text)
+        for member in commands(help_text):
+            Golden.check(f"help/{name}-{member}.txt", command.run(name, member, "--help").out)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_commands_of_a_family_are_found_in_its_help(tmp_path: Path, family: str) -> None:
+    assert "list" in commands(Command(tmp_path, {}).run(family, "--help").out) or family == "idf"

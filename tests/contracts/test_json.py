@@ -1,0 +1,68 @@
+"""What every command prints with `--json`, and the code that it leaves with."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from contracts.command import Command, leases
+from contracts.golden import Golden, settled
+
+PAIRS = "a,b,same\nlease,copy,1\nlease,draft,1\nlease,letter,0\n"
+STEPS: list[tuple[str, str]] = [
+    ("ingest", "ingest documents.jsonl"),
+    ("ingest-again", "ingest documents.jsonl"),
+    ("status", "status"),
+    ("search-indent", "search drains"),
+    ("search-collapse", "search drains --dedupe collapse --explain"),
+    ("search-off", "search drains --dedupe off"),
+    ("search-scope", "search London --scope index --level partial --keep longest --explain"),
+    ("inspect", "inspect lease"),
+    ("compare", "compare lease draft"),
+    ("groups", "groups"),
+    ("overrides-list-none", "overrides list"),
+    ("overrides-add", "overrides add lease draft --author Ada --reason other-courts"),
+    ("overrides-list", "overrides list"),
+    ("search-overridden", "search drains --explain"),
+    ("overrides-remove", "overrides remove lease draft"),
+    ("alerts-add", "alerts add leases drains"),
+    ("alerts-list", "alerts list"),
+    ("alerts-run", "alerts run"),
+    ("alerts-run-again", "alerts run leases"),
+    ("alerts-remove", "alerts remove leases"),
+    ("idf-show", "idf show"),
+    ("idf-show-one", "idf show c66c5f505477acc6"),
+    ("idf-compare", "idf compare c66c5f505477acc6 c66c5f505477acc6 documents.jsonl"),
+    ("evaluate", "evaluate documents.jsonl pairs.csv --positive same>=1"),
+    ("dead-list", "dead list"),
+    ("backfill-dry-run", "backfill --dry-run"),
+    ("backfill-check", "backfill --check"),
+    ("backfill", "backfill"),
+    ("doctor", "doctor"),
+    ("delete", "delete letter --yes"),
+    ("delete-identical", "delete lease --identical --yes"),
+    ("wrong-option", "search drains --level close"),
+]
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
+    """What each step prints, one after the other in one index."""
+    command = leases(tmp_path_factory.mktemp("leases"))
+    (command.folder / "pairs.csv").write_text(PAIRS, encoding="utf-8")
+    return {name: told(command, typed) for name, typed in STEPS}
+
+
+def told(command: Command, typed: str) -> Mapping[str, Any]:
+    done = command.run(*typed.split(), "--json")
+    message = done.err.splitlines() if done.code not in {0, 3} else []
+    printed = json.loads(done.out) if done.out else None
+    for setting in printed.get("settings", []) if printed else []:
+        del setting["meaning"]  # docs/settings.md has the words
+    return settled({"exit": done.code, "json": printed, "message": message}, {str(command.folder): "FOLDER"})
+
+
+@pytest.mark.parametrize("step", [name for name, _ in STEPS])
+def test_a_command_prints_the_json_that_is_written_down(printed: Mapping[str, Any], step: str) -> None:
+    Golden.check_json(f"json/{step}", printed[step])

@@ -1,0 +1,69 @@
+"""What is logged: every event of ours, and the fields of those of an ordinary run."""
+
+import ast
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from contracts.command import leases
+from contracts.golden import Golden
+from contracts.process import IBIDEM, gateway, get, going_on, surroundings, wait_until
+
+PROJECT = Path(__file__).parents[2]
+NOT_OURS = ("tests", "benchmarks", "docs", ".venv")
+LEVELS = ("debug", "info", "warning", "error", "exception")
+
+
+def events(lines: str) -> set[str]:
+    """Read the events of ours from lines of JSON, each with the names of its fields."""
+    told = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
+    ours = [one for one in told if one["logger"].startswith("ibidem")]
+    return {f"{one['level']}: {one['event']} {{{', '.join(sorted(set(one) - {'event', 'level'}))}}}" for one in ours}
+
+
+def written() -> Iterator[str]:
+    """Read the events that stand in the source, by level."""
+    for path in PROJECT.rglob("*.py"):
+        if path.relative_to(PROJECT).parts[0] in NOT_OURS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(attr=level), args=[ast.Constant(value=str(event)), *_]) if (
+                    level in LEVELS
+                ):
+                    yield f"{level}: {event}"
+
+
+def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> None:
+    command = leases(tmp_path)
+    done = subprocess.run(
+        [IBIDEM, "ingest", "documents.jsonl"],
+        cwd=command.folder,
+        env=surroundings(command.settings | {"IBIDEM_LOG": "debug"}),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    Golden.check_names("logs/submission", events(done.stderr))
+
+
+def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path) -> None:
+    command, log = leases(tmp_path), tmp_path / "worker.log"
+    command.run("ingest", "documents.jsonl", "--no-wait")
+    with going_on(command, log, "worker", "--concurrency", "1"):
+        wait_until(lambda: "batch done" in log.read_text(encoding="utf-8"), "no batch is done")
+    Golden.check_names("logs/worker", events(log.read_text(encoding="utf-8")))
+
+
+def test_a_gateway_logs_these_events_with_these_fields(tmp_path: Path) -> None:
+    command, log = leases(tmp_path), tmp_path / "gateway.log"
+    command.run("ingest", "documents.jsonl")
+    with gateway(command, log) as url:
+        get(f"{url}/ibidem/search?q=drains")
+    Golden.check_names("logs/gateway", events(log.read_text(encoding="utf-8")))
+
+
+def test_these_events_stand_in_the_source_and_no_others() -> None:
+    Golden.check_names("logs/events", written())

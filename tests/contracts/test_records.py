@@ -1,0 +1,85 @@
+"""What is kept beside an index: ledgers, the form of their keys, and the names of the fields of each record."""
+
+import json
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contracts.command import Command, leases
+from contracts.golden import Golden
+
+STEPS = (
+    "ingest documents.jsonl",
+    "overrides add lease draft --author Ada --reason courts",
+    "alerts add leases drains --level near",
+    "alerts run",
+    "delete letter --yes",
+    "backfill",
+)
+PAGE = {"number": 0, "part": "ibidem/0", "after": -1, "upto": 99, "documents": 5, "deaths": 1}
+"""A page of a backfill that was killed with it in hand, as it was noted."""
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, Any]]:
+    """Every record of an index with a bit of everything: ledger, form of the key, entry."""
+    command = leases(tmp_path_factory.mktemp("leases"))
+    for typed in STEPS:
+        assert command.run(*typed.split()).code in {0, 3}
+    send_too_long(command)
+    kept = command.rows('select ledger, key, entry from "ibidem.ibidem.ledger" order by ledger, key')
+    return [(ledger, form(key), json.loads(entry)) for ledger, key, entry in kept]
+
+
+def send_too_long(command: Command) -> None:
+    """Let a worker refuse a document that the one who sent it took."""
+    for name, text in (("long", "far too long a text"), ("short", "short")):
+        (command.folder / f"{name}.jsonl").write_text(json.dumps({"id": name, "text": text}), encoding="utf-8")
+    assert command.run("ingest", "long.jsonl", "--no-wait").code == 0
+    strict = Command(command.folder, command.settings | {"IBIDEM_MAX_TEXT": "5"})
+    assert strict.run("ingest", "short.jsonl").code == 0
+
+
+def form(key: str) -> str:
+    """Replace what differs from run to run in a key."""
+    key = re.sub(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b", "RUN", key)
+    key = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+\+00:00", "TIME", key)
+    return re.sub(r"\b[0-9a-f]{8,}\b", lambda found: "HEX" if re.search("[a-f]", found[0]) else found[0], key)
+
+
+def fields(value: Any) -> Any:
+    """Replace values by the names of their types; the fields of a record stay."""
+    if isinstance(value, dict):
+        return {name: fields(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [fields(value[0])] if value and isinstance(value[0], dict | list) else [fields(each) for each in value]
+    return type(value).__name__
+
+
+@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts"])
+def test_the_records_of_a_ledger_have_these_keys_and_fields(records: list[tuple[str, str, Any]], ledger: str) -> None:
+    shapes: dict[str, Any] = {}
+    for key, entry in ((key, entry) for name, key, entry in records if name == ledger):
+        shape = shapes.setdefault(key, {})
+        shape |= {name: fields(each) for name, each in entry.items() if each or name not in shape}
+    Golden.check(f"records/{ledger}.json", json.dumps(shapes, indent=1))
+
+
+def test_there_are_these_ledgers_and_no_others(records: list[tuple[str, str, Any]]) -> None:
+    Golden.check_names("records/ledgers", (ledger for ledger, _, _ in records))
+
+
+def test_a_backfill_goes_on_from_the_page_that_a_killed_one_had_in_hand(tmp_path: Path) -> None:
+    command = leases(tmp_path)
+    command.run("ingest", "documents.jsonl")
+    command.run("backfill")
+    with closing(sqlite3.connect(command.database)) as index, index:
+        ((entry,),) = index.execute('select entry from "ibidem.ibidem.ledger" where key = ?', ["backfill/"])
+        noted = json.loads(entry) | {"state": "open", "pages": [PAGE]}
+        index.execute('update "ibidem.ibidem.ledger" set entry = ? where key = ?', [json.dumps(noted), "backfill/"])
+    done = command.json("backfill")
+    assert (done["exit"], done["json"]["read"]) == (0, 5), done
