@@ -1,9 +1,10 @@
 """`ibidem backfill`: signs what an index already holds."""
 
+import os
+import select
 import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Annotated, Any
 
@@ -193,17 +194,26 @@ def show_found(answer: Mapping[str, Any], console: Console) -> None:
 def show_followed(settings: Settings, *, as_json: bool) -> None:
     """Sign until Ctrl-C or SIGTERM, and say what was signed."""
     with until_asked_to_end() as asked:
-        name = follow(settings, asked.wait, said=lambda line: messages().print(Text(line)))
+        name = follow(settings, asked, said=lambda line: messages().print(Text(line)))
     show_run(settings, name, as_json=as_json)
 
 
 @contextmanager
-def until_asked_to_end() -> Iterator[threading.Event]:
-    """Answer Ctrl-C and SIGTERM by an event, so that what is in hand is finished."""
-    asked = threading.Event()
+def until_asked_to_end() -> Iterator[Callable[[float], bool]]:
+    """Answer Ctrl-C and SIGTERM so that what is in hand is finished: waits for so many seconds, tells whether one came.
+
+    By a pipe: a handler that took a lock, such as that of a `threading.Event`, would wait for ever where the very
+    thread that it interrupts holds it.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        asked.set()
+        with suppress(BlockingIOError):  # it holds thousands of requests already
+            os.write(writing, b".")
+
+    def asked(seconds: float) -> bool:
+        return bool(select.select([reading], [], [], seconds)[0])
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -211,3 +221,5 @@ def until_asked_to_end() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+        os.close(reading)
+        os.close(writing)
