@@ -13,6 +13,8 @@ Feature sets count at lengths within 5 % and the profile not at all, because tri
 that is not found without it, and mostly other texts by feature sets where the lengths differ more. Nor does a
 fingerprint count for fewer than 50 tokens, where its six terms are half of the text.
 
+Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`signatures.title`).
+
 The decision is symmetric, and monotone: what is `identical` is also `near` and `partial`. It is not transitive.
 """  # noqa: E501 - a row of a table is one line
 
@@ -193,8 +195,9 @@ def numbers_of(packed: Packed) -> Numbers:
 
 
 def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
-    """Tell whether the fields that must not differ do; a missing value passes."""
-    return any(a.guard) and any(b.guard) and a.guard != b.guard
+    """Tell whether the fields that must not differ do, or the titles of two short texts; a missing value passes."""
+    guarded = any(a.guard) and any(b.guard) and a.guard != b.guard
+    return guarded or (any(a.title) and any(b.title) and a.title != b.title)
 
 
 def same_table(a: Packed, b: Packed) -> bool:
@@ -205,7 +208,12 @@ def same_table(a: Packed, b: Packed) -> bool:
 def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Identical: the same words and figures in the same order."""
     del policy
-    return found("identical", "content", 1.0, {}, guards) if a.content == b.content else None
+    return found("identical", "content", 1.0, {}, guards) if equal_content(a, b) else None
+
+
+def equal_content(a: Packed, b: Packed) -> bool:
+    """Tell whether two content hashes are equal and of one scheme."""
+    return a.scheme == b.scheme and a.content == b.content
 
 
 def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:

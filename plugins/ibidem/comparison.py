@@ -7,7 +7,7 @@ from ibidem.alignment import Passage, aligned
 from ibidem.inspection import relation_of
 from ibidem.sharedtext import Region, covered, in_characters, runs
 from ibidem.wordplaces import Words, words
-from ibidem_ingest.decision import Evidence, Guards, Long, Policy, decide, same_table
+from ibidem_ingest.decision import Evidence, Guards, Long, Policy, decide, equal_content, same_table
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.relations import relate
@@ -101,7 +101,7 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
         return found
     guards = Guards.between(a, b)
     found["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
-    found["content"] = {"equal": a.content == b.content}
+    found["content"] = {"equal": equal_content(a, b)}
     found["minhash"] = slots(a, b)
     if same_table(a, b):
         found |= by_rarity(a, b)

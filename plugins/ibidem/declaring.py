@@ -8,6 +8,7 @@ from ibidem.recorded import recorded
 from ibidem.takedown import stored_hits
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import Missing, UsageError
+from ibidem_ingest.signatures.clues import clues
 from ibidem_ingest.signatures.packed import unpack
 
 
@@ -97,4 +98,4 @@ def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
     if first is None or second is None:
         missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
         raise Missing(f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids")
-    return first.content.hex(), second.content.hex()
+    return clues(first)["content"][0], clues(second)["content"][0]

@@ -167,7 +167,7 @@ def described(packed: Packed) -> dict[str, object]:
         packed: A document's packed value.
     """
     hashes = {
-        "content": ("ch1", packed.content),
+        "content": (f"ch{packed.scheme}", packed.content),
         "fingerprint": ("fp1", packed.fingerprint),
         "fingerprint_binned": ("fb1", packed.fingerprint_binned),
         "profile": ("tp1", packed.profile),

@@ -16,7 +16,8 @@ from ibidem_engines.wire import Cluster
 from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_mappings import load
 
-VERSION = "1"
+VERSION = "2"
+LEDGER_VERSION = "1"
 MOST_HITS = 10_000
 MISSING = 404
 _PARTS = ",".join(
@@ -147,7 +148,7 @@ def create(cluster: Cluster, dialect: Dialect, index: str, kind: str) -> None:
     there = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
     for ledger in get_args(Ledger):
         if (name := f"{index}-{ledger_name(ledger)}") not in there:
-            _make(cluster, name, orjson.loads(load(f"ledger.v{VERSION}.json")))
+            _make(cluster, name, orjson.loads(load(f"ledger.v{LEDGER_VERSION}.json")))
 
 
 def ledger_name(ledger: str) -> str:

@@ -35,11 +35,8 @@ MOST_TOGETHER = 1_000
 EACH, MANY = 10, 5
 """Of too many hits every tenth is looked at; what five of these carry is asked for alone, and the rest once more."""
 
-PREFIXED: frozenset[Clue] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
-"""Hashes of which the index holds more digits than are looked up."""
-
-DIGITS = len("fp1:") + 16
-"""Characters of a hash that are looked up."""
+OWN_FIELD: frozenset[Clue] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
+"""Classes that have a field of their own in the layout `full`, and stand among the keys in `lean`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +144,7 @@ class LookUp:
         asking: defaultdict[tuple[str, str], list[_Question]] = defaultdict(list)
         for question in questions:
             for value in question.values:
-                asking[question.name, _short(question.name, value)].append(question)
+                asking[question.name, value].append(question)
         told: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         for hit in hits:
             for question in {question for key in _carried(hit) for question in asking.get(key, ())}:
@@ -282,20 +279,13 @@ def carrying(kinds: Collection[str], name: Clue, values: Sequence[str], least: i
         values: The values.
         least: How many.
     """
-    ways = []
-    if "lean" in kinds:
-        ways.append(_terms("ibidem.keys", [_short(name, value) for value in values], least))
-    if "full" in kinds or not ways:
-        ways.append(_in_its_field(name, values, least))
+    if name == "content":
+        return _terms("ibidem.content", values, least)
+    if name not in OWN_FIELD:
+        return _terms("ibidem.keys", values, least)
+    paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
+    ways = [_terms(path, values, least) for path in paths]
     return ways[0] if len(ways) == 1 else _at_least(ways, 1)
-
-
-def _in_its_field(name: Clue, values: Sequence[str], least: int) -> Clause:
-    """Ask in the field of the class, as the layout `full` has it."""
-    path = f"ibidem.{name}"
-    if name in PREFIXED:
-        return _at_least([{"prefix": {path: value}} for value in values], least)
-    return _terms(path, values, least)
 
 
 def _terms(path: str, values: Sequence[str], least: int) -> Clause:
@@ -314,11 +304,6 @@ def _by_class(questions: Iterable[_Question]) -> dict[Clue, list[str]]:
     for question in questions:
         values[question.name].update(dict.fromkeys(question.values))
     return {name: list(some) for name, some in values.items()}
-
-
-def _short(name: Clue, value: str) -> str:
-    """Cut a hash to the digits that are looked up."""
-    return value[:DIGITS] if name in PREFIXED else value
 
 
 def _carried(hit: Hit) -> list[tuple[str, str]]:

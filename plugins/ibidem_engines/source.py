@@ -13,13 +13,16 @@ from ibidem_engines.foreign_dates import iso_date
 from ibidem_engines.raw_json import with_member
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import MAX_ID_BYTES, Document
+from ibidem_ingest.groupname import group_name
 from ibidem_ingest.shown import kind, shown
-from ibidem_ingest.signatures.clues import LONG_CLUES, clues, long_clues
+from ibidem_ingest.signatures.clues import Clue, clues, long_clues
 from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.signature import SCHEMA
 
-COLLAPSIBLE = (("fingerprint", "fp1"), ("fingerprint_binned", "fb1"), ("profile", "tp1"))
+COLLAPSIBLE: tuple[tuple[Clue, str], ...] = (("fingerprint", "fp1"), ("fingerprint_binned", "fb1"), ("profile", "tp1"))
+"""Hashes that have a field of their own in the layout `full`, and their schemes."""
+
 LONGEST_VALUE = 1_000
 
 _NAMES = ("title", "text", "date", "source", "url", "language")
@@ -41,8 +44,7 @@ def as_source(record: Record, fields: Fields, layout: str) -> bytes:
     Args:
         record: What is to be stored.
         fields: What the index calls a document's fields.
-        layout: `full`, or `lean`: look-up values in one field that is not kept in `_source`, and no hash beside the
-            packed value that repeats it.
+        layout: `full`, or `lean`: no hash but that of the content beside the packed value that repeats it.
 
     Raises:
         Unfit: Something in it cannot be stored.
@@ -69,12 +71,17 @@ def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
         record: What was signed.
         layout: `full` or `lean`.
         there: Names of what ibidem added to it before; what is no longer among it is unset, since an update merges.
+            The group that the document is in stays: whoever groups looks at every write.
 
     Raises:
         Unfit: Something in it cannot be stored.
     """
     _check(record)
-    return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout)}})
+    there = set(there)
+    ours = dict.fromkeys(there) | _ours(record, layout)
+    if "group" in there:
+        del ours["group"], ours["lead"]
+    return orjson.dumps({"doc": {OURS: ours}})
 
 
 def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
@@ -95,10 +102,9 @@ def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
 def raised(record: Record, layout: str) -> bytes:
     """Write the partial update that raises a document's version.
 
-    It builds the document anew from its `_source`, so what the lean layout does not keep there is sent again.
+    It builds the document anew from its `_source`, so what is not kept there is sent again.
     """
-    ours: dict[str, object] = {"version": record.version}
-    return orjson.dumps({"doc": {OURS: ours | (_lean(record) | _long(record) if layout == "lean" else {})}})
+    return orjson.dumps({"doc": {OURS: {"version": record.version} | _keys(record, layout) | _long(record)}})
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
@@ -174,6 +180,7 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
     """Fill the object `ibidem`."""
     document = record.document
     ours: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
+    ours |= {"group": group_name(document.id), "lead": True}
     if document.version is not None:
         ours["given"] = True
     if days := _days(document.date):
@@ -183,7 +190,8 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
     if record.packed:
         ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
         ours["length"] = record.signatures.length
-        ours |= _long(record) | (_full(record) if layout == "full" else _lean(record))
+        ours["content"] = record.signatures.content
+        ours |= _long(record) | _keys(record, layout) | (_hashes(record) if layout == "full" else {})
         if (pages := len(document.pages)) > 1 or layout == "full":
             ours["pages"] = pages
     return ours
@@ -193,26 +201,22 @@ def _long(record: Record) -> dict[str, object]:
     return {"long": base64.b64encode(record.long).decode()} if record.long else {}
 
 
-def _full(record: Record) -> dict[str, object]:
-    """Name each signature; one that is no evidence gets a value of its own, since a missing key would join all such."""
-    signatures = record.signatures
-    values: dict[str, object] = {"content": signatures.content}
-    for name, scheme in COLLAPSIBLE:
-        value = "" if signatures.weak and name != "profile" else getattr(signatures, name)
-        values[name] = value or f"{scheme}:none:{record.document.id}"
+def _hashes(record: Record) -> dict[str, object]:
+    """Name each hash; one that is no evidence gets a value of its own, since a missing key would join all such."""
     found = _clues(record)
-    return values | {name: found[name] for name in ("bands", "rare", *LONG_CLUES) if name in found}
+    return {name: found.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
 
 
-def _lean(record: Record) -> dict[str, object]:
-    values = [value for values in _clues(record).values() for value in values]
+def _keys(record: Record, layout: str) -> dict[str, object]:
+    """List the values under which a document is looked up and that have no field of their own."""
+    own = {"content", *(name for name, _ in COLLAPSIBLE if layout == "full")}
+    values = [value for name, values in _clues(record).items() if name not in own for value in values]
     return {"keys": values} if values else {}
 
 
-def _clues(record: Record) -> dict[str, list[str]]:
-    packed = unpack(record.packed)
-    found = {} if packed is None else clues(packed) | long_clues(LongSignatures.decode(record.long))
-    return {str(name): values for name, values in found.items()}
+def _clues(record: Record) -> dict[Clue, list[str]]:
+    packed = unpack(record.packed) if record.packed else None
+    return {} if packed is None else clues(packed) | long_clues(LongSignatures.decode(record.long))
 
 
 def _days(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from ibidem_engines.errors import NoIndex, Permanent, from_sqlite
 from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_mappings import load
 
-LAYOUT = "1"
+LAYOUT = "2"
 
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]

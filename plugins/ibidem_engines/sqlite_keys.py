@@ -5,10 +5,9 @@ import re
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.engine import Record
-from ibidem_ingest.signatures.clues import Clue, bands, clues, long_clues
+from ibidem_ingest.signatures.clues import Clue, bands, clues, long_clues, rare
 from ibidem_ingest.signatures.longsignatures import LongSignatures
 from ibidem_ingest.signatures.packed import unpack
-from ibidem_ingest.signatures.signature import RAREST
 
 MARKED: tuple[Clue, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
 """Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
@@ -42,8 +41,7 @@ def values_of_record(record: Record) -> dict[Clue, list[str]]:
     if its.slots:
         found["bands"] = bands(its.slots)
     if its.full:
-        table = its.idf[:4]
-        found["rare"] = [f"{table}{code:06x}" for code in its.terms[:RAREST]]
+        found["rare"] = rare(bytes.fromhex(its.idf), its.terms)
     return found | long_clues(LongSignatures.decode(record.long))
 
 
@@ -55,7 +53,7 @@ def marked(values: dict[Clue, list[str]]) -> list[str]:
 def words(values: dict[Clue, list[str]]) -> str:
     """Write all values of a document as the words of one row.
 
-    Values of two classes are never alike: bands have 14 digits, rare terms 10, the others name their scheme.
+    Values of two classes are never alike: each begins with its scheme or its letter.
     """
     parts: list[str] = []
     for clue, some in values.items():

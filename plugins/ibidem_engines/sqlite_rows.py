@@ -12,6 +12,7 @@ from ibidem_engines.sqlite_file import Row
 from ibidem_engines.sqlite_keys import marked, values_of_record, words
 from ibidem_engines.superseded import superseded
 from ibidem_ingest.dates import interval
+from ibidem_ingest.groupname import group_name
 
 MOST_CHARACTERS = 200_000_000
 """SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
@@ -80,7 +81,7 @@ def _head(record: Record) -> Row:
 
 
 def _facts(record: Record) -> Row:
-    """Fill the columns from `signed` to `meta`, once the record is found fit to be stored."""
+    """Fill the columns from `signed` to `group`, once the record is found fit to be stored."""
     document, signatures = record.document, record.signatures
     _check(record)
     try:
@@ -93,7 +94,7 @@ def _facts(record: Record) -> Row:
         raise _Unfit("meta", f"JSON cannot hold it: {error}") from error
     signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
-    return (signed, signatures.idf, *names, document.version, len(document.pages), meta)
+    return (signed, signatures.idf, *names, document.version, len(document.pages), meta, group_name(document.id))
 
 
 def _check(record: Record) -> None:

@@ -13,7 +13,7 @@ from ibidem_engines.sqlite_rows import Ready, prepare
 
 _DOCUMENT = """insert into "ibidem.{index}.documents"
     (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given,
-    pages, meta) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    pages, meta, "group", lead, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, '')"""
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'

@@ -27,7 +27,7 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
     made = Signatures(
         length=200,
         shingles=196,
-        content=f"ch1:{rng.getrandbits(128):032x}",
+        content=f"ch2:{rng.getrandbits(128):032x}",
         fingerprint=f"fp1:{rng.getrandbits(160):040x}",
         fingerprint_binned=f"fb1:{rng.getrandbits(160):040x}",
         weak=False,
@@ -72,7 +72,7 @@ def with_terms(signed: Signatures, shared: int) -> Signatures:
 def version(signed: Signatures, rng: random.Random) -> Signatures:
     """Change a text's signatures a little, near the thresholds of the decision."""
     kind = rng.randrange(8)
-    changes: dict[str, object] = {"content": f"ch1:{rng.getrandbits(128):032x}"}
+    changes: dict[str, object] = {"content": f"ch2:{rng.getrandbits(128):032x}"}
     if kind == 0:
         return signed
     if kind != 1:
@@ -98,7 +98,7 @@ def odd(rng: random.Random, number: int) -> Signatures:
     kind = rng.randrange(4)
     if kind == 0:
         bare = {"fingerprint": "", "fingerprint_binned": "", "profile": "", "slots": (), "numbers": 0}
-        wordless = {"length": 0, "shingles": 0, "content": f"ch1:none:{number}", "number_sketch": ()}
+        wordless = {"length": 0, "shingles": 0, "content": f"ch2:none:{number}", "number_sketch": ()}
         return signatures(number, **bare, **wordless, terms=(), full=False)
     if kind == 1:
         return signatures(number, length=rng.choice([3, 30, 49, 50]), terms=(), full=False, weak=rng.random() < 0.5)

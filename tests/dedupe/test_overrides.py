@@ -12,7 +12,7 @@ A, B, C = ("news", "a"), ("news", "b"), ("news", "c")
 SIGNED = [signatures(1), signatures(2)]
 COLUMNS = PackedColumns.of([value(SIGNED[0], "a"), value(SIGNED[1], "b"), None])
 NAMES = [A, B, C]
-CONTENTS = [each.content.removeprefix("ch1:") for each in SIGNED]
+CONTENTS = [each.content for each in SIGNED]
 WORD = Override(A, B, "same", "Ada", "one event", "2026-01-05", CONTENTS[0], CONTENTS[1])
 
 
@@ -39,10 +39,16 @@ def test_words_are_heard_about_pairs_of_the_window_only() -> None:
 
 
 def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
-    changed = Override(A, B, "same", content_a=CONTENTS[0], content_b="0" * 32)
+    changed = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch2:{0:032x}")
     spoken = heard([changed], NAMES, COLUMNS)
     assert spoken.said == Said()
     assert list(spoken.about(0)) == [(1, changed, False)]
+
+
+@pytest.mark.parametrize("content", ["", "0" * 32])
+def test_a_word_without_a_hash_of_this_scheme_outlives_the_signatures(content: str) -> None:
+    word = Override(A, B, "same", content_a=content, content_b=content)
+    assert heard([word], NAMES, COLUMNS).said == Said(same=frozenset({(0, 1)}))
 
 
 def test_same_is_evidence_at_the_level_that_was_asked_for() -> None:

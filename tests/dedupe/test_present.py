@@ -110,7 +110,7 @@ def test_readers_words_are_told() -> None:
     said = [
         Override(("news", "0001"), ("news", "0003"), "same", "Ada", date="2026-01-05"),
         Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),
-        Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a="0" * 32),
+        Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a=f"ch2:{0:032x}"),
     ]
     plain, explained = marks(answer(CHAIN, said)), marks(answer(CHAIN, said, explain=True))
     group = plain["0003"]["group"]

@@ -57,6 +57,6 @@ def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
 
 
 def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
-    empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch1:none:x")
+    empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch2:none:x")
     damaged = Made([value(BASE, "0"), None, b"damaged", value(empty, "x")])
     assert Window.of(damaged.hits, Policy()).unsigned == 3

@@ -25,7 +25,7 @@ def signatures_of(text: str, name: str) -> Signatures:
     return Signatures(
         length=len(words),
         shingles=len(set(words)),
-        content=f"ch1:{digest}" if words else f"ch1:none:{name}",
+        content=f"ch2:{digest}" if words else f"ch2:none:{name}",
         fingerprint=f"fp1:{digest}{'0' * 8}" if words else "",
         fingerprint_binned=f"fb1:{digest[::-1]}{'0' * 8}" if words else "",
         weak=False,

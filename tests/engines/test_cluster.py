@@ -18,6 +18,7 @@ from ibidem_engines.opensearch import DIALECT
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_ingest.signatures.clues import clues
 from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.signature import SCHEMA
 from servers.between import CERTIFICATE, Answer, Between, Plan, Request, between
 from servers.indices import ask, empty_indices, remove_indices
 from servers.process import free_ports
@@ -189,7 +190,7 @@ def refuses_over(size: int) -> Plan:
 class TestIndexState:
     def test_a_red_index_is_unavailable_for_reading_and_writing(self, address: str, kind: str) -> None:
         nowhere = {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}
-        about = {"_meta": {"ibidem": {"schema": "1", "layout": "full"}}}
+        about = {"_meta": {"ibidem": {"schema": SCHEMA, "layout": "full"}}}
         body = json.dumps({"settings": nowhere, "mappings": about})
         ask(address, "PUT", "/theirs?wait_for_active_shards=0&timeout=1s", body)
         engine = at(address, "theirs")
@@ -288,7 +289,7 @@ class TestForeignIndex:
         engine.create()
         after = mapping(address)
         assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == before["properties"]
-        assert after["_meta"]["ibidem"] == {"schema": "1", "layout": "full"}
+        assert after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
         assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [Fate.INDEXED]
         assert sorted(found(engine)) == ["mine", "t0"]
         assert found(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]

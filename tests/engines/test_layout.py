@@ -20,16 +20,15 @@ def test_an_index_says_what_it_was_made_for(kind: str) -> None:
 
 def test_look_up_values_have_no_doc_values_and_what_is_collapsible_has_them() -> None:
     ours = template(opensearch.DIALECT, "full")["mappings"]["properties"]["ibidem"]["properties"]
-    for name in ("bands", "rare", "profiles", "page_bands", "sampled"):
-        assert ours[name]["doc_values"] is False
-    for name in ("content", "fingerprint", "fingerprint_binned", "profile"):
+    assert ours["keys"] == {"type": "keyword", "doc_values": False}
+    for name in ("content", "fingerprint", "fingerprint_binned", "profile", "group"):
         assert ours[name] == {"type": "keyword"}
     assert ours["packed"] == ours["long"] == {"type": "binary", "doc_values": True}
 
 
-def test_the_lean_layout_keeps_look_up_values_out_of_the_source_and_the_full_one_keeps_all() -> None:
-    assert template(opensearch.DIALECT, "lean")["mappings"]["_source"] == {"excludes": ["ibidem.keys", "ibidem.long"]}
-    assert "_source" not in template(opensearch.DIALECT, "full")["mappings"]
+@pytest.mark.parametrize("kind", ["full", "lean"])
+def test_what_can_be_made_again_is_kept_out_of_the_source(kind: str) -> None:
+    assert template(opensearch.DIALECT, kind)["mappings"]["_source"] == {"excludes": ["ibidem.keys", "ibidem.long"]}
 
 
 def test_nothing_of_a_document_is_mapped_by_guess() -> None:

@@ -9,9 +9,20 @@ from hypothesis import strategies as st
 
 from engines.by_hand import make_record
 from ibidem_engines.fields import Fields, parse_fields
-from ibidem_engines.source import Unfit, as_document, as_source, filter_value, idf_of, iso_day, version_of
+from ibidem_engines.source import (
+    Unfit,
+    as_document,
+    as_source,
+    filter_value,
+    idf_of,
+    iso_day,
+    signed_part,
+    version_of,
+)
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
+from ibidem_ingest.groupname import group_name
+from ibidem_ingest.signatures.packed import pack
 
 OWN = Fields()
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -64,7 +75,8 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
 
 def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares() -> None:
     short, weak = make_record("short", "grain"), make_record("weak")
-    weak = replace(weak, signatures=replace(weak.signatures, weak=True))
+    signed = replace(weak.signatures, weak=True)
+    weak = replace(weak, signatures=signed, packed=pack(weak.document, signed))
     ours = orjson.loads(as_source(short, OWN, "full"))["ibidem"]
     assert ours["profile"] == "tp1:none:short"
     ours = orjson.loads(as_source(weak, OWN, "full"))["ibidem"]
@@ -73,13 +85,24 @@ def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares()
 
 def test_an_unsigned_record_claims_no_schema() -> None:
     ours = orjson.loads(as_source(replace(make_record("a"), packed=b""), OWN, "full"))["ibidem"]
-    assert not ours.keys() & {"schema", "packed", "content", "bands", "length"}
+    assert not ours.keys() & {"schema", "packed", "content", "keys", "length"}
 
 
-def test_the_lean_layout_repeats_no_hash_beside_the_packed_value() -> None:
+def test_the_lean_layout_repeats_no_hash_beside_the_packed_value_but_that_of_the_content() -> None:
     ours = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
-    assert not ours.keys() & {"content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare"}
-    assert len(ours["keys"]) == 33 + 4
+    assert not ours.keys() & {"fingerprint", "fingerprint_binned", "profile"}
+    assert len(ours["keys"]) == 33 + 3
+    ours = orjson.loads(as_source(make_record("a"), OWN, "full"))["ibidem"]
+    assert len(ours["keys"]) == 33
+
+
+def test_a_document_begins_as_the_lead_of_a_group_of_its_own_and_signing_it_again_leaves_it_in_its_group() -> None:
+    record = make_record("a")
+    ours = orjson.loads(as_source(record, OWN, "full"))["ibidem"]
+    assert (ours["group"], ours["lead"]) == (group_name("a"), True)
+    again = orjson.loads(signed_part(record, "full", ["group", "lead", "bands"]))["doc"]["ibidem"]
+    assert not again.keys() & {"group", "lead"}
+    assert again["bands"] is None
 
 
 @pytest.mark.parametrize(

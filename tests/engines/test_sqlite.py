@@ -41,7 +41,7 @@ def library(url: str) -> Iterator[Engine]:
     [
         lambda engine, query: engine.window(query, 10),
         lambda engine, query: engine.fetch([("news", "a")], query),
-        lambda engine, query: engine.find([Search({"content": ["ch1:00"]})], query),
+        lambda engine, query: engine.find([Search({"content": ["ch2:00"]})], query),
     ],
     ids=["window", "fetch", "find"],
 )

@@ -1,6 +1,7 @@
 """The content hash: the same words in the same order, and nothing else."""
 
-import xxhash
+from hashlib import blake2b
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,14 +12,24 @@ texts = st.lists(st.text(st.sampled_from("aB é.,\n7漢"), max_size=20), max_siz
 
 
 @given(texts)
-def test_it_is_xxh3_of_the_tokens_joined_by_a_space(several: list[str]) -> None:
+def test_it_is_blake2b_of_the_tokens_joined_by_a_space(several: list[str]) -> None:
     expected = [
-        f"ch1:{xxhash.xxh3_128_hexdigest(' '.join(tokens(text)).encode())}" if tokens(text) else f"ch1:none:d{number}"
+        f"ch2:{blake2b(' '.join(tokens(text)).encode(), digest_size=16).hexdigest()}"
+        if tokens(text)
+        else f"ch2:none:d{number}"
         for number, text in enumerate(several)
     ]
     names = [f"d{number}" for number in range(len(several))]
     assert [content.sign(tokens(text), name) for text, name in zip(several, names, strict=True)] == expected
-    assert content.sign_batch(TokenBatch.of(several), names) == expected
+    assert content.sign_batch(TokenBatch.of(several), names, [""] * len(several)) == expected
+
+
+def test_a_title_is_hashed_behind_the_text() -> None:
+    expected = f"ch2:{blake2b(b'blah blah' + bytes((31,)) + b'rates rise', digest_size=16).hexdigest()}"
+    assert content.sign(["blah", "blah"], "a", "rates rise") == expected
+    assert content.sign_batch(TokenBatch.of(["Blah, blah"]), ["a"], ["rates rise"]) == [expected]
+    assert content.sign(["blah", "blah", "rates", "rise"], "a") != expected
+    assert content.sign([], "a", "rates rise") == "ch2:none:a"
 
 
 def test_case_punctuation_spaces_and_page_breaks_make_no_difference() -> None:

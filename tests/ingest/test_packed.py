@@ -18,6 +18,7 @@ from ibidem_ingest.signatures.packed import (
     WEAK,
     guard,
     hash_value,
+    id_of,
     pack,
     unpack,
 )
@@ -27,7 +28,7 @@ STORY = Document("reut-17", "text", date="1987-02-26", source="Reuters", meta={"
 SIGNED = Signatures(
     length=812,
     shingles=808,
-    content="ch1:000102030405060708090a0b0c0d0e0f",
+    content="ch2:000102030405060708090a0b0c0d0e0f",
     fingerprint="fp1:" + "ab" * 20,
     fingerprint_binned="fb1:" + "cd" * 20,
     weak=False,
@@ -39,7 +40,7 @@ SIGNED = Signatures(
     slots=tuple(range(1000, 1100)),
     idf="0123456789abcdef",
 )
-WORDLESS = Signatures(0, 0, "ch1:none:reut-17", "", "", True, "", 0, (), (), False, (), "0123456789abcdef")
+WORDLESS = Signatures(0, 0, "ch2:none:reut-17", "", "", True, "", 0, (), (), False, (), "0123456789abcdef")
 
 
 @st.composite
@@ -54,7 +55,7 @@ def signatures(draw: st.DrawFn) -> Signatures:
     return Signatures(
         length=draw(st.integers(1, 2**32 - 1)),
         shingles=draw(st.integers(1, 2**32 - 1)),
-        content=f"ch1:{digits(16)}",
+        content=f"ch2:{digits(16)}",
         fingerprint=f"fp1:{digits(20)}",
         fingerprint_binned=f"fb1:{digits(20)}",
         weak=draw(st.booleans()),
@@ -69,9 +70,9 @@ def signatures(draw: st.DrawFn) -> Signatures:
 
 
 def test_the_layout_is_the_published_one() -> None:
-    value = pack(STORY, SIGNED)
+    value = pack(STORY, replace(SIGNED, title="fed adds reserves", noise=bytes(range(76))))
     expected = (
-        struct.pack("<BBIIii", 1, FULL, 812, 808, 2613, 2613)
+        struct.pack("<BBIIii", 2, FULL, 812, 808, 2613, 2613)
         + bytes.fromhex("0123456789abcdef")
         + bytes(range(16))
         + b"\xab" * 8
@@ -79,6 +80,8 @@ def test_the_layout_is_the_published_one() -> None:
         + b"\xef" * 8
         + struct.pack("<I", xxhash.xxh32_intdigest(b"Reuters"))
         + bytes(4)
+        + struct.pack("<I", xxhash.xxh32_intdigest(b"fed adds reserves"))
+        + bytes(range(76))
         + struct.pack("<B16H", 3, 0, 7, 65535, *[0] * 13)
         + struct.pack("<B", 60)
         + b"".join(struct.pack("<I", code)[:3] for code in range(5, 65))
@@ -87,7 +90,7 @@ def test_the_layout_is_the_published_one() -> None:
         + b"reut-17"
     )
     assert value == expected
-    assert len(value) == 498
+    assert len(value) == 578
 
 
 @given(signatures(), st.sampled_from(["", "1987", "1987-02-26", "0001-01-01"]), st.text(min_size=1, max_size=20))
@@ -115,9 +118,10 @@ def test_what_was_packed_is_read(signed: Signatures, date: str, name: str) -> No
 
 @given(st.binary(max_size=700))
 @example(b"")
-@example(bytes(107))
+@example(bytes(187))
 @example(bytes(600))
 @example(b"\x01\x0e" + bytes(109))
+@example(b"\x02\x0e" + bytes(189))
 def test_no_value_can_break_the_reader(value: bytes) -> None:
     packed = unpack(value)
     assert packed is None or isinstance(packed.id, str)
@@ -141,7 +145,7 @@ def test_a_flipped_bit_never_breaks_the_reader(signed: Signatures, data: st.Data
 
 @pytest.mark.parametrize(
     ("place", "octet"),
-    [(0, 2), (1, 64 | FULL), (1, FULL | NO_SET), (1, NO_MINHASH), (1, NO_WORDS), (107, 61), (288, 99), (491, 0xFF)],
+    [(0, 3), (1, 64 | FULL), (1, FULL | NO_SET), (1, NO_MINHASH), (1, NO_WORDS), (187, 61), (368, 99), (571, 0xFF)],
 )
 def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -> None:
     value = bytearray(pack(STORY, SIGNED))
@@ -149,9 +153,19 @@ def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -
     assert unpack(bytes(value)) is None
 
 
+@given(signatures())
+def test_a_value_of_the_first_scheme_is_read_without_title_and_noise(signed: Signatures) -> None:
+    value = pack(STORY, replace(signed, title="fed adds reserves", noise=bytes(range(76))))
+    earlier = b"\x01" + value[1:74] + value[154:]
+    now, before = unpack(value), unpack(earlier)
+    assert now is not None
+    assert before == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
+    assert id_of(earlier) == "reut-17"
+
+
 def test_terms_that_do_not_ascend_count_as_damage() -> None:
     value = bytearray(pack(STORY, SIGNED))
-    value[108:111] = b"\xff\xff\xff"
+    value[188:191] = b"\xff\xff\xff"
     assert unpack(bytes(value)) is None
 
 

@@ -1,5 +1,7 @@
 """Many packed values as columns: what one by one would read."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ def values(draw: st.DrawFn) -> bytes | None:
     signed = Signatures(
         length=seed + 1 if words else 0,
         shingles=seed if words else 0,
-        content=f"ch1:{numbers.bytes(16).hex()}" if words else "ch1:none:x",
+        content=f"ch2:{numbers.bytes(16).hex()}" if words else "ch2:none:x",
         fingerprint=f"fp1:{numbers.bytes(20).hex()}" if words else "",
         fingerprint_binned=f"fb1:{numbers.bytes(20).hex()}" if words else "",
         weak=draw(st.booleans()),
@@ -34,7 +36,11 @@ def values(draw: st.DrawFn) -> bytes | None:
         idf=numbers.bytes(8).hex(),
     )
     date = draw(st.sampled_from(["", "1987", "2001-09-30"]))
+    if words:
+        signed = replace(signed, title=draw(st.sampled_from(["", "rates"])), noise=numbers.bytes(76))
     value = bytearray(pack(Document(f"é{seed}", "", date=date, source="Reuters", meta={"d": seed}), signed, ["d"]))
+    if draw(st.booleans()):
+        value[:] = b"\x01" + value[1:74] + value[154:]
     if draw(st.integers(0, 3)) == 0:
         value[draw(st.integers(0, len(value) - 1))] ^= 1 << draw(st.integers(0, 7))
     cut = draw(st.integers(0, 9)) == 0
@@ -61,9 +67,9 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
         assert columns.number_sketch[row].tolist() == sketch
         assert columns.slots[row].tolist() == list(packed.slots or [0] * 100)
         assert columns.content[row].tobytes() == packed.content
-        for name in ("idf", "fingerprint", "fingerprint_binned", "profile", "source", "guard"):
+        for name in ("idf", "fingerprint", "fingerprint_binned", "profile", "source", "guard", "title", "noise"):
             assert getattr(columns, name)[row].tobytes() == getattr(packed, name)
-        for name in ("flags", "length", "shingles", "date_from", "date_to", "numbers"):
+        for name in ("scheme", "flags", "length", "shingles", "date_from", "date_to", "numbers"):
             assert getattr(columns, name)[row] == getattr(packed, name)
         assert columns.ids[row] == packed.id
         assert (columns.term_count[row], columns.slot_count[row]) == (len(packed.terms), len(packed.slots))
@@ -83,6 +89,6 @@ def test_an_empty_window_has_empty_columns() -> None:
 
 
 def test_flags_are_read_by_their_bits() -> None:
-    wordless = Signatures(0, 0, "ch1:none:a", "", "", True, "", 0, (), (), False, (), "")
+    wordless = Signatures(0, 0, "ch2:none:a", "", "", True, "", 0, (), (), False, (), "")
     columns = PackedColumns.of([pack(Document("a", ""), wordless)])
     assert columns.flags.tolist() == [WEAK | NO_SET | NO_MINHASH | NO_WORDS]

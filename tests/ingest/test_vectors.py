@@ -10,7 +10,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.shingles import shingles
-from ibidem_ingest.signatures import content, fingerprint, minhash, numbers, termvector, textprofile
+from ibidem_ingest.signatures import fingerprint, minhash, numbers, termvector, textprofile
 from ibidem_ingest.signatures.clues import bands
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
@@ -34,13 +34,17 @@ def packed(text: str) -> str:
     return pack(document, sign_one(document, TABLE), ["docket"]).hex()
 
 
+def hashed(text: str, title: str = "") -> str:
+    return sign_one(Document("a", text, title=title), TABLE).content
+
+
 MAKERS: dict[str, Callable[..., object]] = {
     "tok1": tokens,
     "wh1": lambda text: f"{wh1(text):016x}",
     "sh1": lambda text: [f"{each:016x}" for each in shingles([wh1(token) for token in tokens(text)])],
     "mh1": lambda text, k: "".join(f"{slot:04x}" for slot in minhash.sign(tokens(text), k)),
     "bands": lambda text: bands(minhash.sign(tokens(text)))[:3],
-    "ch1": lambda text: content.sign(tokens(text), "a"),
+    "ch2": hashed,
     "numbers": lambda text: [numbers.sign(tokens(text)).distinct, list(numbers.sign(tokens(text)).sketch)],
     "tp1": lambda text: textprofile.sign(tokens(text)),
     "tl1": lambda text: textprofile.sign(tokens(text), log=True),

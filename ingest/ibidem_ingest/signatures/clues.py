@@ -1,14 +1,18 @@
 """The values under which a document is stored for look-up and looked up itself, all from its packed value.
 
-Content `ch1:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (engines that store the
-whole hash match by prefix); 33 min-hash bands: number of the band in 2 hex digits, its three slots in 12; the 25 rarest
-terms of a full feature set: the first 4 hex digits of the idf table's name, the term's code in 6.
+Content `ch2:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (an engine stores the
+same). All others are keys of eight characters (`lookupkeys`), made of a number of 64 bits: of the 33 min-hash bands
+s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
+bytes of the idf table's name · 2^24.
 """
 
-import struct
+from collections.abc import Sequence
 from typing import Literal, get_args
 
+import numpy as np
+
 from ibidem_ingest.signatures.longsignatures import LongClue, LongSignatures
+from ibidem_ingest.signatures.lookupkeys import texts
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.signature import BANDS, RAREST
@@ -18,6 +22,9 @@ Clue = Literal[
 ]
 LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
 """What long texts are looked up by besides: all from their long signatures."""
+
+
+_BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
 
 def clues(packed: Packed) -> dict[Clue, list[str]]:
@@ -30,9 +37,10 @@ def clues(packed: Packed) -> dict[Clue, list[str]]:
     Returns:
         For each field the values, each once.
     """
+    scheme = f"ch{packed.scheme}:"
     if packed.flags & NO_WORDS:
-        return {"content": [f"ch1:none:{packed.id}"]}
-    found: dict[Clue, list[str]] = {"content": [f"ch1:{packed.content.hex()}"]}
+        return {"content": [f"{scheme}none:{packed.id}"]}
+    found: dict[Clue, list[str]] = {"content": [f"{scheme}{packed.content.hex()}"]}
     if any(packed.fingerprint) and not packed.flags & WEAK:
         found["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
         found["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
@@ -41,19 +49,29 @@ def clues(packed: Packed) -> dict[Clue, list[str]]:
     if packed.slots:
         found["bands"] = bands(packed.slots)
     if packed.flags & FULL:
-        found["rare"] = [f"{packed.idf[:2].hex()}{code:06x}" for code in packed.terms[:RAREST]]
+        found["rare"] = rare(packed.idf, packed.terms)
     return found
 
 
-def bands(slots: tuple[int, ...]) -> list[str]:
+def bands(slots: Sequence[int]) -> list[str]:
     """Return the keys of the 33 bands of three slots; the last of 100 slots is in none.
 
-    >>> bands(tuple(range(100)))[:2]
-    ['00000001000200', '01030004000500']
+    >>> bands(range(100))[:2]
+    ['bvnjfssn', 'bme2455h']
     """
-    digits = struct.pack(f"<{len(slots)}H", *slots).hex()
-    width = 4 * BAND_ROWS
-    return [f"{band:02x}{digits[band * width : (band + 1) * width]}" for band in range(BANDS)]
+    rows = np.array(slots[: BANDS * BAND_ROWS], np.uint64).reshape(BANDS, BAND_ROWS)
+    return texts("b", rows[:, 0] | rows[:, 1] << np.uint64(16) | rows[:, 2] << np.uint64(32) | _BANDS)
+
+
+def rare(idf: bytes, terms: Sequence[int]) -> list[str]:
+    """Return the keys of the rarest terms of a full feature set.
+
+    Args:
+        idf: Name of the idf table, 8 bytes.
+        terms: Codes of the terms, ascending.
+    """
+    table = np.uint64(int.from_bytes(idf[:5], "little") << 24)
+    return texts("r", np.array(terms[:RAREST], np.uint64) | table)
 
 
 def long_clues(long: LongSignatures | None) -> dict[Clue, list[str]]:

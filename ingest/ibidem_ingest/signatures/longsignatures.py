@@ -20,6 +20,7 @@ from ibidem_ingest.brokenwords import join_broken_words
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.shingles import Shingles
 from ibidem_ingest.signatures import chunks, pages, uniquewords
+from ibidem_ingest.signatures.lookupkeys import distinct
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.uniquewords import UniqueWords
 from ibidem_ingest.termgroups import TermGroups, sorted_places
@@ -114,12 +115,10 @@ class LongSignatures:
 
     def clues(self) -> dict[LongClue, list[str]]:
         """Return the values under which the text is looked up, without repeats and in order."""
-        profiles = np.unique(self.profiles[self.profiles != 0])
-        bands = np.unique(pages.band_keys(self.sketches[self.filled]))
         found: dict[LongClue, list[str]] = {
-            "profiles": [f"{each:016x}" for each in profiles.tolist()],
-            "page_bands": [f"{each:013x}" for each in bands.tolist()],
-            "sampled": [f"{each:016x}" for each in self.words.sampled().tolist()],
+            "profiles": distinct("p", self.profiles[self.profiles != 0]),
+            "page_bands": distinct("q", pages.band_keys(self.sketches[self.filled])),
+            "sampled": distinct("s", self.words.sampled()),
         }
         return {clue: values for clue, values in found.items() if values}
 

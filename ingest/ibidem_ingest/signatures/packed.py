@@ -1,10 +1,11 @@
-"""The packed value: everything that grouping needs of one document, in about 490 bytes.
+"""The packed value: everything that grouping needs of one document, in about 570 bytes.
 
 Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
 since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; strict fingerprint 8; binned 8; profile 8; source 4;
-guard 4 (the fields that must not differ); numbers: count u8, 16 of u16; terms: count u8, 3 bytes each; slots: count u8,
-u16 each; id: length u16, UTF-8. Zeros stand for a hash that is missing. The sketch of the numbers ascends; what does
-not is filling.
+guard 4 (the fields that must not differ); title 4 (of short texts); noise 76; numbers: count u8, 16 of u16; terms:
+count u8, 3 bytes each; slots: count u8, u16 each; id: length u16, UTF-8. Zeros stand for a hash that is missing. The
+sketch of the numbers ascends; what does not is filling. A value of scheme 1 has neither title nor noise, and another
+content hash: it is read as if zeros stood in the place of the two.
 """
 
 import struct
@@ -21,13 +22,21 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
 
-SCHEME = 1
+SCHEME = 2
+EARLIER = 1
+"""The scheme without title and noise, which is read and no longer written."""
+
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG = 1, 2, 4, 8, 16, 32
 KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG
 NO_DATE = -(1 << 31)
 TERM_BYTES = 3
 
-HEAD = struct.Struct("<BBIIii8s16s8s8s8s4s4sB16H")
+NOISE_BYTES = 76
+
+HEAD = struct.Struct(f"<BBIIii8s16s8s8s8s4s4s4s{NOISE_BYTES}sB16H")
+_ADDED, _ADDED_AT = bytes(4 + NOISE_BYTES), 74
+"""What scheme 2 has more than scheme 1, and where."""
+
 _LENGTH = struct.Struct("<H")
 _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
@@ -37,6 +46,7 @@ class Packed:
     """What a packed value says of its document; bytes of zeros stand for a hash that is missing.
 
     Args:
+        scheme: 2, or 1: content hashes of two schemes are never equal.
         flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`; `LONG`: it has long signatures.
         length: Number of tokens.
         shingles: Number of distinct shingles.
@@ -49,6 +59,8 @@ class Packed:
         profile: The first 8 bytes of the text profile.
         source: Hash of the source, 4 bytes.
         guard: Hash of the fields that must not differ, 4 bytes; zeros when none are named or one is missing.
+        title: Hash of a short text's title, 4 bytes; zeros for a longer text or without a title.
+        noise: What tells misread words, 76 bytes; zeros when it says nothing.
         numbers: Count of distinct tokens with a digit, to 255.
         number_sketch: The (at most) 16 smallest of their hashes, ascending.
         terms: Feature set, ascending; empty when there is none.
@@ -56,6 +68,7 @@ class Packed:
         id: The document's id.
     """
 
+    scheme: int
     flags: int
     length: int
     shingles: int
@@ -68,6 +81,8 @@ class Packed:
     profile: bytes
     source: bytes
     guard: bytes
+    title: bytes
+    noise: bytes
     numbers: int
     number_sketch: tuple[int, ...]
     terms: tuple[int, ...]
@@ -111,6 +126,8 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         leading_bytes(signatures.profile, 8),
         hash_value(document.source.encode()),
         guard(document, distinct),
+        hash_value(signatures.title.encode()),
+        signatures.noise,
         signatures.numbers,
         *signatures.number_sketch,
         *filling,
@@ -131,7 +148,7 @@ def unpack(value: bytes) -> Packed | None:
     if parts is None:
         return None
     (
-        _,
+        scheme,
         bits,
         length,
         shingles,
@@ -144,6 +161,8 @@ def unpack(value: bytes) -> Packed | None:
         profile,
         source,
         kept,
+        titled,
+        noise,
         count,
         *sketch,
     ) = HEAD.unpack(parts.head)
@@ -153,6 +172,7 @@ def unpack(value: bytes) -> Packed | None:
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
     return Packed(
+        scheme=scheme,
         flags=bits,
         length=length,
         shingles=shingles,
@@ -165,6 +185,8 @@ def unpack(value: bytes) -> Packed | None:
         profile=profile,
         source=source,
         guard=kept,
+        title=titled,
+        noise=noise,
         numbers=count,
         number_sketch=_sketch(count, sketch),
         terms=terms,
@@ -175,7 +197,8 @@ def unpack(value: bytes) -> Packed | None:
 
 def cut(value: bytes) -> Cut | None:
     """Cut a packed value into its parts; None when they do not fit together."""
-    if len(value) <= HEAD.size or value[0] != SCHEME or value[1] & ~KNOWN_FLAGS:
+    value = lifted(value)
+    if len(value) <= HEAD.size or value[0] not in (SCHEME, EARLIER) or value[1] & ~KNOWN_FLAGS:
         return None
     terms = value[HEAD.size] * TERM_BYTES
     slots_at = HEAD.size + 1 + terms
@@ -192,9 +215,15 @@ def cut(value: bytes) -> Cut | None:
     return parts if _fits(parts) and _is_utf8(parts.name) else None
 
 
+def lifted(value: bytes) -> bytes:
+    """Give a value of scheme 1 the places of scheme 2, with zeros in the new ones; it keeps its scheme."""
+    return value[:_ADDED_AT] + _ADDED + value[_ADDED_AT:] if value[:1] == b"\x01" else value
+
+
 def id_of(value: bytes) -> str:
     """Read the id alone, in a third of the time of `cut`; empty when it cannot be found."""
-    if len(value) <= HEAD.size or value[0] != SCHEME:
+    value = lifted(value)
+    if len(value) <= HEAD.size or value[0] not in (SCHEME, EARLIER):
         return ""
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
     name_at = slots_at + 1 + _LENGTH.size + (value[slots_at] * 2 if slots_at < len(value) else 0)

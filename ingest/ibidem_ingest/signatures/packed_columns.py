@@ -8,14 +8,17 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.packed import (
+    EARLIER,
     FULL,
     KNOWN_FLAGS,
     NO_MINHASH,
     NO_SET,
     NO_WORDS,
+    NOISE_BYTES,
     SCHEME,
     TERM_BYTES,
     Packed,
+    lifted,
     unpack,
 )
 from ibidem_ingest.signatures.signature import FULL_SET, SLOTS
@@ -41,6 +44,8 @@ _HEAD = np.dtype(
         ("profile", "<u8"),
         ("source", "<u4"),
         ("guard", "<u4"),
+        ("title", "<u4"),
+        ("noise", "u1", (NOISE_BYTES,)),
         ("numbers", "u1"),
         ("number_sketch", "<u2", (SKETCH,)),
     ]
@@ -64,6 +69,7 @@ class PackedColumns:
         values: The packed values themselves.
         ids: The documents' ids; empty where not signed.
         signed: (n,) bool: whether the value is there, whole and of a known scheme; what `unpack` gives no None for.
+        scheme: (n,) uint8: 2 or 1; 0 where not signed.
         flags: (n,) uint8: `WEAK`, `NO_SET` … of `packed`.
         length: (n,) int64, tokens.
         shingles: (n,) int64, distinct shingles.
@@ -76,6 +82,8 @@ class PackedColumns:
         profile: (n,) uint64; 0 none.
         source: (n,) uint32; 0 none.
         guard: (n,) uint32; 0 none.
+        title: (n,) uint32; 0 none.
+        noise: (n, 76) uint8; zeros none.
         numbers: (n,) uint8, count of distinct tokens with a digit.
         number_sketch: (n, 16) int32, ascending, `NO_NUMBER` behind the last.
         term_count: (n,) uint8.
@@ -87,6 +95,7 @@ class PackedColumns:
     values: Sequence[bytes | None]
     ids: list[str]
     signed: NDArray[np.bool_]
+    scheme: NDArray[np.uint8]
     flags: NDArray[np.uint8]
     length: Whole
     shingles: Whole
@@ -99,6 +108,8 @@ class PackedColumns:
     profile: Words
     source: NDArray[np.uint32]
     guard: NDArray[np.uint32]
+    title: NDArray[np.uint32]
+    noise: NDArray[np.uint8]
     numbers: NDArray[np.uint8]
     number_sketch: Whole32
     term_count: NDArray[np.uint8]
@@ -123,6 +134,7 @@ class PackedColumns:
             values=values,
             ids=[name or "" for name in ids],
             signed=signed,
+            scheme=rows["scheme"].copy(),
             flags=rows["flags"].copy(),
             length=rows["length"].astype(np.int64),
             shingles=rows["shingles"].astype(np.int64),
@@ -135,6 +147,8 @@ class PackedColumns:
             profile=rows["profile"].astype(np.uint64),
             source=rows["source"].astype(np.uint32),
             guard=rows["guard"].astype(np.uint32),
+            title=rows["title"].astype(np.uint32),
+            noise=rows["noise"].copy(),
             numbers=rows["numbers"].copy(),
             number_sketch=_sketches(rows),
             term_count=np.where(signed, laid.term_count, 0).astype(np.uint8),
@@ -180,8 +194,9 @@ class Laid:
     @classmethod
     def of(cls, values: Sequence[bytes | None]) -> "Laid":
         """Lay values side by side; a missing one is empty."""
-        text = b"".join([value or b"" for value in values])
-        length = np.array([len(value or b"") for value in values], np.int64)
+        laid = [lifted(value or b"") for value in values]
+        text = b"".join(laid)
+        length = np.array([len(value) for value in laid], np.int64)
         begin = np.cumsum(length) - length
         octets = np.frombuffer(text + bytes(_WIDEST + 2), np.uint8)
         term_count = octets[begin + _HEAD.itemsize].astype(np.int64)
@@ -219,7 +234,7 @@ def _fitting(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bo
     """Tell for each value whether scheme, flags and length agree with what is there."""
     flags = heads["flags"]
     fitting: NDArray[np.bool_] = (
-        (heads["scheme"] == SCHEME)
+        ((heads["scheme"] == SCHEME) | (heads["scheme"] == EARLIER))
         & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
         & (term_count <= FULL_SET)
         & ((slot_count == 0) | (slot_count == SLOTS))

@@ -13,7 +13,16 @@ from ibidem_ingest.idf.rarest import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_ingest.shingles import Shingles, shingles
-from ibidem_ingest.signatures import content, fingerprint, longsignatures, minhash, numbers, termvector, textprofile
+from ibidem_ingest.signatures import (
+    content,
+    fingerprint,
+    longsignatures,
+    minhash,
+    numbers,
+    termvector,
+    textprofile,
+    title,
+)
 from ibidem_ingest.signatures.fingerprint import Fingerprint
 from ibidem_ingest.signatures.longsignatures import LEAST_TOKENS, Paged
 from ibidem_ingest.signatures.signature import Signatures
@@ -83,10 +92,11 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     figures = numbers.sign(words)
     printed = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = termvector.sign(words, table) if table else termvector.NONE
+    titled = title.sign(len(words), document.title)
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
-        content=content.sign(words, document.id),
+        content=content.sign(words, document.id, titled),
         fingerprint=printed.strict,
         fingerprint_binned=printed.binned,
         weak=printed.weak,
@@ -97,6 +107,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         full=features.full,
         slots=minhash.stored(minhash.sketch(hashes)),
         idf=table.name if table else "",
+        title=titled,
         long=encoded(document, len(words)),
     )
 
@@ -108,10 +119,12 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
     place = sorted_places(batch.hashes)
     groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
+    titles = title.sign_batch(batch.lengths.tolist(), [document.title for document in documents])
     columns = zip(
         batch.lengths.tolist(),
         sequences.distinct().tolist(),
-        content.sign_batch(batch, [document.id for document in documents]),
+        titles,
+        content.sign_batch(batch, [document.id for document in documents], titles),
         textprofile.sign_batch(batch, groups),
         numbers.sign_batch(batch, groups),
         _rows(minhash.sign_batch(sequences), batch.lengths),
@@ -134,9 +147,10 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
             full=features.full,
             slots=slots,
             idf=table.name if table else "",
+            title=titled,
             long=long.encode() if long else b"",
         )
-        for length, distinct, hashed, profile, figures, slots, printed, features, long in columns
+        for length, distinct, titled, hashed, profile, figures, slots, printed, features, long in columns
     ]
 
 

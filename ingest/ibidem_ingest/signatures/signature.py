@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-SCHEMA = "1"
+SCHEMA = "2"
 SLOTS = 100
 BANDS = 33
 FULL_SET = 60
@@ -16,7 +16,7 @@ class Signatures:
     Args:
         length: Number of tokens.
         shingles: Number of distinct five-token shingles.
-        content: `ch1:` and 32 hex digits; `ch1:none:<id>` for a text without words.
+        content: `ch2:` and 32 hex digits; `ch2:none:<id>` for a text without words.
         fingerprint: `fp1:` and the 40 hex digits of the strict fingerprint; empty when there is no candidate term.
         fingerprint_binned: `fb1:` and 40 hex digits; empty when `fingerprint` is.
         weak: Whether the fingerprint stands on fewer than six terms, and so is never evidence.
@@ -27,6 +27,8 @@ class Signatures:
         full: Whether the feature set is full: 60 codes, all within the idf table's range.
         slots: 100 min-hash slots of 16 bits; empty for a text without words.
         idf: Name of the idf table: 16 hex digits; empty when no table speaks the document's language.
+        title: Tokens of the title, joined by one space, of a text with fewer than 20 tokens; empty for others.
+        noise: What tells misread words (76 bytes); empty when it says nothing.
         long: Long signatures, encoded (`longsignatures`); empty for a short text.
     """
 
@@ -43,6 +45,8 @@ class Signatures:
     full: bool
     slots: tuple[int, ...]
     idf: str
+    title: str = ""
+    noise: bytes = b""
     long: bytes = b""
 
 

@@ -34,7 +34,7 @@ class Override:
         author: Who said it.
         reason: Why.
         date: When, ISO 8601.
-        content_a: Content hash of the one when it was said, 32 hex digits.
+        content_a: Content hash of the one when it was said: `ch2:` and 32 hex digits.
         content_b: Content hash of the other.
     """
 
@@ -132,5 +132,12 @@ def heard(overrides: Iterable[Override], names: Sequence[Name], columns: PackedC
 
 
 def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
-    """Tell whether a row's text is the one that the reader saw; without a hash nothing speaks against it."""
-    return not content or columns.content[row].astype("<u8").tobytes().hex() == content
+    """Tell whether a row's text is the one that the reader saw.
+
+    Without a hash, or with one of another scheme, nothing speaks against it: a reader's word outlives the signatures.
+    """
+    scheme = f"ch{columns.scheme[row]}:"
+    if not content.startswith(scheme):
+        return True
+    digits = columns.content[row].astype("<u8").tobytes().hex() if columns.length[row] else f"none:{columns.ids[row]}"
+    return content == scheme + digits

@@ -45,7 +45,7 @@ def copies(window: Window) -> Mapping[str, Sequence[int]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
     for row in range(len(window.hits)):
         if window.columns.length[row]:
-            found[f"ch1:{hashes[32 * row : 32 * row + 32]}"].append(row)
+            found[f"ch{window.columns.scheme[row]}:{hashes[32 * row : 32 * row + 32]}"].append(row)
     return found
 
 

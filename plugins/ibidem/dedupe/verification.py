@@ -96,11 +96,13 @@ def share_of_numbers(a: NDArray[np.int32], b: NDArray[np.int32]) -> Bools:
 
 
 def may_match(pairs: Pairs) -> Bools:
-    """Tell which pairs have words on both sides and do not differ in the fields that must not."""
+    """Tell which pairs have words on both sides and do not differ where they must not."""
     columns = pairs.columns
     words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
     a, b = columns.guard[pairs.a], columns.guard[pairs.b]
     may: Bools = words & ((a == b) | (a == 0) | (b == 0))
+    a, b = columns.title[pairs.a], columns.title[pairs.b]
+    may &= (a == b) | (a == 0) | (b == 0)
     return may
 
 
@@ -118,7 +120,8 @@ def within(pairs: Pairs, days: int | None) -> Bools:
 def same_content(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.same_content` for many pairs."""
     del policy
-    return pairs.equal(pairs.columns.content[:, 0]) & pairs.equal(pairs.columns.content[:, 1])
+    columns = pairs.columns
+    return pairs.equal(columns.content[:, 0]) & pairs.equal(columns.content[:, 1]) & pairs.equal(columns.scheme)
 
 
 def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:

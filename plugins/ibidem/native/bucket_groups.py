@@ -37,12 +37,10 @@ class BucketGroups:
     Args:
         window: The grouped hits.
         whole: Whether they are all that is aggregated.
-        keyed: Whether each index has a content key to count by.
     """
 
     window: Window
     whole: bool
-    keyed: bool
 
     @property
     def members(self) -> list[int]:
@@ -74,7 +72,7 @@ class BucketGroups:
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(rows))}}
         there = {"terms": {"field": "_index", "size": max(1, len(by_index))}, "aggs": {"ids": ids}}
         told: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
-        if self.keyed and not self.whole:
+        if not self.whole:
             told[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
             told[UNSIGNED] = {"missing": {"field": CONTENT}}
         return told

@@ -168,7 +168,7 @@ class NativeSource:
         asked, aggs = self.asked, self.asked.aggregations
         all_read = page.window.ranked == page.ranking.total and not asked.ranking.keys() & {"post_filter", "min_score"}
         whole = all_read and not leaves_the_query(aggs) and not self.first.get("timed_out")
-        counted = BucketGroups(page.window, whole, "lean" not in self.layout.kinds)
+        counted = BucketGroups(page.window, whole)
         body = self._up_to_now({name: part for name, part in asked.ranking.items() if name in AGGREGATED})
         body |= {"size": 0, "track_total_hits": False, "aggs": counted.asked(aggs)}
         answer = yield asked.target.search(body, request_cache="false")

@@ -18,6 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_workers.backfill import replacing
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replacing import Replaced, Replacement, replace_index
@@ -285,7 +286,7 @@ class TestSqlite:
         engine.close()
         replace_index(Replacement("second"), own)
         second = open_engine(own.address, "second")
-        assert list(second.info().schema) == ["1"]
+        assert list(second.info().schema) == [SCHEMA]
         second.close()
         with pytest.raises(Exception, match="written with layout 1 and signature schema 0"):
             in_place(own)

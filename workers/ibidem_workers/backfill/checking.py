@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from ibidem_engines.holding import Held
 from ibidem_ingest.digest import digest
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.tables import Tables
-from ibidem_ingest.signatures import content
+from ibidem_ingest.signatures import content, title
 from ibidem_ingest.signatures.clues import clues
-from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.packed import EARLIER, pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
 from ibidem_ingest.signatures.signature import SCHEMA
 from ibidem_ingest.tokens import tokens
@@ -115,5 +116,13 @@ def is_changed(held: Held, tables: Tables, distinct: tuple[str, ...]) -> bool:
         return False
     table = tables.named(held.idf) if held.idf else None
     if held.schema != SCHEMA or (held.idf and table is None):
-        return [content.sign(tokens(held.document.text), held.name.id)] != clues(packed)["content"]
+        return content_of(held.document, packed.scheme) != clues(packed)["content"]
     return pack(held.document, sign_one(held.document, table), distinct) != held.packed
+
+
+def content_of(document: Document, scheme: int) -> list[str]:
+    """Return the clue of a document's words, as a packed value of a scheme holds it."""
+    words = tokens(document.text)
+    if scheme == EARLIER:
+        return [content.sign_earlier(words, document.id)]
+    return [content.sign(words, document.id, title.sign(len(words), document.title))]

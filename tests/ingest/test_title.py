@@ -1,0 +1,53 @@
+"""A short text is a duplicate only where the titles agree too; where one is missing, the text decides."""
+
+from dataclasses import replace
+
+import pytest
+
+from ibidem_ingest.decision import LEVELS, Policy, decide
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.packed import Packed, pack, unpack
+from ibidem_ingest.signatures.sign import sign_batch, sign_one
+
+FLASH = "******Blah blah blah."
+LONGER = "the grain " * 10
+
+
+def packed(text: str, title: str) -> Packed:
+    document = Document("a", text, title=title)
+    (signed,) = sign_batch([document], None)
+    assert signed == sign_one(document, None)
+    read = unpack(pack(document, signed))
+    assert read is not None
+    return read
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_flashes_with_other_titles_are_duplicates_at_no_level(level: str) -> None:
+    policy = Policy().at(level)  # type: ignore[arg-type] # one of the levels
+    assert decide(packed(FLASH, "Fed adds reserves"), packed(FLASH, "Fed drains reserves"), policy) is None
+
+
+def test_flashes_with_the_same_title_are_identical_whatever_its_case() -> None:
+    evidence = decide(packed(FLASH, "Fed adds reserves"), packed(FLASH, "FED ADDS RESERVES"), Policy())
+    assert evidence is not None
+    assert evidence.level == "identical"
+
+
+def test_where_a_title_is_missing_the_text_decides() -> None:
+    evidence = decide(packed(FLASH, "Fed adds reserves"), packed(FLASH, ""), Policy())
+    assert evidence is not None
+    assert evidence.level == "near"
+
+
+def test_titles_of_longer_texts_say_nothing() -> None:
+    a, b = packed(LONGER, "Fed adds reserves"), packed(LONGER, "Fed drains reserves")
+    assert not any(a.title)
+    assert a.content == b.content
+
+
+def test_a_content_hash_of_an_earlier_scheme_is_never_equal_to_one_of_this() -> None:
+    a = packed(LONGER, "")
+    evidence = decide(a, replace(a, scheme=1), Policy())
+    assert evidence is not None
+    assert evidence.level == "near"
