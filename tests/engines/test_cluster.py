@@ -310,7 +310,7 @@ class TestForeignIndex:
         ask(address, "PUT", "/theirs", json.dumps({"mappings": about, "aliases": {"both": {}}}))
         alias = {"actions": [{"add": {"index": INDEX, "alias": "both"}}]}
         ask(address, "POST", "/_aliases", json.dumps(alias))
-        with pytest.raises(Permanent, match=r"index 'theirs' with 0; this version reads 1.*ibidem backfill --into"):
+        with pytest.raises(Permanent, match=r"index 'theirs' with 0; this version reads 2.*ibidem backfill --into"):
             at(address, "both").window(GRAIN, 10)
 
     def test_an_alias_of_two_indexes_ranks_both_and_names_the_index_of_each_hit(self, address: str) -> None:

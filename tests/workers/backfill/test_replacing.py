@@ -288,5 +288,5 @@ class TestSqlite:
         second = open_engine(own.address, "second")
         assert list(second.info().schema) == [SCHEMA]
         second.close()
-        with pytest.raises(Exception, match="written with layout 1 and signature schema 0"):
+        with pytest.raises(Exception, match="written with layout 2 and signature schema 0"):
             in_place(own)

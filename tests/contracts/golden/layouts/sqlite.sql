@@ -16,7 +16,10 @@ CREATE TABLE "ibidem.ibidem.documents" (
   url text not null,
   given integer,
   pages integer not null,
-  meta text not null          -- JSON
+  meta text not null,         -- JSON
+  "group" text not null,      -- name of the group of near duplicates that it belongs to
+  lead integer not null,      -- whether it began that group
+  origin text not null        -- where it was read from; empty when unknown
 )
 -- ibidem.ibidem.keys
 CREATE VIRTUAL TABLE "ibidem.ibidem.keys" using fts5(
