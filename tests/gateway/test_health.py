@@ -1,5 +1,8 @@
 """Whether gateway and engine answer."""
 
+from pathlib import Path
+
+import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
@@ -17,3 +20,30 @@ def test_an_engine_that_does_not_answer_leaves_the_gateway_alive_and_not_ready(s
     assert answer.status_code == 503
     assert "does not answer" in answer.json()["error"]["reason"]
     assert answer.headers["retry-after"] == "5"
+
+
+@pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/readyz",
+        "/ibidem/doctor",
+        "/ibidem/search?q=a",
+        "/ibidem/_search",
+        "/ibidem/_search?dedupe=indent",
+        "/",
+        "/metrics",
+    ],
+)
+def test_an_engine_that_does_not_answer_lets_nobody_read_where_it_is(serve: Serve, kind: str, path: str) -> None:
+    answer = serve(engine=f"{kind}+http://127.1.2.3:9").get(path)
+    assert answer.status_code == (200 if path == "/metrics" else 503)
+    assert "127.1.2.3" not in answer.text
+    assert "IBIDEM_" not in answer.text
+
+
+def test_a_file_that_is_no_index_lets_nobody_read_where_it_is(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "strange.sqlite").write_text("no database at all")
+    answer = serve(engine=f"sqlite:///{tmp_path}/strange.sqlite").get("/ibidem/search?q=a")
+    assert answer.status_code >= 500
+    assert "strange" not in answer.text

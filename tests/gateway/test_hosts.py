@@ -50,5 +50,34 @@ def test_the_gateways_own_page_and_programs_are_of_the_same_site(sent: dict[str,
     assert same_site(sent)
 
 
+@pytest.mark.parametrize("path", ["/ibidem/groups", "/ibidem/page/export.csv?q=a"])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        {"referer": "http://evil.example/a"},
+    ],
+)
+def test_no_page_of_another_site_makes_a_browser_ask_for_what_takes_long(
+    client: TestClient, path: str, sent: dict[str, str]
+) -> None:
+    assert client.get(path, headers=sent).status_code == 403
+
+
+def test_no_page_of_another_site_loads_anything_but_a_reader_may_follow_its_links(client: TestClient) -> None:
+    sent = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    assert client.get("/ibidem/search?q=rent", headers=sent).status_code == 403
+    assert client.get("/?q=rent", headers=sent | {"sec-fetch-mode": "navigate"}).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["host", "authorization", "content-type", "content-encoding", "securitytenant"])
+def test_a_header_that_two_readers_could_read_differently_is_taken_once(client: TestClient, name: str) -> None:
+    sent = [("host", "127.0.0.1")] if name == "host" else [(name, "a"), (name, "b")]
+    headers = [*sent, ("host", "127.0.0.1")]
+    answer = client.get("/healthz", headers=headers)
+    assert (answer.status_code, name in answer.json()["error"]["reason"]) == (400, True)
+
+
 def test_an_origin_that_is_no_address_is_another_site() -> None:
     assert not same_site({"host": "localhost", "origin": "http://[::1"})

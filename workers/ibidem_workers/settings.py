@@ -181,6 +181,20 @@ class Settings(BaseSettings):
         le=100_000_000,
         description="Bytes of a request's body that `ibidem serve` reads; a longer one is answered with 413.",
     )
+    gateway_arrival: int = Field(
+        default=10,
+        ge=1,
+        le=3_600,
+        description="Seconds in which the headers of a request to `ibidem serve`, and then its body, have to arrive; a "
+        "slower one is answered with 408.",
+    )
+    gateway_connections: int = Field(
+        default=200,
+        ge=10,
+        le=100_000,
+        description="Connections that `ibidem serve` holds for one address; one more closes the oldest that waits for "
+        "a request.",
+    )
     gateway_overrides: bool = Field(
         default=False,
         description="Whether callers of `ibidem serve` may say that documents are duplicates or not; in a cluster with "

@@ -13,6 +13,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ibidem.gateway.arrival import arrived, too_long
+from ibidem.gateway.callers import RIGHTS
 from ibidem.gateway.hosts import check_host, check_site
 from ibidem.gateway.metrics import STAGES, Metrics
 from ibidem.gateway.refusals import Answered
@@ -27,6 +29,9 @@ POLICY = {
     "cross-origin-resource-policy": "same-origin",
 }
 """Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
+
+ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
+"""Headers that a request may have once."""
 
 LOG = logging.getLogger(__name__)
 
@@ -81,7 +86,7 @@ class Bounds:
         STAGES.set({})
         try:
             self._check(scope)
-            await self._in_time(scope, self._bounded(receive), answer)
+            await self._in_time(scope, await arrived(receive, self._settings), answer)
         except Answered as wrong:
             if answer.status:
                 raise
@@ -99,12 +104,13 @@ class Bounds:
 
     def _check(self, scope: Scope) -> None:
         asked = Headers(scope=scope)
+        check_once(scope)
         if scope["path"] not in PROBES:
             check_host(asked.get("host", ""), self._hosts)
-        check_site(scope["method"], asked)
+        check_site(scope["method"], asked, scope["path"])
         length = asked.get("content-length", "0")
         if length.isdecimal() and int(length) > self._settings.gateway_body:
-            raise self._too_long()
+            raise too_long(self._settings)
 
     async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
@@ -139,20 +145,6 @@ class Bounds:
         if not work.cancelled():
             work.exception()
 
-    def _bounded(self, receive: Receive) -> Receive:
-        """Count the bytes of a body that did not say how long it is."""
-        read = 0
-
-        async def counted() -> Message:
-            nonlocal read
-            message = await receive()
-            read += len(message.get("body", b""))
-            if read > self._settings.gateway_body:
-                raise self._too_long()
-            return message
-
-        return counted
-
     def _too_late(self) -> Answered:
         return Answered(
             504,
@@ -161,13 +153,18 @@ class Bounds:
             "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
         )
 
-    def _too_long(self) -> Answered:
-        return Answered(
-            413,
-            "content_too_long_exception",
-            f"the request's body is longer than {self._settings.gateway_body:,} bytes",
-            "send less; IBIDEM_GATEWAY_BODY allows more",
-        )
+
+def check_once(scope: Scope) -> None:
+    """Refuse a request that says twice who asks, whom, or in which form: two readers may believe different ones.
+
+    Raises:
+        Answered: Naming the header.
+    """
+    names = [name for name, _ in scope["headers"] if name in ONCE]
+    for name in set(names):
+        if names.count(name) > 1:
+            told = name.decode("latin-1")
+            raise Answered(400, "illegal_argument_exception", f"header {told!r} is sent twice", "send it once")
 
 
 def tell(scope: Scope, status: int, seconds: float) -> None:

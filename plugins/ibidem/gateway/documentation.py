@@ -28,6 +28,7 @@ WRONG = {
     "403": "The engine, or the settings, do not allow it.",
     "404": "No such index or document.",
     "406": "The body is in a form that is not taken.",
+    "408": "The request did not arrive in time.",
     "413": "The body is too long.",
     "415": "The body is packed in a way that is not taken.",
     "421": "The gateway is not called by this name.",

@@ -12,13 +12,12 @@ from ibidem.comparison import compare
 from ibidem.doctor import report
 from ibidem.gateway.given import CallersEngine, WithCaller, WithGiven
 from ibidem.gateway.parameters import LevelParameters, NoParameters, PairParameters, SearchParameters
-from ibidem.gateway.refusals import JSON, Answered, turned_away
+from ibidem.gateway.refusals import JSON, Answered
 from ibidem.gateway.watched import watched_search
 from ibidem.inspection import inspect as inspect_document
 from ibidem.stored import stored_document, titles
 from ibidem.whole_index import index_groups
 from ibidem_engines.engine import Engine
-from ibidem_engines.errors import EngineError
 from ibidem_engines.opening import open_for_caller
 from ibidem_engines.query import parse_query
 from ibidem_ingest.idf.tables import Tables
@@ -73,19 +72,16 @@ def doctor(caller: WithCaller, given: WithGiven, _: NoParameters) -> Response:
 
 
 def check_let_in(engine: Engine) -> None:
-    """Refuse a caller whom the engine does not know; one that does not answer lets everybody read why.
+    """Refuse a caller whom the engine does not know, and everybody when it cannot be asked.
 
     Args:
         engine: The engine, as the caller may read it.
 
     Raises:
-        EngineError: The engine's own words to a stranger.
+        EngineError: The engine's own words to a stranger, or that it does not answer.
     """
     try:
         engine.info()
-    except EngineError as error:
-        if turned_away(error):
-            raise
     finally:
         engine.close()
 

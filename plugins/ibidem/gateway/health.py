@@ -28,7 +28,7 @@ def readyz(given: WithGiven) -> dict[str, str]:
         if not turned_away(error):
             raise
     except Unavailable as error:
-        raise Answered(503, "unavailable_exception", error.what, error.remedy) from error
+        raise Answered(503, "unavailable_exception", "the engine does not answer", "try again later") from error
     finally:
         engine.close()
     return {"status": "ok", "engine": given.kind}

@@ -12,6 +12,9 @@ from urllib.parse import urlsplit
 from ibidem.gateway.refusals import Answered
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+COSTLY = ("/ibidem/groups", "/ibidem/page/export")
+"""Paths that take a processor for seconds: no link of another site leads there."""
+
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
@@ -36,17 +39,21 @@ def check_host(host: str, known: tuple[str, ...]) -> None:
     )
 
 
-def check_site(method: str, headers: Mapping[str, str]) -> None:
-    """Refuse a request, other than one that only reads, which a page of another site sent.
+def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
+    """Refuse a request which a page of another site sent, but for links that a reader follows.
 
     Args:
         method: The request's method.
         headers: Its headers, names in small letters.
+        path: What is asked for.
 
     Raises:
         Answered: It comes from another site.
     """
-    if method in SAFE or same_site(headers):
+    if same_site(headers):
+        return
+    followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
+    if method in SAFE and followed:
         return
     raise Answered(
         403,
@@ -64,8 +71,8 @@ def same_site(headers: Mapping[str, str]) -> bool:
     """
     if site := headers.get("sec-fetch-site"):
         return site in ("same-origin", "none")
-    origin = headers.get("origin")
     try:
-        return origin is None or urlsplit(origin).netloc == headers.get("host")
+        sent = [urlsplit(headers[name]).netloc for name in ("origin", "referer") if name in headers]
     except ValueError:
         return False
+    return all(netloc == headers.get("host") for netloc in sent)

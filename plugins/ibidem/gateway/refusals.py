@@ -63,7 +63,25 @@ def answered(error: IbidemError) -> Answered:
     400
     """
     status, kind = judged(error)
-    return Answered(status, kind, error.what, error.remedy)
+    return Answered(status, kind, *told(error))
+
+
+def told(error: IbidemError) -> tuple[str, str]:
+    """Return what a caller is told of an error, and the remedy: never where the engine is, nor what its file is called.
+
+    Args:
+        error: What was raised.
+    """
+    if not isinstance(error, EngineError):
+        return error.what, error.remedy
+    said = error.__cause__
+    if isinstance(said, Failure) and said.status >= 400:
+        return said.reason or f"the engine answered with status {said.status}", error.remedy
+    if isinstance(error, NoIndex):
+        return "there is no such index", error.remedy
+    if isinstance(error, Unavailable):
+        return "the engine does not answer", "try again later"
+    return "the engine cannot be asked", "the gateway's log tells more"
 
 
 def judged(error: IbidemError) -> tuple[int, str]:

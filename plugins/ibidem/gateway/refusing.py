@@ -1,5 +1,7 @@
 """Answering a request that went wrong, whoever noticed it."""
 
+import logging
+
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -8,7 +10,10 @@ from ibidem.gateway.given import given
 from ibidem.gateway.page.errors import as_page
 from ibidem.gateway.refusals import Answered, answered, as_response
 from ibidem.gateway.wishes import wants_page
+from ibidem_engines.errors import EngineError
 from ibidem_ingest.errors import IbidemError
+
+LOG = logging.getLogger(__name__)
 
 ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
 UNKNOWN = "extra_forbidden"
@@ -30,6 +35,8 @@ def named(request: Request, error: Exception) -> Answered:
     """
     if isinstance(error, Answered):
         return error
+    if isinstance(error, EngineError):
+        LOG.warning("%s", error)
     if isinstance(error, IbidemError):
         return answered(error)
     if isinstance(error, RequestValidationError):

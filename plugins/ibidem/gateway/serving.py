@@ -4,11 +4,12 @@ import contextlib
 import gc
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import uvicorn
 
 from ibidem.gateway.app import make_gateway
+from ibidem.gateway.connections import Connections
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs
 from ibidem_workers.settings import Settings
@@ -36,19 +37,30 @@ def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None]
     logs.set_up(settings, "info")
     listening = listen(host, port)
     name = f"[{host}]" if ":" in host else host
-    own = () if host in EVERYWHERE else (name,)
+    server = server_of(settings, () if host in EVERYWHERE else (name,))
+    spare_the_collector()
+    ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
+    with contextlib.suppress(KeyboardInterrupt), listening:
+        server.run([listening])
+
+
+def server_of(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
+    """Make the server of a gateway; it listens nowhere yet.
+
+    Args:
+        settings: The settings in force.
+        hosts: Further names by which the gateway may be called.
+    """
     config = uvicorn.Config(
-        make_gateway(settings, own),
+        make_gateway(settings, hosts),
+        http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
         log_config=None,  # it goes the way of all that is logged
         access_log=False,
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=SECONDS_TO_END,
     )
-    spare_the_collector()
-    ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
-    with contextlib.suppress(KeyboardInterrupt), listening:
-        uvicorn.Server(config).run([listening])
+    return uvicorn.Server(config)
 
 
 def spare_the_collector() -> None:

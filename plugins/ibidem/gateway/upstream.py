@@ -1,6 +1,7 @@
 """The engine behind the gateway: a request goes to it as it came, and its answer comes back as it is."""
 
 import itertools
+import logging
 import re
 import ssl
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,6 +40,8 @@ OURS = frozenset(name.title() for name in ("accept", "accept-encoding", "content
 """Headers that the HTTP library would send by itself."""
 
 CONNECT_S = 5.0
+
+LOG = logging.getLogger(__name__)
 
 _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 
@@ -106,10 +109,10 @@ class Upstream:
             except aiohttp.ClientConnectorError as error:
                 unreachable = error
             except (aiohttp.ClientError, OSError) as error:
-                raise Answered(502, "bad_gateway_exception", f"the engine broke off its answer ({error})") from error
-        raise Answered(
-            503, "unavailable_exception", f"the engine does not answer ({unreachable.os_error})", "try again later"
-        ) from unreachable
+                LOG.warning("the engine broke off its answer: %s", error)
+                raise Answered(502, "bad_gateway_exception", "the engine broke off its answer") from error
+        LOG.warning("the engine does not answer: %s", unreachable.os_error)
+        raise Answered(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
 
     async def close(self) -> None:
         """Close all connections."""

@@ -27,7 +27,22 @@ def test_json_lines_hold_the_same_rows(client: TestClient) -> None:
     assert [{name: str(value) for name, value in json.loads(line).items()} for line in lines] == list(table)
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"])
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "=1+1",
+        "+1",
+        "-1",
+        "@SUM(A1)",
+        "\tx",
+        "\rx",
+        "\n=1",
+        "\N{FULLWIDTH EQUALS SIGN}1",
+        "\N{FULLWIDTH PLUS SIGN}1",
+        " =1",
+        "\ufeff=1",
+    ],
+)
 def test_no_cell_is_taken_for_a_formula(cell: str) -> None:
     assert inert(cell) == f"'{cell}"
 

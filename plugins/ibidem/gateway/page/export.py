@@ -4,14 +4,18 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 from typing import Any
+from unicodedata import normalize
 
 import orjson
 
 from ibidem.response_words import Hit, Response, because, groups
 
 COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet would run when a cell begins with it."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""What a spreadsheet would run when a cell begins with it, or drop before it looks; also in its wide forms."""
+
+BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"
+"""What may stand before it unseen."""
 
 Row = Mapping[str, Any]
 
@@ -69,7 +73,7 @@ def inert(cell: str) -> str:
     >>> inert("=1+1"), inert("rent")
     ("'=1+1", 'rent')
     """
-    return f"'{cell}" if cell.startswith(FORMULA) else cell
+    return f"'{cell}" if normalize("NFKC", cell).lstrip(BLANK).startswith(FORMULA) else cell
 
 
 FORMATS: Mapping[str, tuple[str, Any]] = {

@@ -1,0 +1,152 @@
+"""Connections: how long the headers of a request may take, and how many connections one address may hold."""
+
+import asyncio
+import ipaddress
+import resource
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from ibidem_workers.settings import Settings
+
+KEPT_FREE = 256
+"""Files that are left for all else than connections."""
+
+LATE, FULL = 408, 429
+
+
+class Connections:
+    """The open connections of a server, by address.
+
+    Args:
+        settings: How many an address may hold, and how long headers may take.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._held: dict[str, dict[Connection, None]] = {}
+        self._all: dict[Connection, None] = {}
+        self._most = max(KEPT_FREE, files_allowed() - KEPT_FREE)
+
+    def make(self, *parts: Any, **named: Any) -> "Connection":
+        """Make a connection, as the server does."""
+        return Connection(self, *parts, **named)
+
+    def add(self, one: "Connection") -> bool:
+        """Take a connection in; an unfinished one makes room where there are too many.
+
+        Args:
+            one: The connection.
+
+        Returns:
+            False where all others are being answered.
+        """
+        same = self._held.setdefault(one.network, {})
+        for there, most in ((same, self.settings.gateway_connections), (self._all, self._most)):
+            if len(there) >= most:
+                oldest = next((each for each in there if each.unfinished), None)
+                if oldest is None:
+                    return False
+                oldest.drop()
+        self._held.setdefault(one.network, {})[one] = None
+        self._all[one] = None
+        return True
+
+    def remove(self, one: "Connection") -> None:
+        """Forget a connection."""
+        self._all.pop(one, None)
+        same = self._held.get(one.network, {})
+        same.pop(one, None)
+        if not same:
+            self._held.pop(one.network, None)
+
+
+class Connection(HttpToolsProtocol):
+    """A connection whose requests have to arrive in time.
+
+    Args:
+        among: All connections.
+        parts: The server's own.
+        named: The server's own.
+    """
+
+    def __init__(self, among: Connections, *parts: Any, **named: Any) -> None:
+        super().__init__(*parts, **named)
+        self._among = among
+        self._late: asyncio.TimerHandle | None = None
+        self.network = ""
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether a request is still waited for, or the rest of one."""
+        return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection in, or turn it away."""
+        super().connection_made(transport)
+        self.network = network_of(self.client[0] if self.client else "")
+        if self._among.add(self):
+            self._wait()
+        else:
+            self._end(FULL)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        self._among.remove(self)
+        self._arrived()
+        super().connection_lost(exc)
+
+    def on_headers_complete(self) -> None:
+        """Begin with a request: its headers came in time."""
+        self._arrived()
+        super().on_headers_complete()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        if self.unfinished:
+            self._wait()
+
+    def drop(self) -> None:
+        """Make room for another."""
+        self._among.remove(self)
+        self._end(LATE)
+
+    def _wait(self) -> None:
+        self._arrived()
+        self._late = self.loop.call_later(self._among.settings.gateway_arrival, self._end, LATE)
+
+    def _arrived(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _end(self, status: int) -> None:
+        """Close the connection, with a status where no answer was begun."""
+        if self.transport.is_closing():
+            return
+        if self.cycle is None:
+            self.transport.write(STATUS_LINE[status] + b"connection: close\r\ncontent-length: 0\r\n\r\n")
+        self.transport.close()
+
+
+def network_of(address: str) -> str:
+    """Return what stands for one caller: an address, or of the sixth version the network that one caller is given.
+
+    >>> network_of("2001:db8::1") == network_of("2001:db8::ffff:1"), network_of("10.0.0.1")
+    (True, '10.0.0.1')
+    """
+    try:
+        read = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((read, 64), strict=False)) if read.version == 6 else address
+
+
+def files_allowed() -> int:
+    """Let this process open as many files as it may, and return how many that are."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in {soft, resource.RLIM_INFINITY}:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        soft = hard
+    return soft if soft != resource.RLIM_INFINITY else 1 << 16
