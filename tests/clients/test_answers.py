@@ -10,9 +10,10 @@ from ibidem.native.search import native_search
 from ibidem.native.surroundings import Surroundings
 from ibidem_engines.exchange import Ask, hold
 from ibidem_engines.faults import Failure
+from ibidem_ingest.signatures.signature import SCHEMA
 
 LAYOUT = {
-    "news": {"settings": {"index": {"number_of_shards": "2"}}, "mappings": {"_meta": {"ibidem": {"schema": "1"}}}}
+    "news": {"settings": {"index": {"number_of_shards": "2"}}, "mappings": {"_meta": {"ibidem": {"schema": SCHEMA}}}}
 }
 
 

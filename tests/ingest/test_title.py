@@ -40,6 +40,11 @@ def test_where_a_title_is_missing_the_text_decides() -> None:
     assert evidence.level == "near"
 
 
+def test_a_title_that_is_the_beginning_of_the_text_is_none() -> None:
+    a, b = packed("The appeal is dismissed with costs.", "The appeal is dismissed with costs."), packed("Go away", "Go")
+    assert not any(a.title + b.title)
+
+
 def test_titles_of_longer_texts_say_nothing() -> None:
     a, b = packed(LONGER, "Fed adds reserves"), packed(LONGER, "Fed drains reserves")
     assert not any(a.title)

@@ -92,7 +92,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     figures = numbers.sign(words)
     printed = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = termvector.sign(words, table) if table else termvector.NONE
-    titled = title.sign(len(words), document.title)
+    titled = title.sign(words, document.title)
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
@@ -119,7 +119,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
     place = sorted_places(batch.hashes)
     groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
-    titles = title.sign_batch(batch.lengths.tolist(), [document.title for document in documents])
+    titles = title.sign_batch(batch, [document.title for document in documents])
     columns = zip(
         batch.lengths.tolist(),
         sequences.distinct().tolist(),

@@ -125,4 +125,4 @@ def content_of(document: Document, scheme: int) -> list[str]:
     words = tokens(document.text)
     if scheme == EARLIER:
         return [content.sign_earlier(words, document.id)]
-    return [content.sign(words, document.id, title.sign(len(words), document.title))]
+    return [content.sign(words, document.id, title.sign(words, document.title))]
