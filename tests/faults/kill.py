@@ -14,6 +14,23 @@ def kill(pid: int) -> bool:
     return False
 
 
+def living(pid: int) -> bool:
+    """Tell whether a process has not ended; one that its parent has not heard of yet has."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def given(name: str, value: str) -> list[int]:
+    """Return the living processes that were started with a variable."""
+    wanted, found = f"{name}={value}".encode(), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if wanted in (folder / "environ").read_bytes().split(b"\0"):
+                found.append(int(folder.name))
+    return [pid for pid in found if living(pid)]
+
+
 def children(pid: int) -> list[int]:
     """Return the processes that one started and that live."""
     with contextlib.suppress(OSError):

@@ -18,6 +18,9 @@ ATTEMPTS = 5
 """How often the same command is given before it must have come to its end."""
 
 PATIENCE = 200.0
+ENDING = 60.0
+"""Seconds in which the processes of a killed command end: with a batch in hand, once that is done."""
+
 FATES = ("indexed", "unchanged", "stale", "refused")
 
 
@@ -90,7 +93,13 @@ def play(setting: Setting, round_: Round) -> Played:
 
 def broken(setting: Setting, account: dict[str, object], lines: int) -> list[str]:
     """Look whether the laws hold once a command is done; returns in words which do not."""
-    return [*_account(account, lines), *setting.settle(PATIENCE), *setting.shelf.wrong(setting.engine), *_dead(setting)]
+    return [
+        *_account(account, lines),
+        *setting.settle(PATIENCE),
+        *setting.shelf.wrong(setting.engine),
+        *_dead(setting),
+        *setting.left_over(ENDING),
+    ]
 
 
 def _killed(setting: Setting, round_: Round, command: Command) -> bool:

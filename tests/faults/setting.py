@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
+from faults.kill import children, given
 from faults.shelf import Shelf
 from faults.table import small_table
 from ibidem_engines.errors import Unavailable
@@ -127,6 +128,17 @@ class Setting:
         if self._feeds_its_own:
             self.way.stop()
         return [] if left else [f"run {one} stays pending" for one in self._pending()]
+
+    def left_over(self, seconds: float) -> list[str]:
+        """Name the processes that outlive their command by so many seconds; none of workers that run beside."""
+        running = [worker.pid for worker in self.way.workers]
+        beside = {*running, *(child for each in running for child in children(each))}
+
+        def left() -> set[int]:
+            return set(given("IBIDEM_INDEX", self.settings.index)) - beside
+
+        until(lambda: not left(), seconds)
+        return [f"process {pid} outlives its command" for pid in left()]
 
     def _pending(self) -> set[str]:
         told = {one: summary(self.engine, one) for one in self.runs() - self._settled}

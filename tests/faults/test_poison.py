@@ -31,7 +31,7 @@ def ends_here(documents, tables):
     return sign(documents, tables)
 
 records.sign = ends_here
-sys.exit(worker.main())
+sys.exit(worker.main(sys.argv[1]))
 """
 """A worker that one document ends, as a fault in a library would."""
 

@@ -16,6 +16,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_workers.app import make_app
+from ibidem_workers.holder import this_process
 from ibidem_workers.runs import Watch
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
@@ -33,7 +34,7 @@ def waits(*given):
     return sign(*given)
 
 tasks.records = waits
-sys.exit(worker.main())
+sys.exit(worker.main(sys.argv[2]))
 """
 """A worker that holds the batch in hand until it is let go on."""
 
@@ -86,7 +87,7 @@ def submitted(engine: Engine, settings: Settings) -> str:
 
 def slow_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
     """Start a worker and wait until it has a batch in hand."""
-    command = [sys.executable, "-c", SLOW, str(gate)]
+    command = [sys.executable, "-c", SLOW, str(gate), this_process()]
     worker = subprocess.Popen(command, env=settings.as_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     come((gate / "begun").exists)
     return worker
@@ -123,7 +124,7 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
 
 def test_one_that_has_nothing_in_hand_ends_at_once(index: Engine, queued: Settings, tmp_path: Path) -> None:
     (tmp_path / "on").touch()
-    command = [sys.executable, "-c", SLOW, str(tmp_path)]
+    command = [sys.executable, "-c", SLOW, str(tmp_path), this_process()]
     with subprocess.Popen(command, env=queued.as_environment(), stdout=subprocess.PIPE) as worker:
         assert worker.stdout is not None
         assert worker.stdout.readline() == b"ready\n"

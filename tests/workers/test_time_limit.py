@@ -29,7 +29,7 @@ def slow(documents, tables):
     return sign(documents, tables)
 
 records.sign = slow
-sys.exit(worker.main())
+sys.exit(worker.main(sys.argv[1]))
 """
 
 

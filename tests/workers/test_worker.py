@@ -4,19 +4,62 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+from faults.kill import kill, living
+from faults.setting import until
+from ibidem_workers.holder import this_process
 from ibidem_workers.pool import STOPPED
 from ibidem_workers.settings import Settings
 
 
-def run(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "ibidem_workers.worker"]
+def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "ibidem_workers.worker", *parent]
     return subprocess.run(
         command, env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
     )
 
 
 def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
-    ended = run(settings.as_environment() | {"IBIDEM_LEASE": "soon"})
+    ended = run(settings.as_environment() | {"IBIDEM_LEASE": "soon"}, this_process())
     assert ended.returncode == STOPPED
     assert "IBIDEM_LEASE" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+STARTS = """
+import os, sys
+from ibidem_workers.pool import Pool
+from ibidem_workers.settings import load
+with Pool(load()) as pool:
+    print(*pool.pids, flush=True)
+    while sys.argv[1] == "ready" and not pool.ready:
+        pool.check()
+    print("now", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("when", ["starting", "ready"])
+def test_workers_end_when_what_started_them_is_killed_also_while_they_start(settings: Settings, when: str) -> None:
+    environment = os.environ | settings.as_environment()
+    command = [sys.executable, "-c", STARTS, when]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as starter:
+        assert starter.stdout is not None
+        workers = [int(each) for each in starter.stdout.readline().split()]
+        assert starter.stdout.readline() == "now\n"
+        starter.kill()
+    assert len(workers) == settings.workers
+    try:
+        assert until(lambda: not any(map(living, workers)), 60)
+    finally:
+        assert not any(map(kill, filter(living, workers)))
+
+
+def test_a_worker_that_nobody_names_itself_to_does_not_start(settings: Settings) -> None:
+    for parent in ([], [""], ["elsewhere~1~2"], [f"{this_process()}9"]):
+        ended = run(settings.as_environment(), *parent)
+        assert ended.returncode == STOPPED
+        assert "ibidem worker" in ended.stderr

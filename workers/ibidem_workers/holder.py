@@ -1,4 +1,4 @@
-"""Which process holds a run, written down so that another process can tell whether it is still there."""
+"""A process by its name, so that another one can tell whether it still runs: who holds a run or started a worker."""
 
 import os
 from pathlib import Path
@@ -28,6 +28,16 @@ def gone(name: str) -> bool:
         return False
     born = _born(int(number))
     return born is None or bool(born and began and born != began)
+
+
+def lives(name: str) -> bool:
+    """Tell whether a name is that of a process on this very machine which has not ended.
+
+    >>> lives(this_process()), lives("")
+    (True, False)
+    """
+    machine, _, rest = name.partition("~")
+    return machine == _machine() and rest.partition("~")[0].isdecimal() and not gone(name)
 
 
 def host_of(name: str) -> str:

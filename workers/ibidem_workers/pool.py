@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import IO, Self
 
 from ibidem_engines.errors import EngineError
+from ibidem_workers.holder import this_process
 from ibidem_workers.settings import Settings
 
 READY = "ready"
@@ -59,7 +60,7 @@ class Pool:
     Args:
         settings: Given to each of them as environment.
         quiet: Whether what they write to standard error is kept for when one dies, and not seen at once.
-        command: What to start.
+        command: What to start; the name of this process is added.
         ready_at: When the first of them took messages, by `time.monotonic`; None before.
     """
 
@@ -132,7 +133,7 @@ class Pool:
     def _started(self) -> _Worker:
         errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed with the worker
         process = subprocess.Popen(  # noqa: S603 - this very package
-            self.command,
+            [*self.command, this_process()],
             env=_environment(self.settings),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

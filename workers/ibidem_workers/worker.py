@@ -1,4 +1,7 @@
-"""One worker process: `python -m ibidem_workers.worker`, told by `IBIDEM_*` variables what to work on."""
+"""One worker process: `python -m ibidem_workers.worker PARENT`, told by `IBIDEM_*` variables what to work on.
+
+It ends with the process that started it, which is named by `PARENT`: by then that one may be gone already.
+"""
 
 import gc
 import logging
@@ -24,6 +27,7 @@ from ibidem_ingest.idf.tables import Tables
 from ibidem_workers import logs
 from ibidem_workers.app import TASK, TRIES_BEFORE, answers, make_app, send
 from ibidem_workers.batches import Batch, Record
+from ibidem_workers.holder import lives
 from ibidem_workers.leased_queue import TRIES
 from ibidem_workers.patience import patiently
 from ibidem_workers.pool import READY, STOPPED
@@ -43,8 +47,16 @@ COLLECTED_AFTER = 50_000
 _log = logging.getLogger(__name__)
 
 
-def main() -> int:
-    """Work until asked to end; returns the exit code."""
+def main(parent: str = "") -> int:
+    """Work until asked to end; returns the exit code.
+
+    Args:
+        parent: The process that started this one, as `holder.this_process` names it.
+    """
+    if not lives(parent):
+        sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")
+        return STOPPED
+    _end_with(parent)
     try:
         settings = load()
         logs.set_up(settings)
@@ -82,7 +94,6 @@ def work(settings: Settings) -> int:
     warnings.filterwarnings("ignore", category=SecurityWarning)
     # And of what it may do one day with the batch in hand when the broker is lost; it is carried out and comes again.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
-    _end_with_parent(os.getppid())
     worker = app.Worker(
         pool="solo",
         concurrency=1,
@@ -171,11 +182,11 @@ def _tell_ready(**_: object) -> None:
     sys.stdout.flush()
 
 
-def _end_with_parent(parent: int) -> None:
+def _end_with(parent: str) -> None:
     """End, once the batch in hand is done, when the process that started this one is gone."""
 
     def watch() -> None:
-        while os.getppid() == parent:
+        while lives(parent):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)
 
@@ -183,4 +194,4 @@ def _end_with_parent(parent: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:2]))

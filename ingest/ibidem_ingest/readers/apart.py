@@ -8,6 +8,7 @@ import contextlib
 import os
 import resource
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -28,6 +29,9 @@ SECONDS = 120.0
 
 MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
 """Bytes that the process may take, and that it may take besides for each character of the longest text."""
+
+GRACE = 2.0
+"""Seconds that the process has beyond those, where what started it was killed and so does not end it."""
 
 NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Beginnings of the names of variables that the process is given."""
@@ -108,7 +112,7 @@ class Apart:
     def _started(self) -> subprocess.Popen[bytes]:
         most = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
         return subprocess.Popen(  # noqa: S603 - this very module
-            [*self.command, most],
+            [*self.command, most, str(self.seconds + GRACE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=_environment(),
@@ -141,7 +145,10 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
     for line in sys.stdin.buffer:
-        answers.write(_read(line) + b"\n")
+        signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))  # SIGALRM ends it where its parent no longer can
+        answer = _read(line)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(answer + b"\n")
         answers.flush()
 
 

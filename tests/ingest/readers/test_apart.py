@@ -1,6 +1,7 @@
 """Files are read in a process with limits of its own: what goes over them is refused, and the next file is read."""
 
 import os
+import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from faults.kill import kill, living
+from faults.setting import until
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
@@ -22,6 +25,21 @@ ENDS = "import os, sys; sys.stdin.readline(); os.abort()"
 
 
 TELLS = "import json, os, sys; sys.stdin.readline(); print(json.dumps({'record': dict(os.environ)}))"
+
+
+FOR_EVER = """
+import os, sys
+from ibidem_ingest.readers import apart
+
+def reads(*_):
+    os.write(2, str(os.getpid()).encode() + b"\\n")
+    while True:
+        pass
+
+apart.RECORDS[apart.Format.HTML] = reads
+sys.argv[2:] = ["0.5"]  # seconds for a file; what started it would wait for longer
+apart.main()
+"""
 
 
 @pytest.fixture
@@ -62,6 +80,27 @@ def test_a_file_is_read_as_it_is_in_this_process(apart: Apart, page: Path) -> No
 def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
     with Apart(1_000, 0.2, (sys.executable, "-c", HANGS)) as apart, pytest.raises(Unreadable, match="more than"):
         apart.record_of(Format.HTML, page)
+
+
+STARTS = f"""
+import sys
+from pathlib import Path
+from ibidem_ingest.readers.apart import Apart
+from ibidem_ingest.readers.formats import Format
+with Apart(1_000, 60, (sys.executable, "-c", {FOR_EVER!r})) as apart:
+    apart.record_of(Format.HTML, Path("a.html"))
+"""
+
+
+def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", STARTS], stderr=subprocess.PIPE, text=True) as starter:
+        assert starter.stderr is not None
+        reader = int(starter.stderr.readline())
+        starter.kill()
+    try:
+        assert until(lambda: not living(reader), 20)
+    finally:
+        assert not (living(reader) and kill(reader))
 
 
 def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
