@@ -59,7 +59,7 @@ def read_cursor(text: str, index: str, query: Query) -> Cursor:
 
 def marks(index: str, query: Query) -> tuple[str, str]:
     """Hash what a cursor belongs to: the index, and what the query means, however it was typed."""
-    meaning = (query.all_of, query.none_of, query.filters)
+    meaning = query.meaning
     native = b"" if query.native is None else orjson.dumps(query.native, option=orjson.OPT_SORT_KEYS)
     return xxh3_64_hexdigest(index.encode()), xxh3_64_hexdigest(repr(meaning).encode() + native)
 

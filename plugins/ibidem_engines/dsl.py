@@ -9,7 +9,7 @@ from typing import Any
 
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.fields import Fields
-from ibidem_engines.query import Filter, Phrase, Query, days
+from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.source import filter_value, iso_day
 
 Clause = dict[str, Any]
@@ -51,12 +51,9 @@ def clause(query: Query, fields: Fields) -> Clause:
     """Write a query as one clause."""
     if query.native is not None:
         return dict(native(query).get("query", ALL))
-    must = [_any_of(entry, fields) for entry in query.all_of]
-    parts = {
-        "must": must or [ALL],
-        "must_not": [_phrase(phrase, fields) for phrase in query.none_of],
-        "filter": filters(query.filters, fields),
-    }
+    parts = _words(query, fields)
+    parts["must_not"] += [_condition(condition, fields) for condition in query.excluded]
+    parts["filter"] = filters(query.filters, fields)
     return {"bool": {name: part for name, part in parts.items() if part}}
 
 
@@ -167,8 +164,18 @@ def by_id(ids: Sequence[str]) -> Clause:
     return {"ids": {"values": list(ids)}}
 
 
-def _any_of(phrases: Sequence[Phrase], fields: Fields) -> Clause:
-    return _or([_phrase(phrase, fields) for phrase in phrases])
+def _words(words: Query | Words, fields: Fields) -> Clause:
+    """Write what must and must not occur."""
+    return {
+        "must": [_or([_part(part, fields) for part in entry]) for entry in words.all_of] or [ALL],
+        "must_not": [_part(part, fields) for part in words.none_of],
+    }
+
+
+def _part(part: Phrase | Words, fields: Fields) -> Clause:
+    if isinstance(part, Phrase):
+        return _phrase(part, fields)
+    return {"bool": {name: clauses for name, clauses in _words(part, fields).items() if clauses}}
 
 
 def _or(clauses: Sequence[Clause]) -> Clause:
@@ -177,7 +184,10 @@ def _or(clauses: Sequence[Clause]) -> Clause:
 
 def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     """Look for words side by side in title or text; both count when both have them, as in SQLite's bm25."""
-    names = [f"{fields.title}^2", fields.text]
+    in_field = {"title": [fields.title], "text": [fields.text]}
+    names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
+    if phrase.prefix:
+        return {"multi_match": {"query": phrase.text, "type": "bool_prefix", "operator": "and", "fields": names}}
     return {"multi_match": {"query": phrase.text, "type": "phrase", "fields": names, "tie_breaker": 1.0}}
 
 

@@ -31,9 +31,9 @@ _WORD = re.compile(r"[^\W_]+")
 Span = tuple[int, int, int]
 
 
-def phrases_of(query: Query | None) -> tuple[Phrase, ...]:
-    """List the phrases of which a query asks for any."""
-    return () if query is None else tuple(phrase for entry in query.all_of for phrase in entry)
+def phrases_of(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
+    """List the phrases of which a query asks for any, of those that are looked for in a field."""
+    return () if query is None else query.phrases(field)
 
 
 def passage(text: str, phrases: Sequence[Phrase]) -> str:
@@ -89,8 +89,12 @@ def _folded(character: str) -> str:
 
 def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
     """Write each phrase as its words with anything but words between them, ending where a word ends."""
-    words = (_WORD.findall(fold(phrase.text))[:MOST_WORDS] for phrase in phrases)
-    return [re.compile(_GAP.join(map(re.escape, some)) + r"(?![^\W_])") for some in words if some]
+    words = ((_WORD.findall(fold(phrase.text))[:MOST_WORDS], phrase.prefix) for phrase in phrases)
+    return [
+        re.compile(_GAP.join(map(re.escape, some)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
+        for some, prefix in words
+        if some
+    ]
 
 
 def _matches(folded: str, patterns: Sequence[re.Pattern[str]], most: int) -> Iterator[Span]:

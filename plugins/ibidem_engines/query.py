@@ -1,26 +1,44 @@
 """What a query of the command line and the page means, the same on every engine."""
 
-import re
-import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ibidem_engines.query_syntax import WORD_FIELDS, Group, Term, read_query
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
 MAX_WORDS = 200
 FILTERS = ("source", "language", "date", "id", "meta.<name>")
 
-_PIECE = re.compile(r'(?P<minus>(?<!\S)-)?(?:"(?P<phrase>[^"]*)"|(?P<word>[^\s"]+))')
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
-_EDGES = string.punctuation + string.whitespace
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One word, or several in quotation marks that must stand side by side, as typed (no syntax characters)."""
+    """One word, or several in quotation marks that must stand side by side.
+
+    Args:
+        text: As typed (no syntax characters).
+        field: `title` or `text`, where it must occur; empty: in either.
+        prefix: Whether every word that begins with it counts.
+    """
 
     text: str
+    field: str = ""
+    prefix: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What stood in parentheses, as a query has it.
+
+    Args:
+        all_of: Every entry must match, by any one of its parts.
+        none_of: Parts that must not.
+    """
+
+    all_of: tuple[tuple["Phrase | Words", ...], ...] = ()
+    none_of: tuple["Phrase | Words", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +59,44 @@ class Query:
 
     Args:
         typed: The query as it was typed, for messages.
-        all_of: Every entry must match, by any one of its phrases (`OR` joins its two neighbours).
-        none_of: Phrases that must not occur.
+        all_of: Every entry must match, by any one of its parts (`OR` joins its two neighbours).
+        none_of: Parts that must not occur.
         filters: Conditions that do not rank; several on one field: any of them.
         native: A query in the engine's own language instead, handed through (clients and gateway).
+        excluded: Conditions of which none may hold.
+        notes: What of it was not understood, in words.
     """
 
     typed: str = ""
-    all_of: tuple[tuple[Phrase, ...], ...] = ()
-    none_of: tuple[Phrase, ...] = ()
+    all_of: tuple[tuple[Phrase | Words, ...], ...] = ()
+    none_of: tuple[Phrase | Words, ...] = ()
     filters: tuple[Filter, ...] = ()
     native: Mapping[str, object] | None = None
+    excluded: tuple[Filter, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def meaning(self) -> tuple[object, ...]:
+        """What it asks for, however it was typed."""
+        return self.all_of, self.none_of, self.filters, self.excluded
+
+    def phrases(self, field: str = "") -> tuple[Phrase, ...]:
+        """Return every phrase that may make a document match, of those that are looked for in a field."""
+        return tuple(
+            each
+            for entry in self.all_of
+            for each in _phrases(entry)
+            if not (field and each.field) or each.field == field
+        )
 
 
 def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
-    """Read a query as people type it: all words must occur, `"…"` is a phrase, `OR` joins, a leading `-` excludes.
+    """Read a query as people type it: all words must occur, `"…"` is a phrase, `OR` joins, `NOT` and `-` exclude.
 
-    All else is a word: no other character means anything, a quotation mark without its partner is left out, and so is
-    an `OR` that lacks a neighbour. How a word is cut (`don't`) is left to the engine, which cuts texts the same way.
+    `(…)` groups, `elect*` is every word that begins so, `title:` and `text:` say where a word, a phrase or a group must
+    occur, and `date:1987..1988`, `source:`, `language:`, `id:` and `meta.NAME:` are filters. `OR` binds before `AND`,
+    which is the same as a space. All else is a word; what looks like more is named in `notes`. How a word is cut
+    (`don't`) is left to the engine, which cuts texts the same way.
 
     Args:
         text: What was typed.
@@ -67,27 +105,73 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     Raises:
         UsageError: A search for nothing, too many words, or a filter that is not understood.
 
-    >>> parse_query('grain OR wheat "export duty" -rice').all_of
-    ((Phrase(text='grain'), Phrase(text='wheat')), (Phrase(text='export duty'),))
+    >>> parse_query('grain OR wheat title:"export duty" -rice').all_of[1]
+    (Phrase(text='export duty', field='title', prefix=False),)
     """
-    all_of: list[list[Phrase]] = []
-    none_of: list[Phrase] = []
-    after_word = joins = False
-    for piece in _PIECE.finditer(_clean(text)):
-        if piece[0] == "OR":
-            after_word, joins = False, after_word
-            continue
-        phrase, excluded = _phrase(piece), piece["minus"] is not None
-        if phrase and excluded:
-            none_of.append(phrase)
-        elif phrase and joins:
-            all_of[-1].append(phrase)
-        elif phrase:
-            all_of.append([phrase])
-        after_word, joins = phrase is not None and not excluded, False
-    _check_words(all_of, none_of)
-    conditions = tuple(parse_filter(typed) for typed in filters)
-    return Query(text, tuple(map(tuple, all_of)), tuple(none_of), conditions)
+    group, notes = read_query(_clean(text), _is_field)
+    typed: list[Filter] = []
+    words = Group()
+    for entry in group.all_of:
+        conditions = _conditions(entry)
+        typed += conditions
+        words.all_of += [] if conditions else [entry]
+    excluded: list[Filter] = []
+    for part in group.none_of:
+        conditions = _conditions([part])
+        excluded += conditions
+        words.none_of += [] if conditions else [part]
+    asked = _words(words)
+    _check_words(asked, conditions=bool(typed))
+    conditions = [parse_filter(each) for each in filters]
+    return Query(text, asked.all_of, asked.none_of, (*conditions, *typed), None, tuple(excluded), notes)
+
+
+def _is_field(name: str) -> bool:
+    return name in WORD_FIELDS or name in FILTERS[:-1] or (name.startswith("meta.") and name != "meta.")
+
+
+def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
+    """Read alternatives as conditions on one field; none where they are words.
+
+    Raises:
+        UsageError: They are conditions on several fields, or words as well.
+    """
+    fields = {part.field if isinstance(part, Term) and part.field not in WORD_FIELDS else "" for part in parts}
+    if fields == {""}:
+        return []
+    if len(fields) > 1:
+        name = min(fields - {""})
+        raise UsageError(
+            f"{name}: stands in an OR with something else", f"join by OR only {name}: with {name}:, and the rest by AND"
+        )
+    return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Term)]
+
+
+def _words(group: Group) -> Words:
+    """Write a group that asks for words alone."""
+    return Words(tuple(tuple(map(_part, entry)) for entry in group.all_of), tuple(map(_part, group.none_of)))
+
+
+def _part(part: Term | Group) -> Phrase | Words:
+    if isinstance(part, Group):
+        words = _words(part)
+        if not words.all_of:
+            raise UsageError("a pair of parentheses only excludes", "put a word that must occur into it")
+        return words
+    if part.field and part.field not in WORD_FIELDS:
+        raise UsageError(
+            f"{part.field}: stands deep in parentheses", f"put {part.field}: beside the words, joined by AND or NOT"
+        )
+    return Phrase(part.text, part.field, part.prefix)
+
+
+def _phrases(parts: Sequence[Phrase | Words]) -> Iterator[Phrase]:
+    for part in parts:
+        if isinstance(part, Phrase):
+            yield part
+        else:
+            for entry in part.all_of:
+                yield from _phrases(entry)
 
 
 def parse_filter(typed: str) -> Filter:
@@ -135,18 +219,27 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _phrase(piece: re.Match[str]) -> Phrase | None:
-    """Take the words of a piece, without punctuation around them; None when there are none."""
-    words = (piece["word"] if piece["phrase"] is None else piece["phrase"]).strip(_EDGES)
-    return Phrase(" ".join(words.split())) if any(map(str.isalnum, words)) else None
+def _check_words(asked: Words, *, conditions: bool) -> None:
+    """Refuse a search for nothing, and one for more words than engines allow.
 
-
-def _check_words(all_of: Sequence[Sequence[Phrase]], none_of: Sequence[Phrase]) -> None:
-    """Refuse a search for nothing, and one for more words than engines allow."""
-    if not all_of and none_of:
+    Args:
+        asked: The words.
+        conditions: Whether conditions were typed, which are enough.
+    """
+    if not asked.all_of and asked.none_of and not conditions:
         raise UsageError("the query only excludes", "type at least one word that must occur")
-    if not all_of:
+    if not asked.all_of and not conditions:
         raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
-    count = sum(len(phrase.text.split()) for entry in (*all_of, none_of) for phrase in entry)
+    count = _count([*(part for entry in asked.all_of for part in entry), *asked.none_of])
     if count > MAX_WORDS:
         raise UsageError(f"the query has {count} words", f"use at most {MAX_WORDS}")
+
+
+def _count(parts: Sequence[Phrase | Words]) -> int:
+    """Count words."""
+    return sum(
+        len(part.text.split())
+        if isinstance(part, Phrase)
+        else _count([*(each for entry in part.all_of for each in entry), *part.none_of])
+        for part in parts
+    )

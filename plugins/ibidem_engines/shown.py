@@ -24,14 +24,13 @@ def shown(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> Stored
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
     pieces = [on_one_line(piece, document.text) for piece in marks.get(fields.text, ())]
-    phrases = phrases_of(query)
     return Stored(
         hit["_index"],
         document,
         version_of(source),
         idf_of(source),
-        snippets=pieces or [passage(document.text, phrases)],
-        title=marks[fields.title][0] if fields.title in marks else marked(document.title, phrases),
+        snippets=pieces or [passage(document.text, phrases_of(query, "text"))],
+        title=marks[fields.title][0] if fields.title in marks else marked(document.title, phrases_of(query, "title")),
     )
 
 

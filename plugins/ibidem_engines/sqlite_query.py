@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ibidem_engines.query import Filter, Phrase, Query, days
+from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite_file import Value
 from ibidem_ingest.errors import UsageError
 
@@ -39,8 +39,7 @@ def expression(query: Query | None) -> str:
             "SQLite has no query language of its own to hand a native query to",
             "type words, or set IBIDEM_ENGINE to a server that understands it",
         )
-    asked = " AND ".join(_any_of(entry) for entry in query.all_of)
-    return f"{asked} NOT {_any_of(query.none_of)}" if asked and query.none_of else asked
+    return _written(query)
 
 
 def conditions(query: Query | None) -> Conditions:
@@ -50,17 +49,33 @@ def conditions(query: Query | None) -> Conditions:
     by_field: dict[str, list[Conditions]] = {}
     for condition in query.filters:
         by_field.setdefault(condition.field, []).append(_condition(condition))
+    refused = [_condition(condition) for condition in query.excluded]
     sql = "".join(f" and ({' or '.join(each.sql for each in some)})" for some in by_field.values())
     values = tuple(value for some in by_field.values() for each in some for value in each.values)
+    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in refused)
+    values += tuple(value for each in refused for value in each.values)
     if query.none_of and not query.all_of:
         sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
         values += (_any_of(query.none_of),)
     return Conditions(sql, values)
 
 
-def _any_of(phrases: Sequence[Phrase]) -> str:
-    """Join phrases; inside quotation marks no character but the mark itself means anything to FTS5."""
-    return "(" + " OR ".join('"' + phrase.text.replace('"', " ").replace("\0", " ") + '"' for phrase in phrases) + ")"
+def _written(words: Query | Words) -> str:
+    """Write what must and must not occur; empty where nothing must."""
+    asked = " AND ".join(_any_of(entry) for entry in words.all_of)
+    return f"{asked} NOT {_any_of(words.none_of)}" if asked and words.none_of else asked
+
+
+def _any_of(parts: Sequence[Phrase | Words]) -> str:
+    """Join parts."""
+    return f"({' OR '.join(_phrase(each) if isinstance(each, Phrase) else f'({_written(each)})' for each in parts)})"
+
+
+def _phrase(phrase: Phrase) -> str:
+    """Write a phrase; inside quotation marks no character but the mark itself means anything to FTS5."""
+    column = f"{phrase.field} : " if phrase.field else ""
+    text = phrase.text.replace('"', " ").replace("\0", " ")
+    return f'{column}"{text}"{" *" if phrase.prefix else ""}'
 
 
 def _condition(asked: Filter) -> Conditions:

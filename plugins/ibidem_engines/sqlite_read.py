@@ -67,7 +67,7 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
     here = [name for index, name in ids if index == file.index]
     with file.reading():
         rows = {row[0]: row for row in file.run(_BY_ID, (as_json(here),))}
-    phrases = phrases_of(query)
+    in_title, in_text = phrases_of(query, "title"), phrases_of(query, "text")
     found = {name: document(row) for name, row in rows.items()}
     return [
         Stored(
@@ -75,8 +75,8 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
             found[name],
             version=rows[name][1],
             idf=rows[name][2],
-            snippets=(passage(found[name].text, phrases),),
-            title=marked(found[name].title, phrases),
+            snippets=(passage(found[name].text, in_text),),
+            title=marked(found[name].title, in_title),
         )
         for name in here
         if name in found
@@ -206,7 +206,7 @@ def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str,
 
 def _hash(query: Query) -> str:
     """Hash what a query means, however it was typed."""
-    return xxh3_64_hexdigest(repr((query.all_of, query.none_of, query.filters)).encode())
+    return xxh3_64_hexdigest(repr(query.meaning).encode())
 
 
 def _read_cursor(cursor: str, marks: str) -> int:

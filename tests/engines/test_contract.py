@@ -370,6 +370,52 @@ class TestWindow:
         store(engine, record("a"), record("b", "wheat"))
         assert ids(engine.window(replace(parse_query("x -grain"), all_of=()), 10)) == ["b"]
 
+    @pytest.mark.parametrize(
+        ("typed", "expected"),
+        [
+            ("coalition AND vote", ["both"]),
+            ("coalition OR wheat", ["both", "headline", "wheat"]),
+            ("vote NOT coalition", ["vote"]),
+            ("(coalition OR wheat) NOT (vote OR export)", ["headline"]),
+            ("vote OR (wheat export)", ["both", "vote", "wheat"]),
+            ("vote NOT (coalition elects)", ["both", "vote"]),
+            ("title:coalition", ["headline"]),
+            ("text:coalition", ["both"]),
+            ("title:(coalition OR wheat)", ["headline"]),
+            ("vote -title:vote", ["both"]),
+            ("elect*", ["both", "headline"]),
+            ("Élect*", ["both", "headline"]),
+            ("title:elect*", ["headline"]),
+            ("wheat date:1987..1988", ["wheat"]),
+            ("wheat date:[1989 TO *]", []),
+            ("vote NOT date:1990", ["both"]),
+            ("vote NOT source:AP", ["both"]),
+            ("source:AP", ["vote"]),
+            ("-vote date:1980..", ["wheat"]),
+        ],
+    )
+    def test_a_query_means_the_same_everywhere(
+        self, engine: Engine, record: Make, typed: str, expected: list[str]
+    ) -> None:
+        store(
+            engine,
+            record("both", "The coalition lost the vote, electing nobody."),
+            record("headline", "Results are out.", title="Coalition elected"),
+            record("vote", "They cast a vote.", title="The vote", date="1990", source="AP"),
+            record("wheat", "The export of wheat.", date="1987-03"),
+        )
+        assert matching(engine, typed) == expected
+
+    def test_a_prefix_finds_however_many_words_begin_with_it(self, engine: Engine, record: Make) -> None:
+        store(engine, *(record(f"{number:03}", f"electx{number}") for number in range(120)))
+        assert engine.window(parse_query("elect*"), 10).total == 120
+
+    def test_words_that_begin_with_a_prefix_are_marked(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", "They were elected in an election.", title="Elected"))
+        (stored,) = engine.fetch([(engine.index, "a")], parse_query("text:elect*"))
+        assert shown(stored.snippets[0]) == "They were [elected] in an [election]."
+        assert shown(stored.title) == "Elected"
+
     @pytest.mark.parametrize("size", [0, -1, 10_001])
     def test_a_window_has_1_to_10000_hits(self, engine: Engine, size: int) -> None:
         with pytest.raises(UsageError, match=f"{size} hits.*10000"):

@@ -1,6 +1,8 @@
 """What a typed query means."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -8,13 +10,27 @@ from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.opening import open_engine
-from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, days, parse_filter, parse_query
+from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, Words, days, parse_filter, parse_query
+from ibidem_engines.query_syntax import DEEPEST
 from ibidem_ingest.errors import UsageError
 
+Parts = list[list[Any]]
 
-def meaning(typed: str) -> tuple[list[list[str]], list[str]]:
+
+def meaning(typed: str) -> tuple[Parts, list[Any]]:
     query = parse_query(typed)
-    return [[phrase.text for phrase in entry] for entry in query.all_of], [phrase.text for phrase in query.none_of]
+    return plain(query)
+
+
+def plain(words: Query | Words) -> tuple[Parts, list[Any]]:
+    """Write a query as it may be typed, a group as a pair."""
+    return [[written(part) for part in entry] for entry in words.all_of], list(map(written, words.none_of))
+
+
+def written(part: Phrase | Words) -> Any:
+    if isinstance(part, Words):
+        return plain(part)
+    return f"{part.field}{':' * bool(part.field)}{part.text}{'*' * part.prefix}"
 
 
 @pytest.mark.parametrize(
@@ -30,14 +46,33 @@ def meaning(typed: str) -> tuple[list[list[str]], list[str]]:
         ('a OR "b c"', [["a", "b c"]], []),
         ("a or b", [["a"], ["or"], ["b"]], []),
         ('"OR"', [["OR"]], []),
-        ("a AND b", [["a"], ["AND"], ["b"]], []),
+        ("a AND b", [["a"], ["b"]], []),
+        ("a and not b", [["a"], ["and"], ["not"], ["b"]], []),
+        ("a NOT b", [["a"]], ["b"]),
+        ("a AND NOT b", [["a"]], ["b"]),
+        ("a - b", [["a"], ["b"]], []),
+        ("(a OR b) c", [["a", "b"], ["c"]], []),
+        ("a (b (c OR d))", [["a"], ["b"], ["c", "d"]], []),
+        ("a OR (b c)", [["a", ([["b"], ["c"]], [])]], []),
+        ("(a NOT b) OR c", [[([["a"]], ["b"]), "c"]], []),
+        ("a -(b OR c)", [["a"]], ["b", "c"]),
+        ("a NOT (b c)", [["a"]], [([["b"], ["c"]], [])]),
+        ("section 5(a) (b)", [["section"], ["5(a"], ["b"]], []),
+        ("title:coalition", [["title:coalition"]], []),
+        ('title:"export duty" b', [["title:export duty"], ["b"]], []),
+        ("title:(a OR b) c", [["title:a", "title:b"], ["c"]], []),
+        ("a -title:b", [["a"]], ["title:b"]),
+        ("text:a", [["text:a"]], []),
+        ("elect*", [["elect*"]], []),
+        ("title:Elect* a", [["title:Elect*"], ["a"]], []),
+        ('"elect*"', [["elect"]], []),
         ("a -b", [["a"]], ["b"]),
         ('a -"b c" -d', [["a"]], ["b c", "d"]),
         ("a --b", [["a"]], ["b"]),
         ("a-b", [["a-b"]], []),
         ('"a b"-c', [["a b"], ["c"]], []),
         ("don't C++ .NET #5", [["don't"], ["C"], ["NET"], ["5"]], []),
-        ("title:grain^2 gr*in~", [["title:grain^2"], ["gr*in"]], []),
+        ("titel:grain^2 gr*in~", [["titel:grain^2"], ["gr*in"]], []),
         ("हिन्दी", [["हिन्दी"]], []),
         ("a\0b", [["a"], ["b"]], []),
     ],
@@ -74,6 +109,70 @@ def test_a_quotation_mark_without_its_partner_leaves_words(typed: str, all_of: l
 )
 def test_an_or_that_lacks_a_neighbour_joins_nothing(typed: str, all_of: list[list[str]], none_of: list[str]) -> None:
     assert meaning(typed) == (all_of, none_of)
+
+
+@pytest.mark.parametrize(
+    ("typed", "filters", "excluded"),
+    [
+        ("a date:1987..1988", [Filter("date", "1987..1988")], []),
+        ("a date:[1987-03 TO 1987-06]", [Filter("date", "1987-03..1987-06")], []),
+        ("a date:[1987 TO *]", [Filter("date", "1987..")], []),
+        ("a date:1987..", [Filter("date", "1987..")], []),
+        ('a source:"AT&T Inc."', [Filter("source", "AT&T Inc.")], []),
+        ("a (source:AP OR source:UPI)", [Filter("source", "AP"), Filter("source", "UPI")], []),
+        ("a source:(AP OR UPI)", [Filter("source", "AP"), Filter("source", "UPI")], []),
+        ("a NOT language:de -meta.court:9th", [], [Filter("language", "de"), Filter("meta.court", "9th")]),
+        ("source:AP", [Filter("source", "AP")], []),
+    ],
+)
+def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filter], excluded: list[Filter]) -> None:
+    query = parse_query(typed)
+    assert (list(query.filters), list(query.excluded)) == (filters, excluded)
+    assert plain(query)[0] == ([["a"]] if typed.startswith("a") else [])
+
+
+@pytest.mark.parametrize(
+    ("typed", "note"),
+    [
+        ("author:smith", "no field 'author'"),
+        ("el*ct", r"el\*ct: .*mean nothing there"),
+        ("*elect", r"\*elect: .*mean nothing there"),
+        ("e-mail*", r"e-mail\*: \* stands behind one word"),
+        ("grain~2", "grain~2: .*mean nothing there"),
+        ("a) b", "parenthesis without its partner"),
+        ("(a b", "parenthesis without its partner"),
+        ("a OR -b", "OR joins nothing with what is excluded"),
+        ("a AND b OR c", "OR was read before AND"),
+        ("title: grain", "title: needs its word right behind it"),
+    ],
+)
+def test_what_is_not_understood_is_named(typed: str, note: str) -> None:
+    (told,) = parse_query(typed).notes
+    assert re.search(note, told)
+
+
+@pytest.mark.parametrize(
+    "typed", ["a AND (b OR c)", "(a OR b) c", "5(a)", "http://a.example/b", "12:30", "What is it?"]
+)
+def test_what_is_understood_is_not(typed: str) -> None:
+    assert parse_query(typed).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("a OR source:AP", "source: stands in an OR with something else"),
+        ("source:AP OR language:de", "stands in an OR with something else"),
+        ("a NOT (b source:AP)", "source: stands deep in parentheses"),
+        ("a OR (NOT b)", "only excludes"),
+        ("a date:1987-13", "date=1987-13"),
+        ("(" * (DEEPEST + 1) + "a" + ")" * (DEEPEST + 1), f"more than {DEEPEST} parentheses"),
+    ],
+)
+def test_what_no_engine_can_be_asked_is_refused_with_what_would_be_right(typed: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as refused:
+        parse_query(typed)
+    assert refused.value.remedy
 
 
 @pytest.mark.parametrize("typed", ["", "  ", "OR", "OR OR", '""', '"', "***", "- (", "&& ||"])
@@ -162,6 +261,8 @@ SYNTAX = [
     "OR",
     "AND",
     "NOT",
+    "title:",
+    "date:",
     "NEAR(",
     "-",
     "*",
@@ -197,3 +298,4 @@ def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, v
 def test_phrases_made_by_hand_do_no_harm(library: Engine) -> None:
     phrases = tuple(Phrase(text) for text in ('"', '" OR "', "a\0b", "***", ""))
     assert library.window(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
+    assert library.window(Query(all_of=((Words((phrases,), phrases),),)), 10).total == 0

@@ -12,6 +12,8 @@ from ibidem_engines.sqlite_query import conditions, expression
         ("grain", '("grain")'),
         ("a OR b c", '("a" OR "b") AND ("c")'),
         ('a "b c" -d -"e f"', '("a") AND ("b c") NOT ("d" OR "e f")'),
+        ("title:a b*", '(title : "a") AND ("b" *)'),
+        ("a OR (b c -d)", '("a" OR (("b") AND ("c") NOT ("d")))'),
         ("NEAR(a* b:c", '("NEAR(a") AND ("b:c")'),
     ],
 )

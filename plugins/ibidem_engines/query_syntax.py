@@ -1,0 +1,271 @@
+"""How a query is read: pieces of text into words, phrases, fields, operators and parentheses, and these into groups.
+
+`OR` joins its two neighbours and so binds before `AND`, which is the same as a space, as in legal search engines and on
+the web. Nothing that is typed is an error here: what means nothing is left out or taken as words, and noted.
+"""
+
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ibidem_ingest.errors import UsageError
+
+DEEPEST = 20
+"""Parentheses inside parentheses; SQLite reads 100."""
+
+WORD_FIELDS = ("title", "text")
+"""Fields of which words are looked for; behind the others stands a value as a filter has it."""
+
+UNPAIRED = "a parenthesis without its partner was left out"
+
+Kind = Literal["open", "close", "not", "or", "and", "field", "phrase", "word"]
+
+_FIELD = re.compile(r"([^\W\d_][\w-]*(?:\.[\w-]+)*):(?=[^\s:)])")
+_RANGE = re.compile(r"\[\s*(\S+)\s+TO\s+(\S+?)\s*\]")
+_WORD = re.compile(r'[^\s"]+')
+_OPERATORS: dict[str, Kind] = {"AND": "and", "&&": "and", "OR": "or", "||": "or", "NOT": "not"}
+_STRANGE = re.compile(r"\w[~^][\d.]*$|\w[*?]\w|^[*?]\w")
+_EDGES = string.punctuation + string.whitespace
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One piece of a query.
+
+    Args:
+        kind: What it is.
+        text: A word, the words of a phrase, or the name of a field.
+    """
+
+    kind: Kind
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A word or phrase.
+
+    Args:
+        text: The words, without punctuation around them.
+        field: The field that it stands behind; empty for none.
+        prefix: Whether words that begin with it count too.
+    """
+
+    text: str
+    field: str = ""
+    prefix: bool = False
+
+
+@dataclass(slots=True)
+class Group:
+    """What stands in one pair of parentheses, or in none.
+
+    Args:
+        all_of: Each entry must match, by any one of its parts.
+        none_of: Parts that must not.
+    """
+
+    all_of: list[list["Term | Group"]] = field(default_factory=list)
+    none_of: list["Term | Group"] = field(default_factory=list)
+
+
+def read_query(text: str, known: Callable[[str], bool]) -> tuple[Group, tuple[str, ...]]:
+    """Read a query, with straight quotation marks.
+
+    Args:
+        text: What was typed.
+        known: Tells whether there is a field of a name.
+
+    Returns:
+        What was asked for, and notes on what was not understood.
+
+    Raises:
+        UsageError: Too many parentheses inside one another.
+
+    >>> read_query('title:(grain OR wheat) NOT rice*', lambda name: name == "title")[0].none_of
+    [Term(text='rice', field='', prefix=True)]
+    """
+    notes: list[str] = []
+    return _Reader(list(tokens(text, known, notes)), notes).group(), tuple(dict.fromkeys(notes))
+
+
+def tokens(text: str, known: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
+    """Cut a query into pieces.
+
+    Args:
+        text: What was typed.
+        known: Tells whether there is a field of a name.
+        notes: Takes what is not understood.
+    """
+    at, begins, valued = 0, True, False
+    while at < len(text):
+        character = text[at]
+        if character.isspace():
+            at, begins, valued = at + 1, True, False
+        elif character == "(" and begins:
+            yield Token("open")
+            at, valued = at + 1, False
+        elif character == ")":
+            yield Token("close")
+            at += 1
+        elif character == "-" and begins and not valued and text[at + 1 : at + 2].strip():
+            yield Token("not")
+            at += 1
+        elif character == '"':
+            end = text.find('"', at + 1)
+            if end > 0:
+                yield Token("phrase", text[at + 1 : end])
+            at, begins, valued = (end if end > 0 else at) + 1, False, False
+        elif valued and (span := _RANGE.match(text, at)):
+            yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))
+            at, begins, valued = span.end(), False, False
+        elif begins and not valued and (name := _FIELD.match(text, at)) and known(name[1]):
+            yield Token("field", name[1])
+            at, valued = name.end(), True
+        else:
+            piece = _word(text, at)
+            at += len(piece)
+            yield _read_word(piece, known, notes) if begins and not valued else Token("word", piece)
+            begins = valued = False
+
+
+def _word(text: str, at: int) -> str:
+    """Return the word at a place, without the parentheses that close what was opened before it."""
+    found = _WORD.match(text, at)
+    piece = found[0] if found else text[at]
+    while piece.endswith(")") and piece.count(")") > piece.count("("):
+        piece = piece[:-1]
+    return piece or text[at]
+
+
+def _read_word(piece: str, known: Callable[[str], bool], notes: list[str]) -> Token:
+    """Tell an operator from a word, and note what looks like one and is none."""
+    if piece in _OPERATORS:
+        return Token(_OPERATORS[piece])
+    if (name := _FIELD.match(piece)) and not piece[name.end() :].startswith(("/", "\\")):
+        notes.append(f"{piece}: there is no field {name[1]!r}; searched as words")
+    if piece.endswith(":") and known(piece[:-1]):
+        notes.append(f"{piece} needs its word right behind it; searched as a word")
+    return Token("word", piece)
+
+
+@dataclass(slots=True)
+class _State:
+    """Where the reading of a group is.
+
+    Args:
+        field: The field that the next part stands behind.
+        after_part: Whether a part was read last that must match, which an OR may join to.
+        joins: Whether an OR was read behind it.
+        excludes: Whether a NOT or a minus was read last.
+        spelled: Whether an AND stood between two parts.
+    """
+
+    field: str
+    after_part: bool = False
+    joins: bool = False
+    excludes: bool = False
+    spelled: bool = False
+
+    def operate(self, piece: Token) -> None:
+        """Take an operator or a field in."""
+        if piece.kind == "or":
+            self.after_part, self.joins = False, self.after_part
+        elif piece.kind == "and":
+            self.spelled = self.spelled or self.after_part
+            self.after_part = self.joins = False
+        elif piece.kind == "not":
+            self.excludes = True
+        elif piece.kind == "field":
+            self.field = piece.text
+
+
+class _Reader:
+    """Reads pieces into groups.
+
+    Args:
+        pieces: The pieces.
+        notes: Takes what is not understood.
+    """
+
+    def __init__(self, pieces: list[Token], notes: list[str]) -> None:
+        self._pieces = iter(pieces)
+        self._notes = notes
+
+    def group(self, depth: int = 0, field: str = "") -> Group:
+        """Read up to where the parenthesis closes, or to the end."""
+        if depth > DEEPEST:
+            raise UsageError(f"more than {DEEPEST} parentheses inside one another", "write the query with fewer")
+        found, state = Group(), _State(field)
+        for piece in self._pieces:
+            if piece.kind == "close" and depth:
+                break
+            if piece.kind == "close":
+                self._notes.append(UNPAIRED)
+            elif piece.kind in ("open", "phrase", "word"):
+                part = self.group(depth + 1, state.field) if piece.kind == "open" else self._term(piece, state.field)
+                self._add(found, part, state)
+                state = _State(field, after_part=bool(part) and not state.excludes, spelled=state.spelled)
+            else:
+                state.operate(piece)
+        else:
+            self._notes += [UNPAIRED] * bool(depth)
+        if state.spelled and len(found.all_of) > 1 and any(len(entry) > 1 for entry in found.all_of):
+            self._notes.append("OR was read before AND; parentheses say otherwise")
+        return _flat(found)
+
+    def _add(self, found: Group, part: Term | Group | None, state: _State) -> None:
+        """Put a part where it belongs; parentheses around nothing are nothing."""
+        if part is None or (isinstance(part, Group) and not (part.all_of or part.none_of)):
+            return
+        if state.excludes:
+            self._notes += ["OR joins nothing with what is excluded"] * state.joins
+            found.none_of.append(part)
+        elif state.joins:
+            found.all_of[-1].append(part)
+        else:
+            found.all_of.append([part])
+
+    def _term(self, piece: Token, field: str) -> Term | None:
+        """Read the words of a piece, without punctuation around them; None when there are none."""
+        if field not in ("", *WORD_FIELDS):
+            return Term(piece.text.strip(), field)
+        words = piece.text.strip(_EDGES)
+        if not any(map(str.isalnum, words)):
+            return None
+        if piece.kind == "phrase":
+            return Term(" ".join(words.split()), field)
+        prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
+        if prefix and not all(map(_letter, words)):
+            self._notes.append(f"{piece.text}: * stands behind one word of letters and digits; searched as words")
+            prefix = False
+        elif _STRANGE.search(piece.text):
+            self._notes.append(f"{piece.text}: *, ?, ~ and ^ mean nothing there; searched as words")
+        return Term(words, field, prefix)
+
+
+def _flat(group: Group) -> Group:
+    """Take apart the groups inside a group that are no more than their parts."""
+    flat = Group(none_of=[each for part in group.none_of for each in _alternatives(part) or [part]])
+    for entry in group.all_of:
+        parts = [each for part in entry for each in _alternatives(part) or [part]]
+        if len(parts) == 1 and isinstance(alone := parts[0], Group):
+            flat.all_of += alone.all_of
+            flat.none_of += alone.none_of
+        else:
+            flat.all_of.append(parts)
+    return flat
+
+
+def _alternatives(part: Term | Group) -> list[Term | Group]:
+    """Return the parts of which a part asks for any one; none for a group that asks for more."""
+    if isinstance(part, Term):
+        return [part]
+    return part.all_of[0] if len(part.all_of) == 1 and not part.none_of else []
+
+
+def _letter(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character).startswith("M")
