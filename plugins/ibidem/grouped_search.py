@@ -18,6 +18,7 @@ from ibidem.dedupe.scope import check_scope
 from ibidem.dedupe.source import Asked
 from ibidem.dedupe.window import Window
 from ibidem.recorded import recorded
+from ibidem.suggestion import did_you_mean
 from ibidem_engines.engine import Engine, Found, Hit, Ranking, Search
 from ibidem_engines.exchange import Exchange, at_once
 from ibidem_engines.query import Query
@@ -154,6 +155,8 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     deepest = DEEPEST if order == "relevance" else request.window
     asked = Asked(request, page, size, tables, deepest, may_leave_out=not all_copies)
     ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else in_groups(source, asked)
+    missed = not ranking.total and query.native is None
+    told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}
     took = round((perf_counter() - began) * 1000)
     told |= {"cursor": cursors.write(ranking.cursor, query, request), "took_ms": took}
     best = ranking.hits[0].score if ranking.hits else None

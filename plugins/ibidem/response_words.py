@@ -79,6 +79,13 @@ def account_line(response: Response, first: int) -> str:
     return "; ".join(parts)
 
 
+def advice(response: Response) -> list[str]:
+    """Say what of the query was not understood, and what may have been meant."""
+    told = response["dedupe"]
+    better = told.get("did_you_mean")
+    return [*told.get("not_understood", ()), *([f"did you mean: {better}"] if better else [])]
+
+
 REMARKS = {
     "unsigned": "without signatures",
     "crowded": "not compared with all leads that share a value with them",

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ibidem_engines import cursor as cursors
-from ibidem_engines import dsl, layout, ledgers, writing
+from ibidem_engines import dsl, layout, ledgers, terms, writing
 from ibidem_engines.address import Address
 from ibidem_engines.ailments import of_cluster
 from ibidem_engines.cluster_holding import ClusterHolding
@@ -118,6 +118,11 @@ class ClusterEngine:
         """See `Engine.long_signatures`."""
         self._readable()
         return self._cluster.hold(long_values(self._target(), ids))
+
+    def suggest(self, words: Sequence[str]) -> dict[str, str]:
+        """See `Engine.suggest`."""
+        self._readable()
+        return self._cluster.hold(terms.suggest(self._target(), self.fields, words))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """See `Engine.scan`."""

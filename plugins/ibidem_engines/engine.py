@@ -256,6 +256,13 @@ class Engine(Protocol):
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """Read the long signatures of documents by (index, id); those that have none are left out."""
 
+    def suggest(self, words: Sequence[str]) -> dict[str, str]:
+        """Find for each word that no title or text holds the term of the index that is spelled nearly so.
+
+        Nearly: a letter missing, one too many, another one, or two exchanged; of several the one that most documents
+        hold. Words without such a term are left out, and so are all but the first ten.
+        """
+
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the whole index in slices, in the order of writing."""
 

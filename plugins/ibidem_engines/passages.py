@@ -73,6 +73,15 @@ def fold(text: str) -> str:
     return folded.tobytes().decode("utf-32-le")
 
 
+def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield each word of a text as it is indexed, and where it begins and ends.
+
+    >>> list(word_spans("Don't!"))
+    [('don', 0, 3), ('t', 4, 5)]
+    """
+    yield from ((found[0], *found.span()) for found in _WORD.finditer(fold(text)))
+
+
 @cache
 def _folds() -> NDArray[np.uint32]:
     """Fold every character of the alphabets that have capitals."""

@@ -10,6 +10,11 @@ from ibidem_ingest.errors import UsageError
 MAX_WORDS = 200
 FILTERS = ("source", "language", "date", "id", "meta.<name>")
 
+QUERY_HELP = (
+    'All words must occur; "a phrase", OR, NOT, -word, parentheses, title:word, elect* and date:1987..1988 work.'
+)
+"""A query in one line of help."""
+
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 

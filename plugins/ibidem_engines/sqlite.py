@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ibidem_engines import sqlite_ledger, sqlite_read, sqlite_write
+from ibidem_engines import sqlite_ledger, sqlite_read, sqlite_terms, sqlite_write
 from ibidem_engines.ailments import of_file
 from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.query import Filter, Query
@@ -49,6 +49,10 @@ class SqliteEngine:
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         """Read the long signatures of documents."""
         return sqlite_read.long_signatures(self._file, ids)
+
+    def suggest(self, words: Sequence[str]) -> dict[str, str]:
+        """Look up spellings in the terms of the file."""
+        return sqlite_terms.suggest(self._file, words)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the index in the order of writing."""

@@ -40,6 +40,24 @@ def test_the_response_for_programs_explains_only_when_asked(answer: Answer) -> N
     assert told["why"]["signature"] == "content"
 
 
+def test_a_typing_error_is_answered_with_a_spelling_of_the_index(run: Run, answer: Answer) -> None:
+    _, out, _ = run("search", "title:reminderr", "AND", "Sir")
+    assert "did you mean: title:reminder AND Sir\n" in out
+    assert answer("search", "title:reminderr")["dedupe"]["did_you_mean"] == "title:reminder"
+    assert answer("search", "title:reminder")["dedupe"]["did_you_mean"] == ""
+
+
+def test_a_spelling_that_finds_nothing_is_not_offered(answer: Answer) -> None:
+    assert answer("search", "reminderr drains")["dedupe"]["did_you_mean"] == ""
+
+
+def test_what_is_not_understood_in_a_query_is_named(run: Run, answer: Answer) -> None:
+    _, out, _ = run("search", "drains", "author:smith")
+    assert "author:smith: there is no field 'author'; searched as words" in out
+    (note,) = answer("search", "drains~2")["dedupe"]["not_understood"]
+    assert note.startswith("drains~2")
+
+
 def test_a_filter_keeps_what_it_names(answer: Answer) -> None:
     assert answer("search", "rent", "--filter", "source=Registry")["hits"]["total"]["value"] == 1
 

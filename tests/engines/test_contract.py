@@ -416,6 +416,33 @@ class TestWindow:
         assert shown(stored.snippets[0]) == "They were [elected] in an [election]."
         assert shown(stored.title) == "Elected"
 
+    @pytest.mark.parametrize(
+        ("word", "term"),
+        [
+            ("coalitoin", "coalition"),
+            ("colition", "coalition"),
+            ("coalitiion", "coalition"),
+            ("xoalition", "coalition"),
+            ("headlin", "headline"),
+            ("grai", "grain"),
+        ],
+    )
+    def test_a_word_that_is_nowhere_is_spelled_as_the_index_spells_it(
+        self, engine: Engine, record: Make, word: str, term: str
+    ) -> None:
+        store(
+            engine,
+            record("a", "A coalition on grain.", title="Headline"),
+            record("b", "The coalition and the gran.", title="x"),
+            record("c", "No grain here."),
+        )
+        assert engine.suggest([word, "grain", "nothinglikeit", "on"]) == {word: term}
+
+    def test_nothing_is_suggested_for_nothing(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a"))
+        assert engine.suggest([]) == {}
+        assert engine.suggest(["zz", "z" * 60]) == {}
+
     @pytest.mark.parametrize("size", [0, -1, 10_001])
     def test_a_window_has_1_to_10000_hits(self, engine: Engine, size: int) -> None:
         with pytest.raises(UsageError, match=f"{size} hits.*10000"):

@@ -23,7 +23,7 @@ from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless, marked, one_line, spelled
 from ibidem.differing import difference
 from ibidem.reasons import counted
-from ibidem.response_words import account_line, because, called, counted_besides, groups, not_shown
+from ibidem.response_words import account_line, advice, because, called, counted_besides, groups, not_shown
 
 Hit = Mapping[str, Any]
 Response = Mapping[str, Any]
@@ -43,6 +43,8 @@ def show(response: Response, console: Console, first: int = 1) -> None:
     styled = console.color_system is not None and not console.no_color
     for part in [*late(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
+    for line in advice(response):
+        console.print(Text(harmless(line), "level"))
     console.print(Text(account_line(response, first), "account"))
 
 

@@ -12,7 +12,7 @@ from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search import search
-from ibidem_engines.query import Query, parse_query
+from ibidem_engines.query import QUERY_HELP, Query, parse_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="QUERY",
-            help='All words must occur; "a phrase", OR and -word work. Behind -- a word may begin with a minus.',
+            help=f"{QUERY_HELP} Behind -- a word may begin with a minus.",
             show_default=False,
         ),
     ],

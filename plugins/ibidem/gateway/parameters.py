@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
 from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem_engines.query import QUERY_HELP
 from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import MAX_ID_BYTES
 
@@ -36,7 +37,7 @@ Deduped: type[Known] = create_model(
 class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table above
     """What is searched, and how it is grouped."""
 
-    q: str = Field(description='Words that must occur; "a phrase", OR and -word work.', max_length=LONGEST_QUERY)
+    q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
     filter: list[str] = Field(default=[], description="FIELD=VALUE: source, language, date, id or meta.NAME.")
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")

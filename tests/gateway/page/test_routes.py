@@ -51,6 +51,16 @@ def test_duplicates_stand_below_their_lead_with_level_reason_and_what_differs(re
     assert "3 documents match; 3 examined; 1 group; showing 1" in page
 
 
+def test_a_typing_error_leads_to_the_spelling_of_the_index(read: Read) -> None:
+    page = read("/?q=reminderr&sort=newest")
+    assert 'Did you mean <a href="/?q=reminder&amp;sort=newest"><bdi>reminder</bdi></a>?' in page
+    assert "Did you mean" not in read("/?q=reminder")
+
+
+def test_what_is_not_understood_in_a_query_is_named_and_harmless(read: Read) -> None:
+    assert "author:&lt;b&gt;: there is no field" in read("/?q=" + quote("rent author:<b>"))
+
+
 def test_collapsed_groups_are_closed_and_still_hold_their_duplicates(read: Read) -> None:
     assert '<details class="copies" open>' in read("/?q=drains")
     page = read("/?q=drains&dedupe=collapse")

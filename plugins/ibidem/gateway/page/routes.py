@@ -79,6 +79,8 @@ def home(engine: Engine, given: Given, asked: Shown) -> Response:
         labels=LABELS,
         groups=listed(found.response, 1 + (state.page - 1) * state.size),
         account=account_line(found.response, 1 + (state.page - 1) * state.size),
+        notes=found.response["dedupe"].get("not_understood") or [],
+        better=found.response["dedupe"].get("did_you_mean") or "",
         late=found.response["dedupe"].get("late") or [],
         choices=choices(engine, found.window, state) if found.window else Choices(),
         more=more(found.response, state),

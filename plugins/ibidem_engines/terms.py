@@ -1,0 +1,73 @@
+"""The terms of an index in a cluster: which words no document holds, and what is spelled nearly so."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ibidem_engines.exchange import Exchange
+from ibidem_engines.faults import failure_of
+from ibidem_engines.fields import Fields
+from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
+from ibidem_engines.target import Target
+
+SUGGESTED = 10
+"""Spellings that are asked for of each word, and of each shard."""
+
+
+def suggest(target: Target, fields: Fields, words: Sequence[str]) -> Exchange[dict[str, str]]:
+    """Find spellings; see `Engine.suggest`."""
+    asked = list(words[:MOST_WORDS])
+    counts = yield from _answers(target, [_holding(word, fields) for word in asked]) if asked else _nothing()
+    missing = [
+        word
+        for word, answer in zip(asked, counts, strict=True)
+        if not answer["hits"]["total"]["value"] and SHORTEST <= len(word) <= LONGEST
+    ]
+    answers = yield from _answers(target, [_spelled(word, fields) for word in missing]) if missing else _nothing()
+    found = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
+    return {word: term for word, term in found.items() if term}
+
+
+def best(suggest: Mapping[str, Any]) -> str:
+    """Return the term that most documents hold of those suggested for each field; empty for none."""
+    documents: Counter[str] = Counter()
+    for entries in suggest.values():
+        documents.update({option["text"]: option["freq"] for entry in entries for option in entry["options"]})
+    return min(documents, key=lambda term: (-documents[term], term), default="")
+
+
+def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> Exchange[Sequence[Mapping[str, Any]]]:
+    answers: Sequence[Mapping[str, Any]] = (yield target.searches([dict(body) for body in bodies]))["responses"]
+    for answer in answers:
+        if "error" in answer:
+            raise failure_of(int(answer["status"]), answer)
+    return answers
+
+
+def _nothing() -> Exchange[Sequence[Mapping[str, Any]]]:
+    yield from ()
+    return ()
+
+
+def _holding(word: str, fields: Fields) -> dict[str, Any]:
+    """Count the documents that hold a word."""
+    query = {"multi_match": {"query": word, "fields": [fields.title, fields.text]}}
+    return {"query": query, "size": 0, "track_total_hits": 1}
+
+
+def _spelled(word: str, fields: Fields) -> dict[str, Any]:
+    """Ask each field for terms one slip away from a word."""
+    slip = {
+        "suggest_mode": "always",
+        "max_edits": 1,
+        "prefix_length": 0,
+        "min_word_length": SHORTEST,
+        "size": SUGGESTED,
+        "shard_size": SUGGESTED,
+        "sort": "frequency",
+    }
+    fields_of = {"title": fields.title, "text": fields.text}
+    return {
+        "size": 0,
+        "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in fields_of.items()},
+    }
