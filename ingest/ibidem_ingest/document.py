@@ -100,7 +100,7 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
     try:
         return _document(record, max_text)
     except _Wrong as wrong:
-        raise Refused(Refusal(where, _named(record), wrong.field, wrong.why)) from wrong
+        raise Refused(Refusal(where, named(record), wrong.field, wrong.why)) from wrong
 
 
 def moved(record: Mapping[str, object]) -> set[str]:
@@ -266,7 +266,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     return meta
 
 
-def _named(record: Mapping[str, object]) -> str:
+def named(record: Mapping[str, object]) -> str:
     """Return the id as far as it can be shown, with whatever no terminal and no message takes written as escapes."""
     id_ = record.get("id") if isinstance(record, Mapping) else None
     if not isinstance(id_, str):

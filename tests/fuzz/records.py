@@ -29,11 +29,12 @@ from ibidem_ingest.signatures.sign import sign_one
 from ibidem_workers import lease
 from ibidem_workers.account import Account
 from ibidem_workers.app import TASK, make_app
-from ibidem_workers.consumer import STRANGE, refuse_more
+from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead import letter_of
 from ibidem_workers.queue_folder import Folder
 from ibidem_workers.run_record import RunRecord
 from ibidem_workers.settings import Settings, load, shown
+from ibidem_workers.task_message import check
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
 SOURCE = orjson.dumps(
@@ -192,7 +193,7 @@ def message(data: bytes) -> None:
         taken = channel()._get("fuzz-ibidem-ingest")
         read = channel().message_to_python(taken)
         with contextlib.suppress(*STRANGE):
-            refuse_more(read)
+            check(read, app().conf.ibidem_message_bytes)
         channel().basic_reject(read.delivery_tag, requeue=False)
     except Empty:
         pass

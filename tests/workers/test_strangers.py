@@ -1,7 +1,9 @@
 """Messages that no submitter of ours sent: nothing in them is run or read, they are kept, and what follows is done."""
 
+import bz2
 import pickle
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from kombu.connection import Connection
 from ibidem_engines.engine import Engine
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
+from ibidem_workers import dead
 from ibidem_workers.app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
@@ -25,6 +28,7 @@ from ibidem_workers.settings import Settings
 
 PATIENCE = 60.0
 BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
+RUN = "20260101-000000-aaaa"
 RECORD = {"id": "strange", "text": "x"}
 
 
@@ -43,7 +47,7 @@ def body(*arguments: object, **embedded: object) -> str:
     return orjson.dumps([arguments, {}, embedded]).decode()
 
 
-GOOD = body("run", 0, [RECORD], None)
+GOOD = body(RUN, 0, [RECORD], None)
 HEADERS: Mapping[str, Mapping[str, object]] = {
     "no task": {"task": None},
     "a list of tasks": {"task": [TASK]},
@@ -57,8 +61,27 @@ HEADERS: Mapping[str, Mapping[str, object]] = {
     "another compression": {"compression": "os.system"},
     "no compression": {"compression": "zlib"},
     "no number of tries": {"ibidem-tries": "many"},
+    "fewer tries than none": {"ibidem-tries": -1_000_000},
+    "a time in the far future": {"eta": "2999-01-01T00:00:00+00:00"},
+    "a time that has passed": {"expires": "2001-01-01T00:00:00+00:00"},
+    "a limit on time": {"timelimit": [1, 1]},
+    "another name": {"shadow": "ibidem"},
+    "tasks behind it": {"chain": [{"task": TASK, "args": [], "kwargs": {}}]},
+    "tasks when it fails": {"errbacks": [{"task": TASK, "args": [], "kwargs": {}}]},
 }
 """Headers of a message whose arguments are right."""
+
+UNWRITABLE = (
+    '{"id":"bad0","text":"x","meta":{"a":' + "[" * 400 + "]" * 400 + "}}",
+    '{"id":"bad1","text":"x","meta":{"a":1' + "0" * 30 + "}}",
+    '{"id":"bad2","text":"x","meta":{"a":"\\ud800"}}',
+    '{"id":"bad3","text":"\\udfff"}',
+    '{"id":"bad4","text":1' + "0" * 30 + "}",
+)
+"""Records in JSON that Python reads and that is written by no engine."""
+
+BOMB = 400_000_000
+"""Bytes; a worker that works takes half of that."""
 
 BODIES: Mapping[str, str] = {
     "no JSON": "not JSON",
@@ -66,14 +89,22 @@ BODIES: Mapping[str, str] = {
     "an empty list": "[]",
     "an object": '{"task": "os.system", "id": "a", "args": ["true"]}',
     "no arguments": body(),
-    "records in no list": body("run", 0, "no list", None),
-    "no number": body("run", "no number", [RECORD], None),
-    "no record": body("run", 0, ["no record"], None),
+    "records in no list": body(RUN, 0, "no list", None),
+    "no number": body(RUN, "no number", [RECORD], None),
+    "no record": body(RUN, 0, ["no record"], None),
+    "a run where all runs stand": body("run", 0, [RECORD], None),
+    "a run below another": body("a/b", 0, [RECORD], None),
+    "a part that is no number": body(RUN, 0, [RECORD], "x"),
+    "a number that is too large": body(RUN, 10**18, [RECORD], None),
+    "half a character for a run": body(RUN, 0, [RECORD], None).replace(RUN, "\\ud800"),
+    "lists in lists": "[" * 100_000 + "]" * 100_000,
     "no run": body({"run": 1}, 0, [RECORD], None),
-    "more arguments": body("run", 0, [RECORD], None, "/etc/passwd"),
-    "what is to be run when it fails": body("run", errbacks=[{"task": TASK, "args": ["a"], "kwargs": {}}]),
-    "what is to be run then": body("run", 0, [RECORD], None, chain=[{"task": TASK, "args": [], "kwargs": {}}]),
-    "named arguments": orjson.dumps([["run", 0, [RECORD]], {"part": 7}, {}]).decode(),
+    "more arguments": body(RUN, 0, [RECORD], None, "/etc/passwd"),
+    "what is to be run when it fails": body(
+        RUN, 0, [RECORD], None, errbacks=[{"task": TASK, "args": ["a"], "kwargs": {}}]
+    ),
+    "what is to be run then": body(RUN, 0, [RECORD], None, chain=[{"task": TASK, "args": [], "kwargs": {}}]),
+    "named arguments": orjson.dumps([[RUN, 0, [RECORD]], {"part": 7}, {}]).decode(),
 }
 """Bodies of a message whose headers are right."""
 
@@ -89,6 +120,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path
         tables=tables_folder,
         concurrency=1,
         patience=1,
+        max_text=100_000,
     )
     yield made
     if request.param == "rabbitmq":
@@ -107,7 +139,9 @@ def engine(settings: Settings) -> Iterator[Engine]:
     engine.close()
 
 
-def lay(settings: Settings, headers: Mapping[str, object], content: str, kind: str = "application/json") -> None:
+def lay(
+    settings: Settings, headers: Mapping[str, object], content: str | bytes, kind: str = "application/json"
+) -> None:
     """Lay a message into the queue, of our task but for what is said otherwise."""
     app = make_app(settings)
     app.conf.broker_transport_options["body_encoding"] = "base64"  # bytes of any kind
@@ -176,6 +210,36 @@ def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, 
     assert until(lambda: given_up(settings) == strange), given_up(settings)
 
 
+def test_a_document_that_cannot_be_written_is_a_dead_letter_and_what_is_behind_it_is_reached(
+    engine: Engine, settings: Settings
+) -> None:
+    for number, record in enumerate(UNWRITABLE):
+        lay(
+            settings,
+            {},
+            body(RUN, number, [{"id": "fine", "text": "We"}], None).replace('{"id":"fine"', f'{record},{{"id":"fine"'),
+        )
+    assert indexed_after(engine, settings) == (1, 2)
+    kept = dead.letters(engine)
+    assert sorted(letter.refusal.id for letter in kept) == [f"bad{number}" for number in range(len(UNWRITABLE))]
+    assert all("unwritable" in letter.record for letter in kept)
+
+
+@pytest.mark.parametrize("packed", ["bz2", "zlib"])
+def test_a_small_message_never_fills_the_memory(engine: Engine, settings: Settings, packed: str) -> None:
+    kind, pack = {"bz2": ("application/x-bz2", bz2.compress), "zlib": ("application/x-gzip", zlib.compress)}[packed]
+    text = b" " * BOMB
+    lay(settings, {"compression": kind}, pack(text))
+    ingest_documents([Document("good", "We the People")], settings, wait=False)
+    with Pool(settings, quiet=True) as pool:
+        until(lambda: pool.check() or given_up(settings) == 1)
+        until(lambda: pool.check() or engine.info().documents == 1)
+        (pid,) = pool.pids
+        most = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
+    assert (given_up(settings), engine.info().documents) == (1, 1)
+    assert int(most.split()[1]) * 1024 < BOMB
+
+
 def test_a_pickle_is_never_opened(engine: Engine, settings: Settings, tmp_path: Path) -> None:
     caught = tmp_path / "caught"
     pickled = pickle.dumps(Opened(caught), protocol=0).decode()
@@ -192,7 +256,7 @@ def test_a_path_in_a_message_is_read_by_no_worker(engine: Engine, settings: Sett
         {"id": str(secret), "text": None, "path": str(secret)},
         {"id": "b", "text": "x", "url": f"file://{secret}"},
     ]
-    lay(settings, {}, body("run", 0, records, None))
+    lay(settings, {}, body(RUN, 0, records, None))
     assert indexed_after(engine, settings) == (1, 2)
     assert engine.fetch([(settings.index, "b")])[0].document.text == "x"
 

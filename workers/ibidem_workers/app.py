@@ -15,14 +15,16 @@ from ibidem_engines.redaction import redact
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import Batch
 from ibidem_workers.broker_faults import message_of, of_broker
+from ibidem_workers.message_size import most_of_message
 from ibidem_workers.settings import Settings
+from ibidem_workers.task_message import TRIES_BEFORE
 
 TASK = "ibidem.sign_and_write"
-TRIES_BEFORE = "ibidem-tries"
-"""The header of a batch that was sent again: how often it had ended its worker by then."""
-
 COMPRESSED_FROM = 4_000_000
 """Bytes from which a message to a server is compressed: RabbitMQ 4 refuses those over 16 MB."""
+
+RAW = 2
+"""How many bytes one of a body's takes at the most in a queue of ours, where a body is a string of JSON."""
 
 _COMMON: dict[str, object] = {
     "accept_content": ["json"],
@@ -49,6 +51,7 @@ def make_app(settings: Settings) -> Celery:
     app = Celery("ibidem", set_as_current=False)
     app.conf.update(_COMMON)
     app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)
+    app.conf.update(ibidem_message_bytes=most_of_message(settings))
     app.conf.update(_OF_BROKER[settings.broker.partition("://")[0]](settings))
     return app
 
@@ -115,7 +118,7 @@ def _connect(connection: Connection) -> None:
 def _compression(app: Celery, batch: Batch) -> str | None:
     if app.conf.broker_transport:
         return None  # a queue of ours, which takes messages of any size
-    large = sum(len(str(record["text"])) for record in batch.records) > COMPRESSED_FROM
+    large = sum(len(str(record.get("text", ""))) for record in batch.records) > COMPRESSED_FROM
     return "zlib" if large else None
 
 
@@ -126,6 +129,7 @@ def _file_queue(settings: Settings) -> dict[str, Any]:
         "broker_transport_options": {
             "folder": str(settings.queue_folder or Path()),
             "lease": settings.lease,
+            "most": RAW * most_of_message(settings),
             "body_encoding": None,
         },
         "task_queues": [Queue(settings.queue)],
@@ -137,7 +141,7 @@ def _rabbitmq(settings: Settings) -> dict[str, Any]:
     arguments = {
         "x-queue-type": "quorum",
         # Our own split and dead letters act at `tries`; the broker's limit is the net below them.
-        "x-delivery-limit": 2 * settings.tries + 2,
+        "x-delivery-limit": settings.most_tries,
         "x-dead-letter-exchange": "",
         "x-dead-letter-routing-key": dead,
         "x-dead-letter-strategy": "at-least-once",
@@ -159,7 +163,12 @@ def _redis(settings: Settings) -> dict[str, Any]:
     return {
         "broker_url": settings.broker,
         "broker_transport": "ibidem_workers.redis_queue:Transport",
-        "broker_transport_options": {"url": settings.broker, "lease": settings.lease, "body_encoding": None},
+        "broker_transport_options": {
+            "url": settings.broker,
+            "lease": settings.lease,
+            "most": RAW * most_of_message(settings),
+            "body_encoding": None,
+        },
         "task_queues": [Queue(settings.queue)],
     } | _ALONE
 

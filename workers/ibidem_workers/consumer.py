@@ -13,13 +13,21 @@ from kombu.connection import Connection
 from kombu.exceptions import ContentDisallowed, DecodeError
 from kombu.message import Message
 
+from ibidem_workers.task_message import check
+
 DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
-STRANGE = (TypeError, ValueError, LookupError, AttributeError, ContentDisallowed, DecodeError)
+STRANGE = (
+    ArithmeticError,
+    AttributeError,
+    ContentDisallowed,
+    DecodeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 """What Celery raises over a message of another shape; what goes wrong with a broker is none of these."""
-
-NOTHING_ELSE = '{}, {"callbacks": null, "errbacks": null, "chain": null, "chord": null}]'
-"""The end of a body that asks for nothing behind its task: in JSON, the last two of its three parts."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +53,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
 
         def taken(message: Message) -> None:
             try:
-                refuse_more(message)
+                check(message, self.app.conf.ibidem_message_bytes)
                 handle(message)
             except STRANGE as error:
                 self.on_decode_error(message, error)
@@ -56,17 +64,3 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
         """Give up a message that cannot be read; Celery would take it for done."""
         _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
         message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own
-
-
-def refuse_more(message: Message) -> None:
-    """Refuse a message that asks for other tasks behind its own: the worker would send them, to any queue it may.
-
-    Raises:
-        ValueError: It does.
-    """
-    body = message.body
-    if body.endswith(NOTHING_ELSE.encode() if isinstance(body, bytes) else NOTHING_ELSE):
-        return
-    _, named, embedded = message.payload
-    if named or any(embedded.values()):
-        raise ValueError("it asks for more than its task")

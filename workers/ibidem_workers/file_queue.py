@@ -4,6 +4,7 @@ Kombu's own `filesystem` transport shows a message before it is written whole, a
 kill of the worker lost both messages in flight. This one stands on `Folder`.
 """
 
+import logging
 import time
 from collections import deque
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import TYPE_CHECKING
 
 from ibidem_workers import leased_queue
 from ibidem_workers.leased_queue import Taken
-from ibidem_workers.queue_folder import Folder, tries
+from ibidem_workers.queue_folder import Folder, read_whole, tries
 
 if TYPE_CHECKING:
     from ibidem_workers.lease import Lease
+
+_log = logging.getLogger(__name__)
 
 
 class FileQueue:
@@ -22,10 +25,11 @@ class FileQueue:
 
     Args:
         folder: The queue's own folder.
+        most: The most bytes of a message.
     """
 
-    def __init__(self, folder: Folder) -> None:
-        self._folder = folder
+    def __init__(self, folder: Folder, most: int) -> None:
+        self._folder, self._most = folder, most
         self._lease: Lease | None = None
         self._seen: deque[str] = deque()
         self._recovered = 0.0
@@ -39,10 +43,23 @@ class FileQueue:
             self._seen.extend(self._folder.names())
         while self._seen:
             name = self._seen.popleft()
-            taken = self._folder.take(name, self._lease.name)
-            if taken is not None:
-                return Taken(str(taken), taken.read_bytes(), tries(name))
+            path = self._folder.take(name, self._lease.name)
+            taken = path and self._read(path, tries(name))
+            if taken:
+                return taken
         return None
+
+    def _read(self, path: Path, tried: int) -> Taken | None:
+        """Read a message that was taken; what is none is put aside."""
+        try:
+            message = read_whole(path, self._most)
+        except FileNotFoundError:  # another took this process for dead
+            return None
+        if message is None:
+            _log.warning("what lies in the queue is no message and is given up: %s", path)
+            self._folder.give_up(path)
+            return None
+        return Taken(str(path), message, tried)
 
     def _recover_at_times(self) -> None:
         now = time.monotonic()
@@ -77,7 +94,7 @@ class Channel(leased_queue.Channel):
 
     def _in_its_folder(self, name: str) -> FileQueue:
         options = self.connection.client.transport_options
-        return FileQueue(Folder(Path(options["folder"]) / name, float(options["lease"])))
+        return FileQueue(Folder(Path(options["folder"]) / name, float(options["lease"])), int(options["most"]))
 
 
 class Transport(leased_queue.Transport):

@@ -7,9 +7,12 @@ import fcntl
 import os
 import socket
 import time
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from uuid import uuid4
 
+from ibidem_ingest.private import FILE, make_folder
 from ibidem_workers.heart import Heart
 
 HOST = socket.gethostname().replace("~", "-").replace("/", "-")
@@ -24,10 +27,10 @@ class Lease:
     """
 
     def __init__(self, folder: Path, seconds: float) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         self.name = new_holder()
         self._path = folder / self.name
-        self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o644)
+        self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
         self._heart = Heart(self._touch, seconds)
 
@@ -51,20 +54,26 @@ def new_holder() -> str:
 
 
 def lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Tell whether the holder of a lease is gone or has shown no life for some seconds."""
+    """Tell whether the holder of a lease is gone or has shown no life for some seconds; what is no file is no lease."""
     path = folder / name
     try:
-        silent = time.time() - path.stat().st_mtime
-        return silent > seconds or (name.startswith(f"{HOST}~") and _unlocked(path))
+        found = path.lstat()
+        silent = time.time() - found.st_mtime
+        if silent > seconds or not S_ISREG(found.st_mode):
+            return True
+        return name.startswith(f"{HOST}~") and _unlocked(path)
     except FileNotFoundError:
         return True
+    except PermissionError:  # another user's, who lives as long as it is touched
+        return False
 
 
 def clear(folder: Path, seconds: float) -> None:
     """Remove the signs of life that workers left behind."""
     for path in folder.glob("*~*"):
         if lapsed(folder, path.name, seconds):
-            path.unlink(missing_ok=True)
+            with suppress(IsADirectoryError, PermissionError):  # what is no lease is in nobody's way
+                path.unlink(missing_ok=True)
 
 
 def living(folder: Path, seconds: float) -> int:
@@ -73,7 +82,7 @@ def living(folder: Path, seconds: float) -> int:
 
 
 def _unlocked(path: Path) -> bool:
-    handle = os.open(path, os.O_RDWR)
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

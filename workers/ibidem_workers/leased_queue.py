@@ -14,9 +14,7 @@ import orjson
 from kombu.transport import virtual
 
 from ibidem_workers.queue_message import read_message
-
-TRIES = "x-delivery-count"
-"""The header that tells how often a message was handed out before, as RabbitMQ's quorum queues call it."""
+from ibidem_workers.task_message import TRIES
 
 MAX_WAIT = 0.2
 """Seconds after which an idle worker looks whether it was asked to end."""
@@ -96,7 +94,7 @@ class Channel(virtual.Channel):
         taken = leased.take()
         if taken is None:
             raise Empty
-        message = read_message(taken.message)
+        message = read_message(taken.message, self.connection.client.transport_options.get("most"))
         if message is None:
             _log.warning("a message that no submitter has sent is given up: %s", taken.name)
             leased.give_up(taken)

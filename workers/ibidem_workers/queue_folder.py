@@ -6,15 +6,23 @@ lapsed lease goes back to `ready`, counted as one more try.
 """
 
 import contextlib
+import errno
 import os
 import re
 import time
 from pathlib import Path
+from stat import S_ISREG
 from uuid import uuid4
 
+from ibidem_ingest.private import make_folder, write_file
 from ibidem_workers import lease
 
-_NAME = re.compile(r"(?:[^/]*~~)?\d{1,20}-[0-9a-f]+\.\d{1,9}", re.ASCII)
+_NAME = re.compile(r"\d{1,20}-[0-9a-f]{1,64}\.\d{1,9}", re.ASCII)
+_TAKEN = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
+_MOST_TRIES = 999_999_999
+
+NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENODEV})
+"""What opening says of a link, a socket, a device, or a file that this user may not read."""
 
 
 class Folder:
@@ -32,18 +40,18 @@ class Folder:
         self._ready, self._taken, self._leases = path / "ready", path / "taken", path / "workers"
         self._aside, self.given_up = path / "aside", path / "given-up"
         for folder in (self._ready, self._taken, self._leases, self._aside, self.given_up):
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
 
     def put(self, message: bytes) -> None:
         """Lay a message down; it is seen whole or not at all."""
         name = f"{time.time_ns():020d}-{uuid4().hex}.0"
         aside = self._aside / name
-        aside.write_bytes(message)
+        write_file(aside, message)
         aside.rename(self._ready / name)
 
     def names(self) -> list[str]:
         """Return the names of the messages that wait, the oldest first."""
-        return sorted(_names(self._ready))
+        return sorted(_names(self._ready, _NAME))
 
     def take(self, name: str, holder: str) -> Path | None:
         """Take a message; None when another was quicker."""
@@ -55,23 +63,24 @@ class Folder:
 
     def put_back(self, taken: Path, *, tried: bool) -> bool:
         """Lay a taken message down again, behind the others; False when another did or it is done."""
-        _, _, name = taken.name.partition("~~")
+        name = taken.name.rpartition("~~")[2]
         random, tries = name.partition("-")[2].rsplit(".", 1)
         try:
-            taken.rename(self._ready / f"{time.time_ns():020d}-{random}.{int(tries) + tried}")
+            taken.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + tried, _MOST_TRIES)}")
         except FileNotFoundError:
             return False
         return True
 
     def give_up(self, taken: Path) -> None:
         """Keep a message that cannot be carried out where nobody takes it."""
+        name = taken.name.rpartition("~~")[2]
         with contextlib.suppress(FileNotFoundError):  # another was quicker
-            taken.rename(self.given_up / taken.name.rpartition("~~")[2])
+            taken.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that nothing has there
 
     def recover(self) -> int:
         """Put back what is held under a lapsed lease; returns how many messages."""
         put_back = 0
-        for name in _names(self._taken):
+        for name in _names(self._taken, _TAKEN):
             if lease.lapsed(self._leases, name.partition("~~")[0], self.seconds):
                 put_back += self.put_back(self._taken / name, tried=True)
         lease.clear(self._leases, self.seconds)
@@ -83,11 +92,11 @@ class Folder:
 
     def waiting(self) -> int:
         """Count the messages that wait."""
-        return len(_names(self._ready))
+        return len(_names(self._ready, _NAME))
 
     def held(self) -> int:
         """Count the messages that are taken and not acknowledged."""
-        return len(_names(self._taken))
+        return len(_names(self._taken, _TAKEN))
 
     def workers(self) -> int:
         """Count the processes that take messages."""
@@ -97,8 +106,33 @@ class Folder:
         """Delete the messages that wait."""
         names = self.names()
         for name in names:
-            (self._ready / name).unlink(missing_ok=True)
+            try:
+                (self._ready / name).unlink(missing_ok=True)
+            except (IsADirectoryError, PermissionError):
+                self.give_up(self._ready / name)
         return len(names)
+
+
+def read_whole(path: Path, most: int) -> bytes | None:
+    """Read a message; None for what is no regular file of at most so many bytes: it is not waited for nor followed.
+
+    Raises:
+        FileNotFoundError: It is gone.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in NO_MESSAGE:
+            return None
+        raise
+    try:
+        found = os.fstat(handle)
+        if not S_ISREG(found.st_mode) or found.st_size > most:
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
 
 
 def tries(name: str) -> int:
@@ -110,7 +144,7 @@ def tries(name: str) -> int:
     return int(name.rsplit(".", 1)[1])
 
 
-def _names(folder: Path) -> list[str]:
-    """List the messages in a folder; what somebody else laid there is left alone."""
+def _names(folder: Path, form: re.Pattern[str]) -> list[str]:
+    """List the messages in a folder; what somebody else laid there under other names is left alone."""
     with os.scandir(folder) as entries:
-        return [entry.name for entry in entries if _NAME.fullmatch(entry.name)]
+        return [entry.name for entry in entries if form.fullmatch(entry.name)]

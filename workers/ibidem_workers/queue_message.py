@@ -5,6 +5,8 @@ from typing import Any
 
 import orjson
 
+from ibidem_workers.message_size import too_dense
+
 _MESSAGE: Mapping[str, type] = {
     "body": str,
     "content-type": str,
@@ -15,12 +17,18 @@ _MESSAGE: Mapping[str, type] = {
 _PROPERTIES: Mapping[str, type] = {"delivery_tag": str, "delivery_info": dict}
 
 
-def read_message(data: bytes) -> dict[str, Any] | None:
-    """Read a message; None for one that is not built as Celery builds them.
+def read_message(data: bytes, most: int | None = None) -> dict[str, Any] | None:
+    """Read a message; None for one that is too large or not built as Celery builds them.
+
+    Args:
+        data: Its bytes.
+        most: How many these may be.
 
     >>> read_message(b"not a message") is None
     True
     """
+    if most is not None and (len(data) > most or too_dense(data)):
+        return None
     try:
         message = orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -261,6 +261,11 @@ class Settings(BaseSettings):
         return f"{self.index}-ibidem-ingest"
 
     @property
+    def most_tries(self) -> int:
+        """How often a message is handed out before it is set aside, whatever it is."""
+        return 2 * self.tries + 2
+
+    @property
     def workers(self) -> int:
         """How many worker processes to start."""
         return self.concurrency or os.cpu_count() or 1

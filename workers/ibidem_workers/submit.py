@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import orjson
+
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
 from ibidem_ingest.document import Document
@@ -16,6 +18,7 @@ from ibidem_workers.account import refusals_as_json
 from ibidem_workers.app import make_app, send
 from ibidem_workers.batches import Batch, Record, cut, weight
 from ibidem_workers.holder import this_process
+from ibidem_workers.message_size import MOST_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.patience import patiently
 from ibidem_workers.repeats import Repeats
 from ibidem_workers.run_record import RunRecord, State, new_run, refusals_key
@@ -36,10 +39,12 @@ class IngestRequest:
     Args:
         paths: Files and folders; `-` is standard input.
         format: The format of all of them; None: each file's own, from its name.
+        follow_links: Whether links in folders are followed, wherever they lead.
     """
 
     paths: Sequence[str | Path]
     format: str | None = None
+    follow_links: bool = False
 
 
 class Submission:
@@ -97,12 +102,23 @@ class Submission:
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
             record = {"version": version} | one.as_record()
-            try:
-                weight(record)
-            except TypeError as error:
-                self._refuse(Refusal(f"document {number}", one.id, "meta", f"it is not JSON: {error}"))
+            if why := self._unfit(record):
+                self._refuse(Refusal(f"document {number}", one.id, "meta", why))
             else:
                 yield record
+
+    def _unfit(self, record: Record) -> str:
+        """Say why a record cannot travel; empty when it can."""
+        most = most_of_record(self._settings)
+        try:
+            size = weight(record)
+        except TypeError as error:
+            return f"it is not JSON: {error}"
+        if size > most:
+            return f"the document has {size:,} bytes as JSON, at most {most:,} are taken; shorten what is not its text"
+        if size > MOST_STRUCTURE and too_dense(orjson.dumps(record)):
+            return "it holds too many lists and numbers; keep to what describes the document"
+        return ""
 
     def _send(self, batch: Batch) -> None:
         began = time.perf_counter()

@@ -11,7 +11,7 @@ from structlog.contextvars import bound_contextvars
 from ibidem_engines.engine import Engine, Fate, Outcome, Record
 from ibidem_engines.errors import EngineError
 from ibidem_ingest.decision import Policy
-from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.document import Document, named, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers import batch_log, dead
@@ -22,6 +22,7 @@ from ibidem_workers.patience import patiently
 from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
 from ibidem_workers.stages import Stages
+from ibidem_workers.writable import printable, writable
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,7 @@ def _account(
         return Account(parts=len(parts)), ()
     else:
         account = Account(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
+    account = replace(account, refusals=[printable(one) for one in account.refusals])
     return account, _letters(delivery, account.refusals)
 
 
@@ -207,13 +209,13 @@ def _count(outcomes: Sequence[Outcome], fate: Fate) -> int:
 
 
 def _refusal(delivery: Delivery, why: str) -> Refusal:
-    id_ = str(delivery.batch.records[0].get("id", ""))
+    id_ = named(delivery.batch.records[0])
     return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
 
 
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead.DeadLetter]:
-    by_id = {str(record.get("id", "")): record for record in delivery.batch.records}
+    by_id = {named(record): record for record in delivery.batch.records}
     return [
-        dead.DeadLetter(delivery.run, refusal, delivery.tries + 1, time.time(), by_id.get(refusal.id, {}))
+        dead.DeadLetter(delivery.run, refusal, delivery.tries + 1, time.time(), writable(by_id.get(refusal.id, {})))
         for refusal in refusals
     ]

@@ -25,13 +25,14 @@ from ibidem_engines.opening import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers import logs
-from ibidem_workers.app import TASK, TRIES_BEFORE, answers, make_app, send
+from ibidem_workers.app import TASK, answers, make_app, send
 from ibidem_workers.batches import Batch, Record
 from ibidem_workers.holder import lives
-from ibidem_workers.leased_queue import TRIES
+from ibidem_workers.message_size import bound, most_of_message
 from ibidem_workers.patience import patiently
 from ibidem_workers.pool import READY, STOPPED
 from ibidem_workers.settings import Settings, load
+from ibidem_workers.task_message import TRIES, TRIES_BEFORE
 from ibidem_workers.tasks import Bench, Delivery, sign_and_write
 from ibidem_workers.time_limit import time_limit
 
@@ -85,6 +86,7 @@ def work(settings: Settings) -> int:
     with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever
         answers(settings)
     app = make_app(settings)
+    bound(most_of_message(settings))
     stopped = register(app, bench)
     gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
@@ -118,6 +120,8 @@ def register(app: Celery, bench: Bench) -> list[EngineError]:
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
         delivery = _delivery(self, run, Batch(number, records, part))
+        if delivery.tries > bench.settings.most_tries:
+            raise Reject(_past(delivery), requeue=False)
         if _asked_to_end():  # Celery takes one more message after it was asked to end
             _hand_back(app, delivery, "the worker was asked to end")
             return
@@ -129,8 +133,10 @@ def register(app: Celery, bench: Bench) -> list[EngineError]:
             stopped.append(error)
             state.should_stop = STOPPED
             _hand_back(app, delivery, error)
-        except Exception as error:  # noqa: BLE001 - nothing is dropped for it, and the error is told
+        except Exception as error:
             _log.exception("batch %s ended its worker", delivery.key)
+            if delivery.tries >= bench.settings.tries:  # nothing is signed any more: what fails is to note it
+                raise Reject(_past(delivery), requeue=False) from error
             state.should_stop = CRASHED
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
@@ -141,20 +147,15 @@ def register(app: Celery, bench: Bench) -> list[EngineError]:
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
-    """Read a batch's history from its message: what the queue counted, and what stood in the one it was sent with.
-
-    Raises:
-        Reject: It is no batch of ours.
-    """
-    if not (isinstance(run, str) and isinstance(batch.number, int) and _are_records(batch.records)):
-        raise Reject("a message that no submitter sent", requeue=False)
+    """Read a batch's history from its message: what the queue counted, and what stood in the one it was sent with."""
     before = task.request.get(TRIES_BEFORE)
     tries = int(task.request.get(TRIES) or 0) + int(before or 0)
     return Delivery(run, batch, tries, again=before is not None)
 
 
-def _are_records(records: object) -> bool:
-    return isinstance(records, list) and all(isinstance(record, dict) for record in records)
+def _past(delivery: Delivery) -> str:
+    _log.error("batch %s is set aside after %d tries", delivery.key, delivery.tries)
+    return "it ended its workers even when it was to be noted"
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:

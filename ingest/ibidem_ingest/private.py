@@ -1,0 +1,45 @@
+"""Folders and files that only their owner may read, whatever the process's umask is."""
+
+import contextlib
+import os
+from pathlib import Path
+
+FOLDER, FILE = 0o700, 0o600
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it where they are missing; one that is there keeps its rights.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        if path.parent == path:
+            break
+        path = path.parent
+    for each in reversed(missing):
+        with contextlib.suppress(FileExistsError):  # another process made it
+            each.mkdir(mode=FOLDER)
+    if missing and not missing[0].is_dir():
+        raise FileExistsError(f"{missing[0]} is no folder")
+
+
+def make_file(path: Path) -> None:
+    """Make an empty file where there is none; one that is there keeps its rights.
+
+    Raises:
+        OSError: It cannot be made.
+    """
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, FILE))
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a new file.
+
+    Raises:
+        OSError: It cannot be made, or there is one.
+    """
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE), "wb") as file:
+        file.write(data)

@@ -1,0 +1,70 @@
+"""How large a message may be, packed and unpacked: a few bytes from a stranger must not fill a worker's memory."""
+
+import re
+import zlib
+from typing import Any
+
+from kombu import compression
+
+from ibidem_workers.settings import Settings
+
+COMPRESSION = "application/x-gzip"
+"""What kombu calls zlib: the one compression that submitters use."""
+
+MOST_META = 16 << 20
+"""Bytes of a record beside its text."""
+
+MOST_STRUCTURE = 32 << 20
+"""Bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory."""
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def most_of_record(settings: Settings) -> int:
+    """Return the most bytes of one record as JSON, in which a character takes six at the most."""
+    return 6 * settings.max_text + MOST_META
+
+
+def most_of_message(settings: Settings) -> int:
+    """Return the most bytes of a message's body, in which a character takes up to three times what a record's does."""
+    return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MOST_META
+
+
+def too_dense(data: bytes) -> bool:
+    """Tell whether JSON holds so much outside its strings that reading it would take many times its size.
+
+    >>> too_dense(b'["' + b"[" * MOST_STRUCTURE + b'"]')
+    False
+    """
+    return len(data) > MOST_STRUCTURE and len(_STRING.sub(b"", data)) > MOST_STRUCTURE
+
+
+def unpacked(data: bytes, most: int) -> bytes:
+    """Undo zlib, and never more than so many bytes of it.
+
+    Raises:
+        ValueError: It unpacks into more, is cut off, or something follows it.
+
+    >>> unpacked(zlib.compress(b"We the People"), 13)
+    b'We the People'
+    """
+    stream = zlib.decompressobj()
+    out = stream.decompress(data, most + 1)
+    if len(out) > most:
+        raise ValueError(f"it unpacks into more than {most:,} bytes")
+    if not stream.eof or stream.unused_data:
+        raise ValueError("its compression is cut off, or something follows it")
+    return out
+
+
+def bound(most: int) -> None:
+    """Let this process unpack messages up to a size, and only those that are packed as submitters pack them."""
+    register: Any = compression.register  # kombu publishes no types for it
+    encoders: Any = compression.encoders
+    for kind in encoders():
+        register(_refuse, _refuse, kind)
+    register(zlib.compress, lambda data: unpacked(data, most), COMPRESSION)
+
+
+def _refuse(_: bytes) -> bytes:
+    raise ValueError("no submitter packs messages in this way")
