@@ -23,7 +23,7 @@ DONE = {
     "repeated": 1,
     "repeated_ids": ["twice"],
     "meta_fields": ["court"],
-    "passed_over": {".docx": 3, "no suffix": 1},
+    "passed_over": {".docx": 3, "link": 2, "no suffix": 1},
 }
 
 
@@ -45,6 +45,7 @@ def shown(**changes: object) -> str:
         "1 id came again in this run (twice)",
         "went into meta: court",
         "passed over: 3 .docx, 1 no suffix",
+        "2 links in folders passed over",
     ],
 )
 def test_a_summary_says(said: str) -> None:

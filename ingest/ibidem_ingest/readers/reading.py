@@ -14,12 +14,14 @@ from ibidem_ingest.readers.tally import Tally
 from ibidem_ingest.readers.text import record_of as text_record
 
 
-def read(
+def read(  # noqa: PLR0913 - what a command may say, each by its name
     paths: Sequence[str | Path],
     format: str | None = None,  # noqa: A002 - named as the option is
     max_text: int = MAX_TEXT,
     tally: Tally | None = None,
     seconds: float = SECONDS,
+    *,
+    follow_links: bool = False,
 ) -> Iterator[Document | Refusal]:
     """Read documents one after the other; what cannot be read is a refusal, and the others go on.
 
@@ -31,6 +33,7 @@ def read(
         max_text: The most characters that a text may have.
         tally: Grows while reading: fields moved into `meta`, files passed over.
         seconds: What reading one HTML or PDF file may take.
+        follow_links: Whether links in folders are followed, wherever they lead.
 
     Raises:
         UsageError: At once, before anything is read: a path does not exist, its format is not known, or the library
@@ -38,14 +41,14 @@ def read(
     """
     chosen = format_named(format)
     check(paths, chosen)
-    return _documents(paths, chosen, Apart(max_text, seconds), tally or Tally())
+    tally = tally or Tally()
+    found = sources(paths, chosen, tally.passed_over, follow_links=follow_links)
+    return _documents(found, Apart(max_text, seconds), tally)
 
 
-def _documents(
-    paths: Sequence[str | Path], format_: Format | None, process: Apart, tally: Tally
-) -> Iterator[Document | Refusal]:
+def _documents(found: Iterator[Source | Refusal], process: Apart, tally: Tally) -> Iterator[Document | Refusal]:
     with process as apart:
-        for source in sources(paths, format_, tally.passed_over):
+        for source in found:
             if isinstance(source, Refusal):
                 yield source
             elif source.path is None or source.format is Format.JSONL:

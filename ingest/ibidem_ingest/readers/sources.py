@@ -14,6 +14,9 @@ from ibidem_ingest.readers.formats import Format, format_of
 
 STANDARD_INPUT = "-"
 
+LINK = "link"
+"""Under which links in folders are counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -81,18 +84,21 @@ def _mode(path: Path) -> int:
 
 
 def sources(
-    paths: Sequence[str | Path], format_: Format | None, passed_over: Counter[str]
+    paths: Sequence[str | Path], format_: Format | None, passed_over: Counter[str], *, follow_links: bool = False
 ) -> Iterator[Source | Refusal]:
     """Find the files that paths stand for: folders with all that is below them, by name, each folder once.
 
     Hidden files and folders are left alone, and so is what is no regular file; a folder that cannot be opened is a
-    refusal, and what else is below it goes on.
+    refusal, and what else is below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
+    unless links are to be followed; a path that is given may be one.
 
     Args:
         paths: Files, folders, and `-`, checked.
         format_: The format that all files are in; None: their suffixes tell.
-        passed_over: Where the files whose suffix tells no format are counted, by suffix.
+        passed_over: Where the files whose suffix tells no format are counted, by suffix, and the links.
+        follow_links: Whether the links in folders are read too.
     """
+    walk = _Walk(format_, passed_over, follow_links)
     for given in paths:
         path = Path(given)
         if str(given) == STANDARD_INPUT:
@@ -100,12 +106,19 @@ def sources(
         elif (told := format_ or format_of(path.name)) and not S_ISDIR(_mode(path)):
             yield Source(path, path.name, told)
         else:
-            yield from _below(path, path, format_, passed_over, set())
+            yield from _below(path, path, walk, set())
 
 
-def _below(
-    folder: Path, root: Path, format_: Format | None, passed_over: Counter[str], seen: set[tuple[int, int]]
-) -> Iterator[Source | Refusal]:
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """How folders are gone through."""
+
+    format: Format | None
+    passed_over: Counter[str]
+    follow_links: bool
+
+
+def _below(folder: Path, root: Path, walk: _Walk, seen: set[tuple[int, int]]) -> Iterator[Source | Refusal]:
     """Go through a folder; `seen` holds device and number of the folders gone through, for links that lead back."""
     try:
         with translated():
@@ -116,13 +129,16 @@ def _below(
         return
     seen.add((stat.st_dev, stat.st_ino))
     for path in entries:
-        mode = _mode(path)
         if path.name.startswith("."):
             continue
+        if path.is_symlink() and not walk.follow_links:
+            walk.passed_over[LINK] += 1
+            continue
+        mode = _mode(path)
         if S_ISDIR(mode):
-            yield from _below(path, root, format_, passed_over, seen)
-        elif told := format_ or format_of(path.name):
+            yield from _below(path, root, walk, seen)
+        elif told := walk.format or format_of(path.name):
             if S_ISREG(mode) or not mode:
                 yield Source(path, path.relative_to(root).as_posix(), told)
         else:
-            passed_over[path.suffix.lower() or "no suffix"] += 1
+            walk.passed_over[path.suffix.lower() or "no suffix"] += 1

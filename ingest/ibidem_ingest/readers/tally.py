@@ -10,7 +10,8 @@ class Tally:
 
     Args:
         moved: Top-level fields that went into `meta`, by name: in how many documents.
-        passed_over: Files in folders that no reader takes, by suffix (`no suffix` where there is none): how many.
+        passed_over: Files in folders that no reader takes, by suffix (`no suffix` where there is none), and links: how
+            many.
     """
 
     moved: Counter[str] = field(default_factory=Counter)

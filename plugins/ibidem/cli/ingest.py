@@ -32,12 +32,15 @@ def run(
     format_: Annotated[
         str | None, typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}; told by the file's name.")
     ] = None,
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Take files into the index; leaves with 3 when some documents were refused."""
     settings = load()
     logs.set_up(settings)
-    found = through(IngestRequest(paths, format_), settings, wait=wait)
+    found = through(IngestRequest(paths, format_, follow_links), settings, wait=wait)
     if as_json:
         print_json(found)
     else:

@@ -9,6 +9,7 @@ from rich.text import Text
 from ibidem.cli.below import Below
 from ibidem.cli.marked import harmless
 from ibidem.reasons import counted
+from ibidem_ingest.readers.sources import LINK
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10
@@ -88,8 +89,12 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {listed(summary['meta_fields'])}.")
-    if summary.get("passed_over"):
-        files = listed([f"{count:,} {suffix}" for suffix, count in summary["passed_over"].items()])
+    passed_over = dict(summary.get("passed_over") or {})
+    if links := passed_over.pop(LINK, 0):
+        told = counted(links, "link")
+        yield Text(f"\n{told} in folders passed over; to follow them, wherever they lead: --follow-links")
+    if passed_over:
+        files = listed([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
         yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
     yield from under_way(summary)
 

@@ -11,8 +11,9 @@ from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sources import Source, check, printable, sources
 
 
-def found(*paths: Path | str, format_: Format | None = None) -> list[str]:
-    return [source.id if isinstance(source, Source) else "refused" for source in sources(paths, format_, Counter())]
+def found(*paths: Path | str, format_: Format | None = None, follow_links: bool = False) -> list[str]:
+    there = sources(paths, format_, Counter(), follow_links=follow_links)
+    return [source.id if isinstance(source, Source) else "refused" for source in there]
 
 
 def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) -> None:
@@ -49,15 +50,32 @@ def test_a_folder_that_links_back_to_itself_is_gone_through_once(tmp_path: Path)
     (tmp_path / "below" / "a.txt").touch()
     (tmp_path / "below" / "back").symlink_to(tmp_path)
     (tmp_path / "twin").symlink_to(tmp_path / "below")
+    assert found(tmp_path, follow_links=True) == ["below/a.txt"]
     assert found(tmp_path) == ["below/a.txt"]
 
 
-def test_links_to_files_are_followed_and_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / f"{folder.name}.txt").touch()
+    (inside / "file.txt").symlink_to(outside / "outside.txt")
+    (inside / "folder").symlink_to(outside)
+    (inside / "loop.txt").symlink_to(inside / "loop.txt")
+    (tmp_path / "given").symlink_to(inside)
+    passed_over: Counter[str] = Counter()
+    names = [source.id for source in sources([inside], None, passed_over) if isinstance(source, Source)]
+    assert (names, passed_over) == (["inside.txt"], {"link": 3})
+    assert found(tmp_path / "given") == ["inside.txt"]
+    assert found(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
+
+
+def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
     (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
     (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe.txt")
-    assert found(tmp_path) == ["a.txt", "b.txt", "gone.txt"]
+    assert found(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
 
 
 def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) -> None:
