@@ -1,13 +1,22 @@
-"""No room opens pickles, and the audit of packages says plainly what it could not do."""
+"""Promises of SECURITY.md: each has its test, no room opens pickles, and the audit says what it could not do."""
 
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from ibidem_engines.opening import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.queue_folder import Folder
+from ibidem_workers.settings import Settings
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("ingest", "mappings", "plugins", "workers")
@@ -55,3 +64,34 @@ def test_the_audit_says_what_it_found_and_what_it_could_not_ask(
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert (ended.returncode, said in ended.stdout) == (code, True), ended.stdout
+
+
+def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        kept = tmp_path / "kept"
+        settings = Settings(
+            engine=f"sqlite:////{kept}/index/news.sqlite", broker=f"filesystem:////{kept}/queue", tables=kept / "tables"
+        )
+        engine = open_engine(settings.engine, settings.index)
+        engine.create()
+        engine.note("runs", {"a": {}})
+        ingest_documents([Document("a", "We the People")], settings, wait=False)
+        Tables(settings.tables).use(Table.of("en", 1_000, {"people": 10.0}, "a test"))
+        lease = Folder(kept / "queue" / settings.queue, 60).sign_on()
+        made = [kept, *kept.rglob("*")]
+        readable = [str(path) for path in made if path.stat().st_mode & 0o077]
+        lease.end()
+        engine.close()
+    finally:
+        os.umask(before)
+    assert (len(made) > 12, readable) == (True, [])
+
+
+def test_every_test_that_security_names_is_there() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    assert len(named) > 15
+    for name in named:
+        path, _, test = name.partition("::")
+        assert (ROOT / path).exists(), name
+        assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), name

@@ -10,6 +10,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.holding import Holding, Opened
 from ibidem_engines.redaction import redact
 from ibidem_engines.sqlite import SqliteEngine
+from ibidem_engines.sqlite_file import LONGEST
 from ibidem_ingest.errors import UsageError
 
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
@@ -59,7 +60,7 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
     """
     check_name(index)
     if _scheme(url) == "sqlite":
-        return _sqlite(url, index)
+        return _sqlite(url, index, timeout)
     return _cluster_at(parse_address(url).for_caller(headers, timeout), index)
 
 
@@ -83,13 +84,13 @@ def _scheme(url: str) -> str:
     return scheme
 
 
-def _sqlite(url: str, index: str) -> Opened:
+def _sqlite(url: str, index: str, longest: float = LONGEST) -> Opened:
     """Open the embedded engine; a database in memory is refused, since workers are other processes."""
     rest = url.removeprefix("sqlite://")
     path = unquote(rest.removeprefix("/"))
     if not rest.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
         raise UsageError(f"engine {redact(url)!r} names no file", _RIGHT_SQLITE)
-    return SqliteEngine(Path(path), index)
+    return SqliteEngine(Path(path), index, longest=longest)
 
 
 def _cluster(url: str, index: str) -> Opened:

@@ -7,7 +7,7 @@ from ibidem_engines import sqlite_ledger, sqlite_read, sqlite_terms, sqlite_writ
 from ibidem_engines.ailments import of_file
 from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.sqlite_file import SqliteFile
+from ibidem_engines.sqlite_file import LONGEST, SqliteFile
 from ibidem_engines.sqlite_find import Finder
 from ibidem_engines.sqlite_holding import SqliteHolding
 
@@ -19,11 +19,12 @@ class SqliteEngine:
         path: The database file; `create` makes it and its folder.
         index: Name of the index, checked by `open_engine`; several may share one file.
         patience: Seconds to wait for other writers before `Unavailable` is raised.
+        longest: Seconds that one statement may take.
     """
 
-    def __init__(self, path: Path, index: str, patience: float = 30.0) -> None:
+    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
         self.index = index
-        self._file = SqliteFile(path, index, patience)
+        self._file = SqliteFile(path, index, patience, longest)
         self._finder = Finder(self._file)
 
     def create(self) -> None:

@@ -218,3 +218,68 @@ def test_processes_that_make_the_same_index_at_once_do_each_other_no_harm(path: 
     file = SqliteFile(path, "news")
     assert count(file) == 4
     file.close()
+
+
+ENDLESS = "with recursive endless(n) as (select 1 union all select n + 1 from endless) select 'layout', n from endless"
+COUNTED = ENDLESS.replace("select 'layout', n", "select max(n)")
+STRANGE = {
+    "an endless view for what the index is": """drop table "ibidem.news.state"; create view "ibidem.news.state"
+        (name, value) as """
+    + ENDLESS,
+    "an endless view for the ledger": """drop table "ibidem.news.ledger"; create view "IBIDEM.news.ledger"
+        (ledger, key, entry) as select 'runs', name, value from ("""  # noqa: S608 - the test's own
+    + ENDLESS.replace("'layout', n", "'layout' as name, n as value")
+    + ")",
+    "a trigger on deleting": """create trigger quiet after delete on "ibidem.news.ledger"
+        begin delete from "ibidem.news.documents"; end""",
+    "a trigger in another's name": """create trigger "ibidem.news.log" before insert on "ibidem.news.documents"
+        begin select raise(ignore); end""",
+    "a column that is computed": """alter table "ibidem.news.ledger"
+        add column more generated always as (hex(zeroblob(100000000)))""",
+    "an index over a costly expression": """create index costly on "ibidem.news.documents" (hex(zeroblob(version)))""",
+    "a part that is missing": """drop table "ibidem.news.long\"""",
+}
+
+
+@pytest.mark.parametrize("change", STRANGE.values(), ids=STRANGE)
+def test_a_file_whose_tables_are_not_as_we_make_them_is_refused(file: SqliteFile, path: Path, change: str) -> None:
+    put(file, "a")
+    with closing(sqlite3.connect(path)) as other:
+        other.executescript(change)
+    for opened in (file, SqliteFile(path, "news")):  # one that has read it before, and one that has not
+        for use in (opened.reading, opened.writing, opened.state if "state" in change else opened.reading):
+            with pytest.raises(Permanent, match="that ibidem has not made"), use():
+                pass  # pragma: no cover
+        opened.close()
+
+
+def test_views_that_wait_for_an_index_of_their_name_are_refused(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute('create view "ibidem.news.ledger" as ' + ENDLESS)
+    file = SqliteFile(path, "news")
+    with pytest.raises(Permanent, match="that ibidem has not made"):
+        file.create()
+    file.close()
+
+
+def test_tables_of_others_in_the_file_are_none_of_ours(file: SqliteFile, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.executescript("create table mine (a); create view endless (name, n) as " + ENDLESS)
+    SqliteFile(path, "news.more").create()
+    put(file, "a")
+    assert count(file) == 1
+
+
+def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
+    file = SqliteFile(path, "news", longest=0.05)
+    file.create()
+    with pytest.raises(Unavailable, match="longer than it may"), file.reading():
+        file.run(COUNTED).fetchone()
+    put(file, "a")
+    assert count(file) == 1
+    file.close()
+
+
+def test_what_stands_in_a_file_s_schema_is_not_trusted(file: SqliteFile) -> None:
+    with file.reading():
+        assert file.run("pragma trusted_schema").fetchone() == (0,)

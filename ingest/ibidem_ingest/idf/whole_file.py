@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ibidem_ingest.errors import TableError
+from ibidem_ingest.private import make_folder
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file under a temporary name beside its own, then rename it; all may read it.
+    """Write a file under a temporary name beside its own, then rename it; only its owner may read it.
 
     Args:
         path: Its folder is made when missing.
@@ -18,13 +19,12 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         TableError: The folder cannot be written, or the disk is full; nothing is left behind.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
             temporary = Path(file.name)
             try:
                 file.writelines(parts)
                 file.flush()
-                temporary.chmod(0o644)
                 temporary.replace(path)
             finally:
                 temporary.unlink(missing_ok=True)

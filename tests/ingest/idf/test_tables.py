@@ -30,11 +30,11 @@ def test_opening_needs_no_word_list(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", told + asked, str(tmp_path)], check=False).returncode == 0
 
 
-def test_all_may_read_what_one_has_built(tmp_path: Path) -> None:
+def test_only_its_owner_may_read_what_was_built(tmp_path: Path) -> None:
     Tables(tmp_path).use(OWN)
     assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
-        f"{OWN.name}.idf": 0o644,
-        "da.current": 0o644,
+        f"{OWN.name}.idf": 0o600,
+        "da.current": 0o600,
     }
 
 
