@@ -64,9 +64,9 @@ class ClusterEngine:
         """See `Engine.write`."""
         return writing.write(self._place(), records) if records else []
 
-    def delete(self, ids: Sequence[str], version: int) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
         """See `Engine.delete`."""
-        return writing.delete(self._place(), ids, version) if ids else []
+        return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
     def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """See `Engine.window`."""

@@ -217,6 +217,18 @@ class Ailment:
     stops: bool = False
 
 
+LARGEST_VERSION = (1 << 63) - 1
+
+
+def next_version(version: int, there: int | None) -> int:
+    """Return the version of a tombstone that keeps out what stands there, too.
+
+    >>> next_version(5, 3), next_version(5, 7), next_version(5, LARGEST_VERSION) == LARGEST_VERSION
+    (5, 8, True)
+    """
+    return version if there is None else max(version, min(there + 1, LARGEST_VERSION))
+
+
 class Engine(Protocol):
     """A search engine that stores documents with signatures; safe for many processes at once.
 
@@ -266,8 +278,12 @@ class Engine(Protocol):
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the whole index in slices, in the order of writing."""
 
-    def delete(self, ids: Sequence[str], version: int) -> list[Outcome]:
-        """Delete documents and leave tombstones of that version."""
+    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+        """Delete documents and leave tombstones of that version.
+
+        A newer version that stands there stays, and is `STALE`, unless the deletion beats every version: then the
+        tombstone has the next one (`next_version`).
+        """
 
     def refresh(self) -> None:
         """Make everything that was written visible to searches."""

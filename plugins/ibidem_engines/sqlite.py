@@ -59,9 +59,9 @@ class SqliteEngine:
         """Go through the index in the order of writing."""
         return sqlite_read.scan(self._file, filters, size)
 
-    def delete(self, ids: Sequence[str], version: int) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones."""
-        return sqlite_write.delete(self._file, ids, version)
+        return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
         """Do nothing: what is written is visible at once."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ibidem_engines import sqlite_ledger
-from ibidem_engines.engine import Fate, Outcome, Record
+from ibidem_engines.engine import Fate, Outcome, Record, next_version
 from ibidem_engines.sqlite_file import SqliteFile
 from ibidem_engines.sqlite_keys import values_of, words
 from ibidem_engines.sqlite_ledger import as_json
@@ -104,16 +104,18 @@ def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Ou
     return [outcomes.get(at) for at in range(len(records))]
 
 
-def delete(file: SqliteFile, ids: Sequence[str], version: int) -> list[Outcome]:
+def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     with file.writing():
         standing = _Standing.read(file, ids)
-        outcomes = {name: standing.deletion(name, version) for name in ids}
+        there = {name: each.version for name, each in standing.there.items()}
+        versions = {name: next_version(version, there.get(name)) if beats else version for name in ids}
+        outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
         _remove(file, [standing.there[name].place for name, each in outcomes.items() if each.fate is Fate.DELETED])
         buried = [name for name, each in outcomes.items() if each.fate is not Fate.STALE]
-        newer = [name for name in buried if standing.graves.get(name, version) <= version]
-        sqlite_ledger.put(file, "tombstones", {name: {"version": version, "at": now} for name in newer})
+        newer = [name for name in buried if standing.graves.get(name, versions[name]) <= versions[name]]
+        sqlite_ledger.put(file, "tombstones", {name: {"version": versions[name], "at": now} for name in newer})
     return [outcomes[name] for name in ids]
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from ibidem_engines import ledgers
 from ibidem_engines.bulk import CONFLICT, MISSING, Action, Done, run
-from ibidem_engines.engine import Fate, Outcome, Record
+from ibidem_engines.engine import Fate, Outcome, Record, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
 from ibidem_engines.source import Unfit, as_source, raised
@@ -79,7 +79,7 @@ def write(place: Place, records: Sequence[Record]) -> list[Outcome]:
     return [outcomes[at] for at in range(len(records))]
 
 
-def delete(place: Place, ids: Sequence[str], version: int) -> list[Outcome]:
+def delete(place: Place, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
     The tombstone stands before the document goes: a writer that comes between the two finds it afterwards.
@@ -88,14 +88,18 @@ def delete(place: Place, ids: Sequence[str], version: int) -> list[Outcome]:
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
         there = place.standing(left)
-        _bury(place, [id_ for id_ in left if _fate_of_deletion(there.get(id_), version) is not Fate.STALE], version)
-        doomed = [id_ for id_ in left if _fate_of_deletion(there.get(id_), version) is Fate.DELETED]
+        versions = {id_: _version_of_deletion(there.get(id_), version, beats=beats) for id_ in left}
+        fates = {id_: _fate_of_deletion(there.get(id_), versions[id_]) for id_ in left}
+        _bury(place, {id_: versions[id_] for id_ in left if fates[id_] is not Fate.STALE})
+        doomed = [id_ for id_ in left if fates[id_] is Fate.DELETED]
         done = place.run([Action("delete", place.index, id_, seen=there[id_].seen) for id_ in doomed])
         again = {id_ for id_, each in zip(doomed, done, strict=True) if each.status in (CONFLICT, MISSING)}
         for id_ in left:
             if id_ not in again:
                 before = there[id_].version if id_ in there else None
-                outcomes[id_] = Outcome(id_, _fate_of_deletion(there.get(id_), version), before=before)
+                stale = fates[id_] is Fate.STALE
+                why = f"version {version} is older than the one that stands there, {before}" if stale else ""
+                outcomes[id_] = Outcome(id_, fates[id_], before=before, field="version" if stale else "", why=why)
         left = sorted(again)
         if not left:
             return [outcomes[id_] for id_ in ids]
@@ -208,11 +212,17 @@ def _fate_of_deletion(there: Standing | None, version: int) -> Fate:
     return Fate.STALE if there.version is not None and there.version > version else Fate.DELETED
 
 
-def _bury(place: Place, ids: Sequence[str], version: int) -> None:
+def _version_of_deletion(there: Standing | None, version: int, *, beats: bool) -> int:
+    return next_version(version, there.version) if beats and there else version
+
+
+def _bury(place: Place, versions: Mapping[str, int]) -> None:
     """Set tombstones, except where a newer one stands."""
-    graves = place.graves(ids)
+    graves = place.graves(list(versions))
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    stones = {id_: {"version": version, "at": now} for id_ in ids if graves.get(id_, version) <= version}
+    stones = {
+        id_: {"version": version, "at": now} for id_, version in versions.items() if graves.get(id_, version) <= version
+    }
     ledgers.note(place.cluster, place.index, "tombstones", stones)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem_engines.engine import HIGHLIGHT, Engine, Fate, Found, Outcome, Ranking, Record, Search
+from ibidem_engines.engine import HIGHLIGHT, LARGEST_VERSION, Engine, Fate, Found, Outcome, Ranking, Record, Search
 from ibidem_engines.errors import Permanent
 from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Filter, Query, parse_query
@@ -213,6 +213,23 @@ class TestDelete:
         engine.refresh()
         assert matching(engine, "grain") == ["a"]
         assert list(engine.noted("tombstones")) == []
+
+    @pytest.mark.parametrize(
+        "version", [5, LARGEST_VERSION - 1, LARGEST_VERSION], ids=["newer", "but one", "last"]
+    )
+    def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make, version: int) -> None:
+        store(engine, record("a", version=version))
+        (outcome,) = engine.delete(["a"], 4, beats=True)
+        engine.refresh()
+        assert (outcome.fate, outcome.before) == (Fate.DELETED, version)
+        assert matching(engine, "grain") == []
+        assert [stone["version"] for _, stone in engine.noted("tombstones")] == [min(version + 1, LARGEST_VERSION)]
+        assert store(engine, record("a", version=version))[0].fate is Fate.STALE
+
+    def test_a_stale_deletion_says_which_version_stands_there(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", version=5))
+        (outcome,) = engine.delete(["a"], 4)
+        assert (outcome.field, outcome.why) == ("version", "version 4 is older than the one that stands there, 5")
 
     @pytest.mark.parametrize("there", [True, False], ids=["deleted", "deleted before it came"])
     def test_a_tombstone_keeps_older_and_equal_versions_out(self, engine: Engine, record: Make, there: bool) -> None:

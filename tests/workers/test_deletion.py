@@ -2,8 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 
-from ibidem_engines.engine import Engine, Fate
+import pytest
+
+from ibidem_engines.engine import LARGEST_VERSION, Engine, Fate
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.deletion import clear_tombstones, delete
 from ibidem_workers.records import records
@@ -26,6 +29,19 @@ def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
     write(engine, settings, 1)
     delete(engine, ["a"], version=5)
     assert (write(engine, settings, 5), write(engine, settings, 6)) == (Fate.STALE, Fate.INDEXED)
+
+
+def test_a_deletion_beats_whatever_version_stands_there(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, LARGEST_VERSION)
+    assert [one.fate for one in delete(engine, ["a"])] == [Fate.DELETED]
+    assert engine.info().documents == 0
+
+
+def test_a_stale_deletion_is_an_error_and_the_others_are_carried_out(engine: Engine, settings: Settings) -> None:
+    write(engine, settings, 7)
+    with pytest.raises(UsageError, match=r"1 of 2 documents are not deleted: 'a': version 5.*leave the version out"):
+        delete(engine, ["a", "b"], version=5)
+    assert [key for key, _ in engine.noted("tombstones")] == ["b"]
 
 
 def test_a_tombstone_is_taken_away_after_its_days(engine: Engine, settings: Settings) -> None:

@@ -21,7 +21,7 @@ Connect = Callable[[], Connection]
 
 @pytest.fixture(params=QUEUES)
 def connect(request: pytest.FixtureRequest, tmp_path: Path, queue: str) -> Iterator[Connect]:
-    common: dict[str, object] = {"lease": 60, "body_encoding": None}
+    common: dict[str, object] = {"lease": 60, "most": 1 << 20, "body_encoding": None}
     if request.param == "file":
         options = common | {"folder": str(tmp_path)}
         yield lambda: Connection("filesystem://", transport=file_queue.Transport, transport_options=options)

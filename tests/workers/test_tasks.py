@@ -1,5 +1,6 @@
 """What a worker does with a batch, and that every document is accounted for, whatever happens."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -218,3 +219,30 @@ def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, tmp_p
     )
     assert account is not None
     assert [one.id for one in account.duplicates] == ["c"]
+
+
+def test_a_version_far_in_the_future_is_refused_unless_a_setting_allows_it(worker: Worker) -> None:
+    a_year = 365 * 24 * 3600 * 10**6
+    for number, version in enumerate((time.time_ns() // 1_000 + a_year, (1 << 63) - 1)):
+        account = worker.take({"id": "a", "text": SPEECH, "version": version}, number=number)
+        assert account is not None
+        (refusal,) = account.refusals
+        assert (refusal.id, refusal.field) == ("a", "version")
+        assert "IBIDEM_MAX_VERSION" in refusal.why
+    worker.bench = replace(worker.bench, settings=worker.bench.settings.changed(max_version=(1 << 63) - 1))
+    assert counts(worker.take({"id": "a", "text": SPEECH, "version": (1 << 63) - 1}, number=9)) == (1, 0, 0, 0)
+
+
+def test_a_version_of_a_clock_that_is_somewhat_fast_is_taken(worker: Worker) -> None:
+    version = time.time_ns() // 1_000 + 3600 * 10**6
+    assert counts(worker.take({"id": "a", "text": SPEECH, "version": version})) == (1, 0, 0, 0)
+
+
+def test_what_cannot_be_noted_is_a_dead_letter_with_a_form_that_can(worker: Worker) -> None:
+    account = worker.take(
+        {"id": "bad", "text": 1 << 80}, {"id": "b\ud800", "text": "x"}, {"id": "good", "text": SPEECH}
+    )
+    assert counts(account) == (1, 0, 0, 2)
+    kept = {letter.refusal.id: letter.record for letter in dead.letters(worker.bench.engine)}
+    assert kept.keys() == {"bad", "b\\ud800"}
+    assert all("unwritable" in record for record in kept.values())

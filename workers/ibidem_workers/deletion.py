@@ -4,7 +4,8 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from ibidem_engines.engine import Engine, Outcome
+from ibidem_engines.engine import Engine, Fate, Outcome
+from ibidem_ingest.errors import UsageError
 
 
 def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombstone_days: int = 30) -> list[Outcome]:
@@ -13,13 +14,24 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
     Args:
         engine: Where they are.
         ids: Their ids.
-        version: The tombstones' version: a document of this version or an older one stays away. By default the time
-            in microseconds, as the submitter numbers documents without a version.
+        version: The tombstones' version: a document of this version or an older one stays away, and a newer one that
+            stands there stays. By default the time in microseconds, as the submitter numbers documents without a
+            version; where a newer version stands there, the one after that.
         tombstone_days: Older tombstones are taken away.
+
+    Raises:
+        UsageError: A newer version than the one named stands there; what else was named is deleted.
     """
-    outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version)
+    beats = version is None
+    outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, beats=beats)
     engine.refresh()
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
+    if stale := [outcome for outcome in outcomes if outcome.fate is Fate.STALE]:
+        first = stale[0]
+        raise UsageError(
+            f"{len(stale)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
+            "leave the version out, which deletes whatever stands there, or name a newer one",
+        )
     return outcomes
 
 

@@ -135,6 +135,13 @@ class Settings(BaseSettings):
         le=100,
         description="How often a batch may end its worker before its documents are tried one by one.",
     )
+    max_version: int = Field(
+        default=0,
+        ge=0,
+        lt=1 << 63,
+        description="Largest version that a document may bring; one with a larger version is refused, since nothing "
+        "newer could ever replace it. 0: tomorrow's time in microseconds, as documents without a version are numbered.",
+    )
     patience: int = Field(
         default=600,
         ge=1,

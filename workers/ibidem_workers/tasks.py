@@ -24,6 +24,9 @@ from ibidem_workers.settings import Settings
 from ibidem_workers.stages import Stages
 from ibidem_workers.writable import printable, writable
 
+A_DAY = 24 * 60 * 60 * 1_000_000
+"""In microseconds, as the submitter numbers documents: clocks differ, but not by that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bench:
@@ -152,7 +155,7 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
         return bench.engine.write(made)
 
     with stages("read"):
-        documents, refusals = _read(delivery, bench.settings.max_text)
+        documents, refusals = _read(delivery, bench.settings.max_text, largest_version(bench.settings.max_version))
     with stages("sign"), bench.limited():
         made = list(records(documents, bench.tables, bench.settings.distinct))
     with stages("write"):
@@ -180,14 +183,30 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
     )
 
 
-def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refusal]]:
+def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Document], list[Refusal]]:
     documents, refusals = [], []
     for record in delivery.batch.records:
         try:
-            documents.append(read_record(record, delivery.where, max_text))
+            document = read_record(record, delivery.where, max_text)
         except Refused as refused:
             refusals.append(refused.refusal)
+            continue
+        if document.version is not None and document.version > max_version:
+            why = f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
+            remedy = "write smaller ones, or allow it: IBIDEM_MAX_VERSION"
+            refusals.append(Refusal(delivery.where, document.id, "version", f"{why}; {remedy}"))
+        else:
+            documents.append(document)
     return documents, refusals
+
+
+def largest_version(setting: int) -> int:
+    """Return the largest version that a document may bring: that of the setting, else the time in a day.
+
+    >>> largest_version(7)
+    7
+    """
+    return setting or time.time_ns() // 1_000 + A_DAY
 
 
 def _duplicates(bench: Bench, indexed: Sequence[Written]) -> list[Duplicate]:

@@ -11,7 +11,7 @@ from ibidem.cli.marked import harmless
 from ibidem.cli.opened import opened_engine
 from ibidem.cli.options import Json, Yes
 from ibidem.reasons import counted
-from ibidem.takedown import with_identical_copies
+from ibidem.takedown import Takedown, with_identical_copies
 from ibidem_engines.engine import Engine, Fate, Stored
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.deletion import delete
@@ -29,7 +29,11 @@ def run(
     """Delete documents; an older version of them does not come back for as long as IBIDEM_TOMBSTONE_DAYS says."""
     settings = load()
     with opened_engine(settings) as engine:
-        wanted = with_identical_copies(engine, ids) if identical else list(dict.fromkeys(ids))
+        takedown = with_identical_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
+        wanted = takedown.ids
+        if takedown.others:
+            others = ", ".join(map(harmless, takedown.others[:SHOWN]))
+            messages().print(Text(f"of the same content hash, but with another text, so they stay: {others}"))
         if not yes:
             confirm(engine, wanted)
         outcomes = delete(engine, wanted, tombstone_days=settings.tombstone_days)
@@ -38,7 +42,7 @@ def run(
         print_json({"deleted": len(deleted), "ids": deleted})
     else:
         results().print(f"{counted(len(deleted), 'document')} deleted")
-    if missing := sorted(set(wanted) - set(deleted)):
+    if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is Fate.MISSING):
         messages().print(Text(f"not there: {', '.join(map(harmless, missing))}"))
 
 
