@@ -214,9 +214,7 @@ class TestDelete:
         assert matching(engine, "grain") == ["a"]
         assert list(engine.noted("tombstones")) == []
 
-    @pytest.mark.parametrize(
-        "version", [5, LARGEST_VERSION - 1, LARGEST_VERSION], ids=["newer", "but one", "last"]
-    )
+    @pytest.mark.parametrize("version", [5, LARGEST_VERSION - 1, LARGEST_VERSION], ids=["newer", "but one", "last"])
     def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make, version: int) -> None:
         store(engine, record("a", version=version))
         (outcome,) = engine.delete(["a"], 4, beats=True)
