@@ -4,8 +4,11 @@ from servers.plugin import (
     elasticsearch,
     opensearch,
     pytest_collection_finish,
+    pytest_configure,
+    pytest_runtest_teardown,
     pytest_sessionfinish,
     pytest_terminal_summary,
+    pytest_testnodedown,
     rabbitmq,
     redis,
 )
@@ -14,8 +17,11 @@ __all__ = [
     "elasticsearch",
     "opensearch",
     "pytest_collection_finish",
+    "pytest_configure",
+    "pytest_runtest_teardown",
     "pytest_sessionfinish",
     "pytest_terminal_summary",
+    "pytest_testnodedown",
     "rabbitmq",
     "redis",
 ]

@@ -6,13 +6,28 @@ when the first is asked for. Where one cannot start, its tests are listed as not
 """
 
 import os
+from typing import Any
 
 import pytest
 
+from servers.leftovers import Leftovers
 from servers.missing import Missing
 from servers.session import Servers
 
 SERVERS = pytest.StashKey[Servers]()
+LEFTOVERS = pytest.StashKey[Leftovers]()
+LEFT = pytest.StashKey[list[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[LEFT] = []
+    if not config.pluginmanager.hasplugin("dsession"):  # where other processes run the tests, each looks after its own
+        config.stash[LEFTOVERS] = Leftovers()
+
+
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    if leftovers := item.config.stash.get(LEFTOVERS, None):
+        leftovers.look(item.nodeid)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -21,14 +36,29 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    if servers := session.config.stash.get(SERVERS, None):
+    config = session.config
+    if servers := config.stash.get(SERVERS, None):
         servers.stop()
+    if leftovers := config.stash.get(LEFTOVERS, None):
+        config.stash[LEFT] += leftovers.end()
+    if hasattr(config, "workeroutput"):
+        config.workeroutput["left"] = config.stash[LEFT]
+    elif config.stash[LEFT]:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a process that ran tests has found."""
+    node.config.stash[LEFT] += getattr(node, "workeroutput", {}).get("left", [])
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     servers = config.stash.get(SERVERS, None)
     for name, why in sorted(servers.missing.items()) if servers else ():
         terminalreporter.write_line(f"not run: the tests that need {name}: {why}", yellow=True)
+    for each in config.stash[LEFT]:
+        terminalreporter.write_line(f"FAILED {each}", red=True)
 
 
 def address(request: pytest.FixtureRequest, name: str) -> str:
