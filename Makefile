@@ -6,6 +6,8 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
+SECONDS_OF_FUZZING ?= 60
+
 .PHONY: install demo test plugin quick check security docs figures soak faults clean
 
 install: $(VENV)/.installed
@@ -34,10 +36,11 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-# What is known to be dangerous in our code, and in the packages that are installed.
+# What is known to be dangerous in our code and in the packages that are installed, and requests that nobody meant.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
+	cd tests && ../$(BIN)/python -m gateway.smuggling --seconds $(SECONDS_OF_FUZZING)
 
 # A site in ./site; a warning is an error.
 docs: install

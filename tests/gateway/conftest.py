@@ -1,5 +1,6 @@
 """What the tests of the gateway stand on: a small index of leases, and the gateway before it."""
 
+import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
-from servers.indices import remove_indices
+from servers.indices import ask, remove_indices
 
 LEASE = (
     "The tenant shall pay the rent on the first day of each month, in advance and without demand. The landlord shall "
@@ -134,3 +135,17 @@ def gateway(leases: Leases) -> Iterator[str]:
     """The address of the gateway before the leases."""
     with running(leases.settings) as url:
         yield url
+
+
+WORD = "strictlyconfidential"
+"""What stands in the vault alone."""
+
+
+@pytest.fixture(scope="session")
+def vault(leases: Leases) -> Iterator[str]:
+    """An index beside the leases that is not open."""
+    name, address = f"vault-{secrets.token_hex(4)}", leases.settings.engine
+    document = {"text": WORD, "word": ["lease", "copy"], "id": "1"}
+    ask(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps(document))
+    yield name
+    remove_indices(address, name)

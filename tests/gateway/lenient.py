@@ -21,11 +21,11 @@ def reached(request: Request) -> set[str]:
     """Return every index that a request may make an engine read."""
     path, _, query = request.path.partition("?")
     parts = [unquote(part) for part in path.strip("/").split("/")]
-    names = set(parts[0].split(",")) if len(parts) > 1 else set()
+    names = set(parts[0].split(",")) if parts[0] and (not parts[0].startswith("_") or "," in parts[0]) else set()
     headers = {name.lower(): value for name, value in request.headers.items()}
-    body = unpacked(request.body) if headers.get("content-encoding") else request.body
+    body = unpacked(request.body) if headers.get("content-encoding", "identity") != "identity" else request.body
     for name, value in parameters(query):
-        if name in INDEXES | ELSEWHERE:
+        if name in INDEXES | {"scroll", "project_routing"}:
             names.add(value)
         if name == "source":
             names |= set(of_text(value))
@@ -46,7 +46,10 @@ def unpacked(body: bytes) -> bytes:
     found = b""
     while body:
         reader = zlib.decompressobj(47)
-        found += reader.decompress(body)
+        try:
+            found += reader.decompress(body)
+        except zlib.error:
+            return found + body
         body = reader.unused_data
     return found
 

@@ -1,22 +1,17 @@
 """What is sent on is what was checked: no request reaches an index that is not open, whatever it hides it in."""
 
 import json
-import secrets
 from collections.abc import Iterator
 
 import pytest
 
 from gateway.attacks import ANOTHER_PACKING, OPEN, Attack, attacks
-from gateway.conftest import Leases
+from gateway.conftest import WORD, Leases
 from gateway.lenient import reached
 from gateway.running import running
 from gateway.test_passing import ask
 from ibidem_workers.settings import Settings
 from servers.between import Answer, Between, Request, between
-from servers.indices import ask as ask_engine
-from servers.indices import remove_indices
-
-WORD = "strictlyconfidential"
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +46,6 @@ def test_nothing_that_reaches_the_engine_names_an_index_that_is_not_open(engine:
 def test_the_judge_sees_in_every_attack_what_it_is_after(what: str) -> None:
     attack = attacks()[what]
     assert what == ANOTHER_PACKING or reached(Request(attack.method, attack.path, attack.headers, attack.body)) - {OPEN}
-
-
-@pytest.fixture(scope="module")
-def vault(leases: Leases) -> Iterator[str]:
-    """An index beside the leases that is not open."""
-    name, address = f"vault-{secrets.token_hex(4)}", leases.settings.engine
-    document = {"text": WORD, "word": ["lease", "copy"], "id": "1"}
-    ask_engine(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps(document))
-    yield name
-    remove_indices(address, name)
 
 
 @pytest.mark.parametrize("what", attacks())

@@ -1,0 +1,418 @@
+"""Requests made up by a grammar of their own, each of which may hide the name of an index that is not open.
+
+    python -m gateway.smuggling [--seconds 60] [--seed N]    in the folder tests
+
+sends them for a while through the gateway to an engine that keeps what reaches it, and says what got through.
+"""
+
+import base64
+import gzip
+import json
+import sys
+import time
+import zlib
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from random import Random
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from gateway.attacks import OPEN, SECRET
+from gateway.lenient import reached, unpacked
+from gateway.running import running
+from ibidem_workers.settings import Settings
+from servers.between import Answer, Between, Request, between
+
+ACTIONS = (*("_search",) * 12, *("_msearch",) * 9, *("_count",) * 3, "_search/", "_SEARCH", "_search/scroll")
+TYPES = (
+    *("application/json",) * 4,
+    *("application/x-ndjson",) * 2,
+    *("application/vnd.elasticsearch+json; compatible-with=9", "application/json; charset=utf-16", "application/yaml"),
+    *("application/cbor", "application/smile", "text/plain", "application/x-www-form-urlencoded", ""),
+)
+METHODS = ("POST", "POST", "POST", "GET", "GET", "PUT", "DELETE", "HEAD")
+
+
+@dataclass(frozen=True)
+class Made:
+    """One request, as it goes over the line."""
+
+    method: str
+    path: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+@dataclass
+class Grammar:
+    """Makes requests.
+
+    Args:
+        random: Decides.
+        index: The index that is open.
+        secret: The one that is not.
+    """
+
+    random: Random
+    index: str = OPEN
+    secret: str = SECRET
+
+    def request(self) -> Made:
+        """Make a request."""
+        action = self.random.choice(ACTIONS)
+        several = "msearch" in action
+        body = self.lines() if several else self.text(self.body())
+        if self.one_in(5):
+            body = b""
+        kind = self.random.choice(TYPES if self.one_in(6) else TYPES[:1])
+        packing, body = self.packed(body)
+        headers = [("host", "127.0.0.1"), *([("content-type", kind)] if kind else []), *packing, *self.further()]
+        path = f"/{self.target()}/{action}" if not several or self.one_in(2) else f"/{action}"
+        return Made(
+            self.random.choice(METHODS if self.one_in(3) else METHODS[:4]), path + self.query(), tuple(headers), body
+        )
+
+    def one_in(self, many: int) -> bool:
+        """Say yes once in so many times."""
+        return self.random.randrange(many) == 0
+
+    def name(self) -> str:
+        """Name an index, or several, in one of the ways in which engines take them."""
+        index, secret = self.index, self.secret
+        odd = (
+            f"{index},{secret}",
+            "*",
+            "_all",
+            f"-{index}",
+            f"{secret[:3]}*",
+            f"*,-{index}",
+            f"<{secret}>",
+            "",
+            "shapes",
+        )
+        return self.random.choice((index, index, index, secret, secret, *odd, f"c:{secret}", f"{secret}::data", "5"))
+
+    def target(self) -> str:
+        """Write what a path names, some letters as numbers."""
+        name = self.name() if self.one_in(8) else self.index
+        written = quote(name, safe=",*<>:-") if self.one_in(2) else name.replace(" ", "")
+        if self.one_in(20):
+            written = f"%{ord(written[0]):02x}{written[1:]}" if written else "%2e"
+        before = self.random.choice(("./", "x/../", "%2f", "/", "a%2f")) if self.one_in(15) else ""
+        return before + (written or "%20")
+
+    def query(self) -> str:
+        """Write a query string, parted by either mark."""
+        chosen = [self.parameter() for _ in range(self.random.choice((0, 0, 0, 1, 1, 2)))]
+        text = ""
+        for at, (name, value) in enumerate(chosen):
+            mark = self.random.choice("&&&;") if at else "?"
+            spelled = "".join(f"%{ord(each):02X}" for each in name) if self.one_in(8) else name
+            text += f"{mark}{spelled}={quote(value) if not self.one_in(6) else quote(value, safe=';&=')}"
+        return text
+
+    def parameter(self) -> tuple[str, str]:
+        """Choose a parameter."""
+        body = self.text(self.body(), honest=True).decode()
+        hiding = f"a;source={quote(body)};source_content_type=application/json"
+        return self.random.choice(
+            (
+                *(
+                    ("q", "rent"),
+                    ("q", hiding),
+                    ("size", "1"),
+                    ("pretty", ""),
+                    ("typed_keys", "true"),
+                    ("routing", "a"),
+                ),
+                *(("source", body), ("source", body), ("source_content_type", "application/json"), ("scroll", "1m")),
+                *(("source_content_type", "application/yaml"), ("index", self.name()), ("indices", self.name())),
+                *(("dedupe", "off"), ("dedupe", "indent"), ("preference", self.secret), ("format", "yaml")),
+                *(("search_pipeline", "x"), ("project_routing", self.secret), ("filter_path", "took"), ("x", "y")),
+            )
+        )
+
+    def body(self) -> Any:
+        """Make a body of a search."""
+        parts = (
+            lambda: ("query", self.a_query(3)),
+            lambda: ("query", self.a_query(2)),
+            lambda: ("post_filter", self.a_query(2)),
+            lambda: ("aggs", {"a": self.aggregation(2)}),
+            lambda: ("aggregations", {"filter": self.aggregation(1)}),
+            lambda: ("sort", [{"a.b": {"nested": {"path": "a", "filter": self.a_query(1)}}}]),
+            lambda: ("highlight", {"fields": {"text": {"highlight_query": self.a_query(1)}}}),
+            lambda: ("rescore", {"query": {"rescore_query": self.a_query(1)}}),
+            lambda: (
+                "suggest",
+                {"a": {"text": "b", "phrase": {"field": "text", "collate": {"query": {"source": self.hidden()}}}}},
+            ),
+            lambda: ("indices_boost", [{self.name(): 2}]),
+            lambda: ("runtime_mappings", {"a": {"type": "lookup", "target_index": self.name(), "input_field": "b"}}),
+            lambda: ("pit", {"id": "abc"}),
+            lambda: ("knn", {"field": "v", "k": 1, "query_vector": [1], "filter": self.a_query(1)}),
+            lambda: ("retriever", {"standard": {"query": self.a_query(1)}}),
+            lambda: ("collapse", {"field": "a", "inner_hits": {"name": "b", "sort": []}}),
+            lambda: ("search_pipeline", {"request_processors": [{"filter_query": {"query": self.a_query(1)}}]}),
+            lambda: ("ext", {"a": {"index": self.secret, "id": "1"}}),
+            lambda: ("size", 1),
+            lambda: ("_source", [self.secret]),
+            lambda: ("index", self.name()),
+            lambda: ("dedupe", self.random.choice(("off", "indent"))),
+        )
+        return dict(self.random.choice(parts)() for _ in range(self.random.choice((0, 1, 1, 2))))
+
+    def a_query(self, depth: int) -> Any:
+        """Make a query, one in three of which names an index."""
+        if depth == 0 or self.one_in(3):
+            return self.naming() if self.one_in(3) else {"match_all": {}}
+        inner = self.a_query(depth - 1)
+        return self.random.choice(
+            (
+                {"bool": {self.random.choice(("must", "should", "filter", "must_not", "mustNot")): [inner]}},
+                {"constant_score": {"filter": inner}},
+                {"dis_max": {"queries": [inner, {"match_all": {}}]}},
+                {"function_score": {"query": {"match_all": {}}, "functions": [{"filter": inner, "weight": 2}]}},
+                {"function_score": {"query": inner, "script_score": {"script": "1"}}},
+                {"boosting": {"positive": inner, "negative": inner, "negative_boost": 0.5}},
+                {"nested": {"path": "a", "query": inner, "inner_hits": {"highlight": {"highlight_query": inner}}}},
+                {"script_score": {"query": inner, "script": {"source": "1"}}},
+                {"more_like_this": {"like": [{"_index": self.name(), "doc": {"text": "a"}}], "fields": ["text"]}},
+                {"wrapper": {"query": base64.b64encode(json.dumps(inner).encode()).decode()}},
+                {"template": inner},
+                {"hybrid": {"queries": [inner]}},
+                {"pinned": {"organic": inner, "docs": [{"_index": self.name(), "_id": "1"}]}},
+                {"span_multi": {"match": inner}},
+                {"knn": {"v": {"vector": [1], "k": 1, "filter": inner}}},
+                {"match_all": {}, "bool": {"must": inner}},
+                {"match": {"text": {"query": "a", "wrapper": {"query": "e30="}}}},
+                {"neverheardof": inner},
+            )
+        )
+
+    def naming(self) -> Any:
+        """Make a query that names an index."""
+        name = self.name()
+        return self.random.choice(
+            (
+                {"terms": {"id": {"index": name, "id": "1", "path": "word"}}},
+                {"terms": {"_id": {"index": name, "id": "1", "path": "word", "routing": "a"}, "boost": 2}},
+                {"terms": {"id": {"index": name, "path": "word", "query": {"match_all": {}}}}},
+                {"terms": {"id": {"index": [name], "id": "1", "path": "word"}}},
+                {"geo_shape": {"place": {"indexed_shape": {"index": name, "id": "1"}}}},
+                {"shape": {"place": {"indexed_shape": {"id": "1"}}}},
+                {"more_like_this": {"like": [{"_index": name, "_id": "1"}], "min_term_freq": 1, "min_doc_freq": 1}},
+                {"more_like_this": {"like": "a", "unlike": {"_index": name, "_id": "1"}, "fields": ["text"]}},
+                {"percolate": {"field": "q", "index": name, "id": "1"}},
+                {"term": {"_index": name}},
+            )
+        )
+
+    def aggregation(self, depth: int) -> Any:
+        """Make an aggregation."""
+        inner: Any = {"aggs": {"b": self.aggregation(depth - 1)}} if depth and self.one_in(2) else {}
+        query = self.a_query(1)
+        return self.random.choice(
+            (
+                {"filter": query, **inner},
+                {"filters": {"filters": {"terms": query}}, **inner},
+                {"filters": {"filters": [query]}, **inner},
+                {"adjacency_matrix": {"filters": {"a": query}}},
+                {"significant_terms": {"field": "a", "background_filter": query}},
+                {"top_hits": {"highlight": {"highlight_query": query}}},
+                {"terms": {"field": "a"}, **inner},
+            )
+        )
+
+    def hidden(self) -> str:
+        """Write a query as a text."""
+        return json.dumps(self.naming())
+
+    def text(self, value: Any, *, honest: bool = False) -> bytes:
+        """Write JSON, sometimes in a way that two readers read differently."""
+        text = json.dumps(value)
+        if honest or not self.one_in(5):
+            return text.encode()
+        query = json.dumps({"query": self.naming()})
+        escaped = text.replace("index", "\\u0069ndex").replace(
+            self.secret, f"\\u{ord(self.secret[0]):04x}{self.secret[1:]}"
+        )
+        odd = (
+            f"{text[:-1]}{',' if value else ''}{query[1:]}".encode(),
+            escaped.encode(),
+            f"{text}{query}".encode(),
+            f"{text}\n{query}".encode(),
+            f"/* {text} */ {query}".encode(),
+            f"{text[:-1]}}} // {query}".encode(),
+            query.replace('"', "'").encode(),
+            text.encode("utf-16"),
+            query.encode("utf-16-le"),
+            b"\xef\xbb\xbf" + text.encode(),
+            b"\0" + query.encode(),
+            f"  \r\n{text}\t ".encode(),
+            f"---\n{query}".encode(),
+            b":)\n\x00" + query.encode(),
+        )
+        return self.random.choice(odd)
+
+    def lines(self) -> bytes:
+        """Write several searches."""
+        written = b""
+        for _ in range(self.random.choice((1, 1, 2, 3))):
+            head: dict[str, Any] = {}
+            for _ in range(self.random.choice((0, 1, 1, 2))):
+                name = self.random.choice(
+                    ("index", "index", "indices", "indice", "INDEX", "_index", "type", "preference")
+                )
+                named: Any = self.name() if self.one_in(5) else self.index
+                head[name] = [named, self.index] if self.one_in(5) else named
+            parts = [self.text(head, honest=not self.one_in(6)), self.text(self.body(), honest=not self.one_in(6))]
+            if self.one_in(6):
+                parts.insert(self.random.choice((0, 0, 1, 2)), b"")
+            if self.one_in(10):
+                parts.pop()
+            written += b"".join(
+                part + self.random.choice((b"\n",) * 6 + (b"\r\n", b"\r", b"\n\n", b"\x1e")) for part in parts
+            )
+        return written[:-1] if self.one_in(15) else written
+
+    def packed(self, body: bytes) -> tuple[list[tuple[str, str]], bytes]:
+        """Pack a body, honestly or not."""
+        if not self.one_in(4):
+            return [], body
+        other = self.lines()
+        squeezer = zlib.compressobj(wbits=-15)
+        return self.random.choice(
+            (
+                ([("content-encoding", "gzip")], gzip.compress(body)),
+                ([("content-encoding", "GZIP ")], gzip.compress(body)),
+                ([("content-encoding", "gzip")], gzip.compress(body) + gzip.compress(other)),
+                ([("content-encoding", "gzip")], gzip.compress(b"") + gzip.compress(other)),
+                ([("content-encoding", "gzip")], gzip.compress(body) + other),
+                ([("content-encoding", "gzip")], body),
+                ([("content-encoding", "gzip"), ("content-encoding", "identity")], gzip.compress(body)),
+                ([("content-encoding", "identity"), ("content-encoding", "gzip")], gzip.compress(other)),
+                ([("content-encoding", "x-gzip")], gzip.compress(body)),
+                ([("content-encoding", "gzip, gzip")], gzip.compress(gzip.compress(body))),
+                ([("content-encoding", "deflate")], zlib.compress(body)),
+                ([("content-encoding", "deflate")], squeezer.compress(body) + squeezer.flush()),
+                ([("content-encoding", "identity")], body),
+                ([("content-encoding", "")], gzip.compress(body)),
+            )
+        )
+
+    def further(self) -> list[tuple[str, str]]:
+        """Add headers that some readers believe."""
+        if not self.one_in(8):
+            return []
+        return [
+            self.random.choice(
+                (
+                    *(("x-http-method-override", "DELETE"), ("x-original-url", f"/{self.secret}/_search")),
+                    *(("x-rewrite-url", f"/{self.secret}/_search"), ("content-type", "application/yaml")),
+                    *(("accept", "application/yaml"), ("x-opaque-id", self.secret), ("host", "127.0.0.1")),
+                )
+            )
+        ]
+
+
+@dataclass
+class Outcome:
+    """What came of requests.
+
+    Args:
+        statuses: How often each was answered.
+        reaching: How many requests reached the engine.
+        found: Those that reached another index, or ended the gateway in a fault.
+    """
+
+    statuses: Counter[int] = field(default_factory=Counter)
+    reaching: int = 0
+    found: list[tuple[Made, object]] = field(default_factory=list)
+
+
+def send(url: str, made: Made) -> tuple[int, bytes]:
+    """Send a request as it is; 0 stands for no answer."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    try:
+        connection.putrequest(made.method, made.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in made.headers:
+            connection.putheader(name, value)
+        connection.putheader("content-length", str(len(made.body)))
+        connection.endheaders(made.body)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    except (HTTPException, OSError):
+        return 0, b""
+    finally:
+        connection.close()
+
+
+@contextmanager
+def recorded() -> Iterator[tuple[str, Between]]:
+    """The gateway before an engine that keeps what reaches it."""
+
+    def plan(request: Request) -> Answer:
+        if "_msearch" in request.path:
+            return Answer(200, {"took": 1, "responses": [told] * (request.body.count(b"\n") // 2)})
+        return Answer(200, told if "_search" in request.path else {})
+
+    told = {"took": 1, "_shards": {"total": 1, "successful": 1}, "hits": {"total": {"value": 0}, "hits": []}}
+    with (
+        between(plan=plan) as engine,
+        running(Settings(engine=engine.address("opensearch"), index=OPEN)) as url,
+    ):
+        yield url, engine
+
+
+def fuzz(url: str, engine: Between, grammar: Grammar, outcome: Outcome) -> None:
+    """Send one request, and look at what reached the engine."""
+    made = grammar.request()
+    engine.asked.clear()
+    status, told = send(url, made)
+    outcome.statuses[status] += 1
+    outcome.reaching += bool(engine.asked)
+    names = {name for each in engine.asked for name in reached(each)} - {
+        grammar.index,
+        f"{grammar.index}-ibidem-overrides",
+    }
+    if names:
+        outcome.found.append((made, sorted(names)))
+    elif status == 500 and b"dedupe" not in unquote(made.path).encode() + made.body + unpacked(made.body):
+        outcome.found.append((made, told))
+
+
+def judged(made: Made) -> set[str]:
+    """Return what a request would reach that nobody looks at."""
+    return reached(Request(made.method, made.path, dict(made.headers), made.body))
+
+
+def main() -> int:
+    """Send requests for a while."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
+    asked = parser.parse_args()
+    grammar = Grammar(Random(asked.seed))  # noqa: S311 - nothing is kept secret by it
+    outcome, end = Outcome(), time.monotonic() + asked.seconds
+    with recorded() as (url, engine):
+        while time.monotonic() < end:
+            fuzz(url, engine, grammar, outcome)
+    total = sum(outcome.statuses.values())
+    statuses = ", ".join(f"{count} of {status}" for status, count in sorted(outcome.statuses.items()))
+    sys.stdout.write(
+        f"requests: {total} of seed {asked.seed}, {outcome.reaching} reached the engine, "
+        f"{len(outcome.found)} where they should not ({statuses})\n"
+    )
+    for made, names in outcome.found[:10]:
+        sys.stdout.write(f"{names}: {made}\n")
+    return 1 if outcome.found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Made-up requests reach no index that is not open."""
+
+import json
+from random import Random
+
+from gateway.attacks import OPEN, SECRET, attacks
+from gateway.conftest import Leases
+from gateway.smuggling import Grammar, Made, Outcome, fuzz, judged, recorded, send
+from servers.indices import ask
+
+ON_A_STAND_IN, ON_AN_ENGINE = 400, 200
+
+
+def grammar(index: str = OPEN, secret: str = SECRET) -> Grammar:
+    return Grammar(Random(12), index, secret)  # noqa: S311 - nothing is kept secret by it
+
+
+def test_nothing_that_reaches_the_engine_names_another_index() -> None:
+    made, outcome = grammar(), Outcome()
+    with recorded() as (url, engine):
+        for _ in range(ON_A_STAND_IN):
+            fuzz(url, engine, made, outcome)
+    assert not outcome.found
+    assert outcome.reaching > ON_A_STAND_IN / 20
+
+
+def test_a_good_part_of_what_is_made_up_would_reach_another_index_if_nobody_looked() -> None:
+    made = grammar()
+    aimed = [bool(judged(made.request()) - {OPEN, ""}) for _ in range(ON_A_STAND_IN)]
+    assert sum(aimed) > ON_A_STAND_IN / 3
+
+
+def reads(leases: Leases, index: str) -> tuple[int, int]:
+    """Return how often an engine searched an index and fetched a document of it by id."""
+    told = ask(leases.settings.engine, "GET", f"/{index}/_stats/search,get")["_all"]["total"]
+    return told["search"]["query_total"], told["get"]["total"]
+
+
+def test_neither_engine_ever_reads_the_other_index_by_its_own_count(leases: Leases, gateway: str, vault: str) -> None:
+    before = reads(leases, vault)
+    for each in attacks(leases.index, vault).values():
+        send(gateway, Made(each.method, each.path, (("host", "127.0.0.1"), *each.headers.items()), each.body))
+    made = grammar(leases.index, vault)
+    statuses = {send(gateway, made.request())[0] for _ in range(ON_AN_ENGINE)}
+    assert reads(leases, vault) == before
+    assert 200 in statuses
+
+
+def test_an_engine_counts_what_is_read_of_an_index(leases: Leases, vault: str) -> None:
+    before = reads(leases, vault)
+    body = {"query": {"terms": {"_id": {"index": vault, "id": "1", "path": "word"}}}}
+    ask(leases.settings.engine, "POST", f"/{leases.index}/_search", json.dumps(body))
+    ask(leases.settings.engine, "POST", f"/{vault}/_search", "{}")
+    after = reads(leases, vault)
+    assert all(later > earlier for earlier, later in zip(before, after, strict=True))
