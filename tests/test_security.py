@@ -34,6 +34,26 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+def promises() -> list[list[str]]:
+    """Return the rows of the table of promises."""
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    table = page.partition("## What is promised")[2].partition("\n## ")[0]
+    rows = [line.strip("|").split("|") for line in table.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in rows[1:]]
+
+
+@pytest.mark.parametrize("row", promises(), ids=lambda row: row[0][:40])
+def test_every_promise_names_its_tests(row: list[str]) -> None:
+    _, _, held_by = row
+    assert re.search(r"`tests/[^`]+`", held_by)
+
+
+def test_what_is_not_promised_is_written_down_too() -> None:
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    assert len(promises()) >= 7
+    assert page.count("\n- ", page.index("## What is not promised")) >= 5
+
+
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_room_opens_what_could_run_code(room: str) -> None:
     for path in (ROOT / room).rglob("*.py"):
