@@ -8,6 +8,7 @@ from ibidem_engines import cursor as cursors
 from ibidem_engines import dsl, layout, ledgers, terms, writing
 from ibidem_engines.address import Address
 from ibidem_engines.ailments import of_cluster
+from ibidem_engines.cluster_groups import ClusterGroups
 from ibidem_engines.cluster_holding import ClusterHolding
 from ibidem_engines.dialect import Dialect
 from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
@@ -171,6 +172,10 @@ class ClusterEngine:
     def holding(self) -> ClusterHolding:
         """See `Engine.holding`."""
         return ClusterHolding(self._cluster, self._dialect, self.index, self.fields, self._kind)
+
+    def groups(self) -> ClusterGroups:
+        """See `WithGroups.groups`."""
+        return ClusterGroups(self._cluster, self.index, self._readable())
 
     def close(self) -> None:
         """See `Engine.close`."""

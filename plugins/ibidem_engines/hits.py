@@ -26,7 +26,7 @@ def in_order(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _hit(hit: Mapping[str, Any]) -> Hit:
-    packed = _binary(hit, PACKED)
+    packed = read_binary(hit, PACKED)
     name = hit.get("_id") or (id_of(packed) if packed else "")
     return Hit(
         hit["_index"],
@@ -40,11 +40,11 @@ def _hit(hit: Mapping[str, Any]) -> Hit:
 
 def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
     """Read the long signatures of an answer's hits, by index and id."""
-    found = {(hit["_index"], hit["_id"]): _binary(hit, LONG) for hit in answer["hits"]["hits"]}
+    found = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in answer["hits"]["hits"]}
     return {name: value for name, value in found.items() if value}
 
 
-def _binary(hit: Mapping[str, Any], field: str) -> bytes | None:
+def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
     """Decode a binary value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs.
 
     One that is no base64 counts as missing, so its document as unsigned.

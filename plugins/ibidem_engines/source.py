@@ -104,7 +104,8 @@ def raised(record: Record, layout: str) -> bytes:
 
     It builds the document anew from its `_source`, so what is not kept there is sent again.
     """
-    return orjson.dumps({"doc": {OURS: {"version": record.version} | _keys(record, layout) | _long(record)}})
+    ours = {"version": record.version} | keys_of(record.packed, record.long, layout) | _long(record)
+    return orjson.dumps({"doc": {OURS: ours}})
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
@@ -191,7 +192,8 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
         ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
         ours["length"] = record.signatures.length
         ours["content"] = record.signatures.content
-        ours |= _long(record) | _keys(record, layout) | (_hashes(record) if layout == "full" else {})
+        ours |= _long(record) | keys_of(record.packed, record.long, layout)
+        ours |= _hashes(record) if layout == "full" else {}
         if (pages := len(document.pages)) > 1 or layout == "full":
             ours["pages"] = pages
     return ours
@@ -203,20 +205,26 @@ def _long(record: Record) -> dict[str, object]:
 
 def _hashes(record: Record) -> dict[str, object]:
     """Name each hash; one that is no evidence gets a value of its own, since a missing key would join all such."""
-    found = _clues(record)
+    found = _clues(record.packed, record.long)
     return {name: found.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
 
 
-def _keys(record: Record, layout: str) -> dict[str, object]:
-    """List the values under which a document is looked up and that have no field of their own."""
+def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
+    """List the values under which a document is looked up and that have no field of their own.
+
+    Args:
+        packed: Its packed signatures.
+        long: Its long ones.
+        layout: `full` or `lean`.
+    """
     own = {"content", *(name for name, _ in COLLAPSIBLE if layout == "full")}
-    values = [value for name, values in _clues(record).items() if name not in own for value in values]
+    values = [value for name, values in _clues(packed, long).items() if name not in own for value in values]
     return {"keys": values} if values else {}
 
 
-def _clues(record: Record) -> dict[Clue, list[str]]:
-    packed = unpack(record.packed) if record.packed else None
-    return {} if packed is None else clues(packed) | long_clues(LongSignatures.decode(record.long))
+def _clues(packed: bytes, long: bytes) -> dict[Clue, list[str]]:
+    unpacked = unpack(packed) if packed else None
+    return {} if unpacked is None else clues(unpacked) | long_clues(LongSignatures.decode(long))
 
 
 def _days(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ra
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite_file import LONGEST, SqliteFile
 from ibidem_engines.sqlite_find import Finder
+from ibidem_engines.sqlite_groups import SqliteGroups
 from ibidem_engines.sqlite_holding import SqliteHolding
 
 
@@ -77,6 +78,10 @@ class SqliteEngine:
     def holding(self) -> SqliteHolding:
         """Give what the index holds already."""
         return SqliteHolding(self._file)
+
+    def groups(self) -> SqliteGroups:
+        """Give the groups of the index."""
+        return SqliteGroups(self._file)
 
     def close(self) -> None:
         """Close the file; another call opens it again."""

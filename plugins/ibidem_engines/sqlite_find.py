@@ -24,6 +24,9 @@ VALUES = 37
 """Marks of one document: 33 bands, content hash, two fingerprints, profile."""
 
 _CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
+_LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
+    and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
+    order by rowid limit ?"""
 _COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
 _MARKS = 'select marks from "ibidem.{index}.documents" where place > ? order by place'
 _OWN = 'select id, place from "ibidem.{index}.documents" where id in (select value from json_each(?))'
@@ -70,13 +73,13 @@ class Finder:
         self._newest = 0
         self._asked = 0
 
-    def find(self, searches: Sequence[Search], query: Query | None) -> list[Found]:
-        """Look up values; see `Engine.find`."""
+    def find(self, searches: Sequence[Search], query: Query | None, leads_upto: int | None = None) -> list[Found]:
+        """Look up values; see `Engine.find`, and `StoredGroups.find` for the leads up to a place."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches)
             own = self._own_places({searches[each.at].own for each in questions})
-            look_up = _LookUp(self._file, None if query is None else matching(self._file, query))
+            look_up = _LookUp(self._file, None if query is None else matching(self._file, query), leads_upto)
             for each in questions:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
@@ -132,11 +135,13 @@ class _LookUp:
     Args:
         file: Where the index is.
         allowed: Places of the documents to be looked among; None for all.
+        leads_upto: Up to which place leads are looked for, and nothing else; None for all documents.
     """
 
-    def __init__(self, file: SqliteFile, allowed: set[int] | None) -> None:
+    def __init__(self, file: SqliteFile, allowed: set[int] | None, leads_upto: int | None = None) -> None:
         self._file = file
         self._allowed = allowed
+        self._leads_upto = leads_upto
         self._known: dict[tuple[str, int], list[int]] = {}
 
     def answer(self, answer: _Answer, question: _Question, search: Search, own: int) -> None:
@@ -168,7 +173,11 @@ class _LookUp:
         """Read the places of documents that carry a value, ascending."""
         key = value, most
         if key not in self._known:
-            rows = self._file.run(_CARRIERS, (f'"{word(value)}"', most))
+            quoted = f'"{word(value)}"'
+            if self._leads_upto is None:
+                rows = self._file.run(_CARRIERS, (quoted, most))
+            else:
+                rows = self._file.run(_LEADING, (quoted, self._leads_upto, most))
             self._known[key] = [place for (place,) in rows]
         return self._known[key]
 

@@ -1,0 +1,184 @@
+"""Stored groups in a cluster: two fields of each document, written by partial updates onto the state that was read."""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from ibidem_engines import dsl
+from ibidem_engines.bulk import Action, run
+from ibidem_engines.cluster_leads import LeadLookUp
+from ibidem_engines.dsl import PACKED, Clause
+from ibidem_engines.engine import Hit
+from ibidem_engines.exchange import answer_to
+from ibidem_engines.fields import OURS
+from ibidem_engines.hits import read_binary
+from ibidem_engines.holding import Marks, Name, Part, Stretch
+from ibidem_engines.layout import Layout
+from ibidem_engines.longvalues import long_values
+from ibidem_engines.numbered import newest, primaries
+from ibidem_engines.source import keys_of
+from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
+from ibidem_engines.target import Target
+from ibidem_engines.wire import Cluster
+from ibidem_engines.writing import order_of
+from ibidem_ingest.signatures.packed import LONG as IS_LONG
+
+GROUP, LEAD = "ibidem.group", "ibidem.lead"
+SLICE = 1_000
+PRECISION = 40_000
+"""Groups up to which a cluster counts them exactly; it takes no more."""
+
+UNSIGNED: Clause = {
+    "bool": {
+        "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
+        "minimum_should_match": 1,
+    }
+}
+LEADS: Clause = {"term": {LEAD: True}}
+FOLLOWERS: Clause = {"term": {LEAD: False}}
+
+
+class ClusterGroups:
+    """The groups of an index, or of the indexes behind an alias; see `StoredGroups`.
+
+    Args:
+        cluster: The cluster.
+        index: The name.
+        known: What the index was made for.
+    """
+
+    def __init__(self, cluster: Cluster, index: str, known: Layout) -> None:
+        self.index = index
+        self._cluster = cluster
+        self._known = known
+        self._parts = [Part(each, shard) for each, shards in known.shards_of.items() for shard in range(shards)]
+
+    def parts(self) -> list[Part]:
+        """See `StoredGroups.parts`."""
+        return self._parts
+
+    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+        """See `StoredGroups.newest`."""
+        return newest(self._cluster, self._parts, since)
+
+    def deletions(self) -> int:
+        """See `StoredGroups.deletions`."""
+        return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self._parts).values())
+
+    def leads(self, stretch: Stretch, size: int) -> list[Grouped]:
+        """See `StoredGroups.leads`."""
+        numbers = {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
+        body = _read([LEADS, numbers], size)
+        target = Target(stretch.part.index, params={"preference": f"_shards:{stretch.part.shard}"})
+        return self._documents(target, body)
+
+    def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
+        """See `StoredGroups.carriers`; of several shards those written up to the highest of their numbers."""
+        among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": max(upto.values())}}}]
+        return self._cluster.hold(LeadLookUp(Target(self.index), self._known, among).carriers(wanted))
+
+    def members(
+        self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
+    ) -> Iterator[list[Grouped]]:
+        """See `StoredGroups.members`."""
+        conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
+        if lead is not None:
+            conditions.append(LEADS if lead else FOLLOWERS)
+        body = _read(conditions, SLICE)
+        body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}, {"ibidem.id": "asc"}]
+        if without:
+            body["query"]["bool"]["must_not"] = [dsl.by_id(without)]
+        while True:
+            hits = self._search(Target(self.index), body)["hits"]["hits"]
+            if not hits:
+                return
+            yield [_document(hit) for hit in hits]
+            body["search_after"] = hits[-1]["sort"]
+
+    def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
+        """See `StoredGroups.read`."""
+        found: list[Grouped] = []
+        for at in range(0, len(ids), SLICE):
+            some = list(ids[at : at + SLICE])
+            found += self._documents(Target(self.index), _read([dsl.by_name(some)["query"]], len(some)))
+        return found
+
+    def assign(self, changes: Sequence[Assignment]) -> list[bool]:
+        """See `StoredGroups.assign`."""
+        with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
+        long = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
+        actions = [self._action(each, long.get(_place(each), b"")) for each in changes]
+        return [not done.reason and done.status < 300 for done in run(self._cluster, actions)]
+
+    def counts(self) -> GroupCounts:
+        """See `StoredGroups.counts`."""
+        aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
+        answer = self._search(Target(self.index), {"size": 0, "track_total_hits": True, "aggs": aggs})
+        told = answer["aggregations"]
+        total = int(answer["hits"]["total"]["value"])
+        return GroupCounts(total, told["leads"]["doc_count"], told["unsigned"]["doc_count"])
+
+    def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
+        """See `StoredGroups.sizes`."""
+        pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
+        while True:
+            body = {"size": 0, "query": FOLLOWERS, "aggs": {"groups": {"composite": pages}}}
+            told = self._search(Target(self.index), body)["aggregations"]["groups"]
+            if not told["buckets"]:
+                return
+            yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in told["buckets"]}
+            pages["after"] = told["after_key"]
+
+    def _action(self, change: Assignment, long: bytes) -> Action:
+        """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
+        document, kind = change.document, "full" if "full" in self._known.kinds else "lean"
+        ours: dict[str, object] = {"group": change.group, "lead": change.lead}
+        if document.packed:
+            ours |= {"packed": base64.b64encode(document.packed).decode()} | keys_of(document.packed, long, kind)
+        if long:
+            ours["long"] = base64.b64encode(long).decode()
+        body = orjson.dumps({"doc": {OURS: ours}})
+        name = document.name
+        return Action("update", name.index, name.id, body, document.state, name.routing)
+
+    def _documents(self, target: Target, body: Clause) -> list[Grouped]:
+        return [_document(hit) for hit in self._search(target, body)["hits"]["hits"]]
+
+    def _search(self, target: Target, body: Clause) -> Any:
+        return self._cluster.hold(answer_to(target.search(body)))
+
+
+def _read(conditions: Sequence[Clause], size: int) -> Clause:
+    """Ask for documents with their groups, in the order of writing."""
+    return {
+        "query": {"bool": {"filter": list(conditions)}},
+        "sort": [{"_seq_no": "asc"}],
+        "size": size,
+        "_source": False,
+        "docvalue_fields": [PACKED, GROUP, LEAD],
+        "seq_no_primary_term": True,
+        "track_total_hits": False,
+    }
+
+
+def _document(hit: Mapping[str, Any]) -> Grouped:
+    fields = hit.get("fields", {})
+    name = Name(hit["_index"], hit["_id"], order_of(hit["_seq_no"]), hit.get("_routing", ""))
+    return Grouped(
+        name,
+        read_binary(hit, PACKED) or b"",
+        str(fields.get(GROUP, [""])[0]),
+        bool(fields.get(LEAD, [True])[0]),
+        (hit["_seq_no"], hit["_primary_term"]),
+    )
+
+
+def _place(change: Assignment) -> tuple[str, str]:
+    return change.document.name.index, change.document.name.id
+
+
+def _is_long(packed: bytes) -> bool:
+    """Tell whether a document has long signatures, by the flags of its packed value."""
+    return len(packed) > 1 and bool(packed[1] & IS_LONG)

@@ -1,0 +1,124 @@
+"""Stored groups in SQLite: two columns beside each document."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ibidem_engines.engine import Hit, Search
+from ibidem_engines.holding import Marks, Name, Part, Stretch
+from ibidem_engines.sqlite_file import Row, SqliteFile
+from ibidem_engines.sqlite_find import Finder
+from ibidem_engines.sqlite_ledger import as_json
+from ibidem_engines.sqlite_move import move
+from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
+
+_LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
+    where place > ? and place <= ? and lead order by place limit ?"""
+_OF_GROUPS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
+    where "group" in (select value from json_each(?)) and place > ?
+    and id not in (select value from json_each(?)) and lead between ? and ? order by place limit ?"""
+_BY_ID = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
+    where id in (select value from json_each(?)) order by place"""
+_JOIN = 'update "ibidem.{index}.documents" set "group" = ?, lead = ? where id = ? and place = ?'
+_COUNTS = 'select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from "ibidem.{index}.documents"'
+_LAST = """select value from "ibidem.{index}.state" where name = 'place'"""
+_COUNT = 'select count(*) from "ibidem.{index}.documents"'
+_SIZES = """select "group", count(*) from "ibidem.{index}.documents"
+    where not lead and "group" > ? group by "group" order by "group" limit ?"""
+SLICE = 1_000
+MOST = 10_000
+"""Leads that are read for one class of values of one document."""
+
+
+class SqliteGroups:
+    """The groups of an index in SQLite; see `StoredGroups`.
+
+    Args:
+        file: The database file with the index.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self.index = file.index
+        self._file = file
+        self._finder = Finder(file)
+
+    def parts(self) -> list[Part]:
+        """See `StoredGroups.parts`."""
+        return [Part(self.index)]
+
+    def newest(self, since: Marks | None = None) -> dict[Part, int]:  # noqa: ARG002 - a look costs nothing
+        """See `StoredGroups.newest`; the place that was given out last, whether or not its document is still there."""
+        with self._file.reading():
+            (last,) = self._file.run(_LAST).fetchone()
+        return {Part(self.index): int(last)}
+
+    def deletions(self) -> int:
+        """See `StoredGroups.deletions`: places that were given up, by deletion or by writing a document again."""
+        with self._file.reading():
+            (last,), (count,) = self._file.run(_LAST).fetchone(), self._file.run(_COUNT).fetchone()
+        return int(last) - int(count)
+
+    def leads(self, stretch: Stretch, size: int) -> list[Grouped]:
+        """See `StoredGroups.leads`."""
+        return self._rows(_LEADS, (stretch.after, stretch.upto, size))
+
+    def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
+        """See `StoredGroups.carriers`."""
+        searches = [_search(each) for each in wanted]
+        found = self._finder.find(searches, None, leads_upto=upto[Part(self.index)])
+        return list({hit.id: hit for each in found for hit in each.hits}.values())
+
+    def members(
+        self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
+    ) -> Iterator[list[Grouped]]:
+        """See `StoredGroups.members`."""
+        after, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
+        while some := self._rows(_OF_GROUPS, (as_json(list(groups)), after, as_json(list(without)), *flags, SLICE)):
+            yield some
+            after = some[-1].name.order
+
+    def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
+        """See `StoredGroups.read`."""
+        return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]),))
+
+    def assign(self, changes: Sequence[Assignment]) -> list[bool]:
+        """See `StoredGroups.assign`; a document that is made a lead moves to a new place."""
+        with self._file.writing():
+            return [self._assigned(each) for each in changes]
+
+    def _assigned(self, change: Assignment) -> bool:
+        name = change.document.name
+        done = self._file.run(_JOIN, (change.group, int(change.lead), name.id, name.order)).rowcount > 0
+        if done and change.lead:
+            move(self._file, name.order)
+        return done
+
+    def counts(self) -> GroupCounts:
+        """See `StoredGroups.counts`."""
+        with self._file.reading():
+            return GroupCounts(*self._file.run(_COUNTS).fetchone())
+
+    def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
+        """See `StoredGroups.sizes`."""
+        after = ""
+        while True:
+            with self._file.reading():
+                rows = self._file.run(_SIZES, (after, size)).fetchall()
+            if not rows:
+                return
+            yield dict(rows)
+            after = rows[-1][0]
+
+    def _rows(self, statement: str, values: Row) -> list[Grouped]:
+        with self._file.reading():
+            rows = self._file.run(statement, values).fetchall()
+        return [
+            Grouped(Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0))
+            for name, place, packed, group, lead in rows
+        ]
+
+
+def _search(wanted: Wanted) -> Search:
+    """Ask for what is wanted for one document; the lengths of what is found are left to who asks."""
+    values = dict(wanted.values)
+    if wanted.rare:
+        values["rare"] = wanted.rare
+    return Search(values, {"rare": wanted.least}, limit=MOST)

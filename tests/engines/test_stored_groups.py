@@ -1,0 +1,232 @@
+"""What every engine promises of stored groups: each sentence of the protocol, over every engine."""
+
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from engines.test_contract import LONG, book, store, values_of
+from ibidem_engines.engine import Engine, Hit, Record, Search
+from ibidem_engines.holding import Stretch
+from ibidem_engines.query import parse_query
+from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, Wanted
+from ibidem_ingest.groupname import group_name
+from ibidem_ingest.signatures.clues import Clue
+
+Make = Callable[..., Record]
+
+
+@pytest.fixture
+def groups(engine: Engine) -> StoredGroups:
+    return engine.groups()  # type: ignore[attr-defined, no-any-return]
+
+
+def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[Grouped]:
+    upto = groups.newest()
+    return [each for part in groups.parts() for each in groups.leads(Stretch(part, after, upto[part]), size)]
+
+
+def named(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
+    groups.newest()
+    return groups.read([(engine.index, name) for name in ids])
+
+
+def names(hits: Sequence[Hit]) -> list[str]:
+    return sorted(hit.id for hit in hits)
+
+
+def join(groups: StoredGroups, follower: Grouped, lead: Grouped) -> bool:
+    (done,) = groups.assign([Assignment(follower, lead.group, lead=False)])
+    groups.newest()
+    return done
+
+
+class TestLeads:
+    def test_a_document_is_written_as_the_lead_of_a_group_of_its_own(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("b"), record("a"))
+        found = leads(groups)
+        assert [(each.name.id, each.group, each.lead) for each in found] == [
+            ("b", group_name("b"), True),
+            ("a", group_name("a"), True),
+        ]
+        assert [each.packed for each in found] == [record("b").packed, record("a").packed]
+
+    def test_they_come_in_the_order_of_writing_as_many_as_asked(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, *(record(name) for name in "dbac"))
+        first = leads(groups, size=3)
+        assert [each.name.id for each in first] == ["d", "b", "a"]
+        assert [each.name.id for each in leads(groups, first[-1].name.order)] == ["c"]
+
+    def test_one_that_joined_another_is_not_among_them(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("a"), record("b"))
+        a, b = leads(groups)
+        assert join(groups, b, a)
+        assert [each.name.id for each in leads(groups)] == ["a"]
+
+    def test_one_that_joined_and_is_written_again_leads_a_group_of_its_own_again(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("a"), record("b"))
+        a, b = leads(groups)
+        join(groups, b, a)
+        store(engine, record("b", "something else", version=2))
+        assert [(each.name.id, each.group) for each in leads(groups)] == [
+            ("a", group_name("a")),
+            ("b", group_name("b")),
+        ]
+
+
+class TestCarriers:
+    def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+        store(engine, record("a"), record("b"))
+        a, b = leads(groups)
+        wanted = [Wanted({"content": values_of(record("a"))["content"]})]
+        assert names(groups.carriers(wanted, groups.newest())) == ["a", "b"]
+        join(groups, b, a)
+        assert names(groups.carriers(wanted, groups.newest())) == ["a"]
+
+    def test_only_what_was_written_up_to_a_number_is_found(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        first, _ = store(engine, record("a"), record("b"))
+        (part,) = groups.parts()
+        found = groups.carriers([Wanted({"content": values_of(record("a"))["content"]})], {part: first.order})
+        assert names(found) == ["a"]
+        assert [(hit.order, hit.packed) for hit in found] == [(first.order, record("a").packed)]
+
+    def test_what_several_carry_is_found_once_for_all_of_them(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("a", LONG), record("b", f"{LONG} more"), record("c", "something else"))
+        wanted = [
+            Wanted({"bands": values_of(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
+        ]
+        assert names(groups.carriers(wanted, groups.newest())) == ["a", "b"]
+
+    def test_rare_terms_find_those_that_carry_enough_of_them(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("a", LONG), record("b", "something else"))
+        rare = values_of(record("a", LONG))["rare"]
+        others = [f"{at:08x}" for at in range(20)]
+        upto = groups.newest()
+        assert names(groups.carriers([Wanted({}, [*rare[:5], *others], 5, 70, 90)], upto)) == ["a"]
+        assert names(groups.carriers([Wanted({}, [*rare[:4], *others], 5, 70, 90)], upto)) == []
+
+    @pytest.mark.parametrize("clue", ["bands", "fingerprint", "content"])
+    def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(
+        self, engine: Engine, groups: StoredGroups, record: Make, clue: Clue
+    ) -> None:
+        store(engine, record("a", LONG), record("b", LONG))
+        a, b = leads(groups)
+        join(groups, b, a)
+        (b,) = named(groups, engine, "b")
+        groups.assign([Assignment(b, "another", lead=True)])
+        wanted = [Wanted({clue: values_of(record("a", LONG))[clue]})]
+        assert names(groups.carriers(wanted, groups.newest())) == ["a", "b"]
+
+
+class TestAssign:
+    def test_a_document_keeps_all_else(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+        (outcome, _) = store(engine, record("b", book(1, 2), title="Pages"), record("a", book(1, 2)))
+        b, a = leads(groups)
+        before = engine.fetch([(engine.index, "b")])
+        long = engine.long_signatures([(engine.index, "b")])
+        assert join(groups, b, a)
+        engine.refresh()
+        assert engine.fetch([(engine.index, "b")]) == before
+        assert engine.long_signatures([(engine.index, "b")]) == long != {}
+        assert [hit.id for hit in engine.window(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
+        values = values_of(record("b", book(1, 2)))
+        for clue in values:
+            (found,) = engine.find([Search({clue: values[clue]})])
+            assert {"a", "b"} <= {hit.id for hit in found.hits}, clue
+        assert outcome.order
+
+    def test_a_document_that_was_written_since_is_left_as_it_is(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("a"), record("b"))
+        a, b = leads(groups)
+        store(engine, record("b", "something else", version=2))
+        assert not join(groups, b, a)
+        assert [(each.name.id, each.lead) for each in named(groups, engine, "b")] == [("b", True)]
+
+    def test_a_document_that_is_gone_stays_so(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+        store(engine, record("a"), record("b"))
+        a, b = leads(groups)
+        engine.delete(["b"], 2)
+        assert not join(groups, b, a)
+        assert named(groups, engine, "b") == []
+
+    def test_who_is_made_a_lead_comes_again_as_if_written_now(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, record("a"), record("b"), record("c", "something else"))
+        a, b, c = leads(groups)
+        join(groups, b, a)
+        (b,) = named(groups, engine, "b")
+        assert groups.assign([Assignment(b, "kept", lead=True)]) == [True]
+        assert [(each.name.id, each.group) for each in leads(groups, c.name.order)] == [("b", "kept")]
+        assert engine.fetch([(engine.index, "b")])[0].document == record("b").document
+
+    def test_the_version_of_a_document_stays(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+        store(engine, record("a", version=3), record("b", version=7))
+        a, b = leads(groups)
+        join(groups, b, a)
+        (again,) = store(engine, record("b", version=7))
+        assert (again.fate, again.before) == ("unchanged", 7)
+        assert [each.lead for each in named(groups, engine, "b")] == [False]
+
+
+class TestMembers:
+    def test_they_come_in_the_order_of_writing_with_or_without_their_lead(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, *(record(name) for name in "cab"), record("d", "something else"))
+        c, a, b, _ = leads(groups)
+        groups.assign([Assignment(each, c.group, lead=False) for each in (a, b)])
+        groups.newest()
+
+        def ids(**how: object) -> list[str]:
+            return [each.name.id for some in groups.members([c.group], **how) for each in some]  # type: ignore[arg-type]
+
+        assert ids() == ["c", "a", "b"]
+        assert ids(lead=False) == ["a", "b"]
+        assert ids(lead=True) == ["c"]
+        assert ids(without=["c", "b"]) == ["a"]
+
+    def test_more_than_a_slice_are_gone_through(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+        store(engine, *(record(f"{at:04}") for at in range(1_001)))
+        found = leads(groups, size=2_000)
+        groups.assign([Assignment(each, found[0].group, lead=False) for each in found[1:]])
+        groups.newest()
+        slices = list(groups.members([found[0].group]))
+        assert [len(each) for each in slices] == [1_000, 1]
+        assert [each.name.id for some in slices for each in some] == [f"{at:04}" for at in range(1_001)]
+
+
+class TestCounts:
+    def test_groups_of_two_and_more_are_gone_through_and_all_are_counted(
+        self, engine: Engine, groups: StoredGroups, record: Make
+    ) -> None:
+        store(engine, *(record(name) for name in "abcde"), record("nothing", ""))
+        a, b, c, d, *_ = leads(groups)
+        groups.assign([Assignment(b, a.group, lead=False), Assignment(c, a.group, lead=False)])
+        groups.assign([Assignment(d, "gone", lead=False)])
+        groups.newest()
+        assert sorted(pair for some in groups.sizes(1) for pair in some.items()) == sorted([(a.group, 2), ("gone", 1)])
+        counts = groups.counts()
+        assert (counts.documents, counts.groups, counts.unsigned) == (6, 3, 1)
+
+
+def test_the_number_of_deletions_grows_with_each(engine: Engine, groups: StoredGroups, record: Make) -> None:
+    store(engine, record("a"), record("b"))
+    before = groups.deletions()
+    engine.delete(["a"], 2)
+    assert groups.deletions() > before

@@ -1,0 +1,133 @@
+"""Which lead each document of a portion joins: the same as in one plain pass over all documents."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedupe.made import Made, few, packed, signatures, value, windows, with_slots
+from ibidem_engines.stored_groups import Wanted
+from ibidem_ingest.decision import Policy
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_workers.groups.lookup import content_of, values_of
+from ibidem_workers.groups.overrides import Override, Overrides, none_said
+from ibidem_workers.groups.pairs import possible
+from ibidem_workers.groups.portion import Row, Rules, grouped
+
+Groups = dict[str, str]
+
+
+def rows_of(window: Made) -> list[Row]:
+    every = [Row(("news", f"{at:04}"), at, value or b"") for at, value in enumerate(window.values, 1)]
+    return [row for row in every if row.packed is not None and row.packed.length]
+
+
+def plain(rows: Sequence[Row], rules: Rules) -> Groups:
+    """Take row after row, and compare it with every lead before it."""
+    leads: list[Row] = []
+    found: Groups = {}
+    for row in rows:
+        join = rules.first(row, leads)
+        if join is None:
+            leads.append(row)
+        found[row.name[1]] = join.lead.name[1] if join else row.name[1]
+    return found
+
+
+def in_portions(rows: Sequence[Row], rules: Rules, size: int, words: Overrides | None = None) -> Groups:
+    """Settle portion after portion; look-ups find what an engine would find, and what readers declared the same."""
+    found: Groups = {}
+    leads: list[Row] = []
+    said = words or none_said()
+
+    def find(some: Sequence[Row], *, copies: bool) -> list[Row]:
+        return [lead for lead in leads if any(carries(lead, row, rules, said, copies=copies) for row in some)]
+
+    for at in range(0, len(rows), size):
+        portion = rows[at : at + size]
+        joins = {join.row.name[1]: join.lead.name[1] for join in grouped(portion, find, rules)}
+        found |= {row.name[1]: joins.get(row.name[1], row.name[1]) for row in portion}
+        leads += [row for row in portion if row.name[1] not in joins]
+    return found
+
+
+def carries(lead: Row, row: Row, rules: Rules, said: Overrides, *, copies: bool) -> bool:
+    """Tell whether a lead is found for a row."""
+    held, asked = lead.packed, row.packed
+    assert held
+    assert asked
+    if copies:
+        return content_of(held) == content_of(asked)
+    values, wanted = values_of(held, rules.policy), values_of(asked, rules.policy)
+    same = any(set(values.values.get(clue, ())) & set(some) for clue, some in wanted.values.items())
+    rare = len(set(values.rare) & set(wanted.rare)) >= wanted.least > 0
+    alike = rare and wanted.shortest <= held.length <= wanted.longest
+    return same or alike or content_of(held) == content_of(asked) or lead.name in said.partners(row)
+
+
+POLICIES = (Policy(), Policy(window_days=30), Policy("identical"))
+
+
+@few
+@given(windows, st.integers(1, 20), st.sampled_from(POLICIES))
+def test_portions_of_any_size_give_what_one_pass_over_all_gives(window: Made, size: int, policy: Policy) -> None:
+    rows, rules = rows_of(window), Rules(policy, none_said().judge(policy))
+    assert in_portions(rows, rules, size) == plain(rows, rules)
+
+
+@few
+@given(windows, st.integers(1, 20), st.randoms(use_true_random=False))
+def test_what_readers_said_is_followed_in_portions_of_any_size(window: Made, size: int, rng: random.Random) -> None:
+    rows = rows_of(window)
+    pairs = [rng.sample(rows, 2) for _ in range(6)] if len(rows) > 1 else []
+    words = none_said(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
+    rules = Rules(Policy(), words.judge(Policy()), words.names)
+    assert in_portions(rows, rules, size, words) == plain(rows, rules)
+
+
+@few
+@given(windows, st.sampled_from(POLICIES))
+def test_no_pair_that_the_decision_passes_is_left_out(window: Made, policy: Policy) -> None:
+    rows = rows_of(window)
+    columns = PackedColumns.of([row.value for row in rows])
+    found = possible(columns, columns, policy)
+    judge = none_said().judge(policy)
+    passed = [{at for at, other in enumerate(rows) if judge(row, other)} for row in rows]
+    assert [right <= set(some) for right, some in zip(passed, found, strict=True)] == [True] * len(rows)
+
+
+@few
+@given(windows)
+def test_who_joins_was_compared_with_its_lead_itself(window: Made) -> None:
+    rows, policy = rows_of(window), Policy()
+    joins = grouped(rows, nothing, Rules(policy, none_said().judge(policy)))
+    leads = {join.lead.name for join in joins}
+    for join in joins:
+        assert none_said().judge(policy)(join.row, join.lead) == join.level != ""
+    assert leads.isdisjoint(join.row.name for join in joins)
+
+
+def nothing(rows: Sequence[Row], *, copies: bool) -> Sequence[Row]:
+    return ()
+
+
+def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
+    first = replace(signatures(1), terms=(), full=False, fingerprint="", fingerprint_binned="", profile="")
+    middle = replace(with_slots(first, 60), content=f"ch2:{1:032x}")
+    last = replace(first, content=f"ch2:{2:032x}", slots=(*(slot ^ 1 for slot in first.slots[:60]), *middle.slots[60:]))
+    rows = [
+        Row(("news", name), at, value(each, name))
+        for at, (name, each) in enumerate(zip("abc", (first, middle, last), strict=True))
+    ]
+    rules = Rules(Policy(), none_said().judge(Policy()))
+    assert not rules.judge(rows[0], rows[2])
+    assert in_portions(rows, rules, 1) == in_portions(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
+
+
+def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> None:
+    one = packed(signatures(1))
+    assert set(values_of(one, Policy()).values) == {"bands", "fingerprint"}
+    assert (values_of(one, Policy()).shortest, values_of(one, Policy()).longest) == (190, 210)
+    assert values_of(one, Policy("identical")) == Wanted({})

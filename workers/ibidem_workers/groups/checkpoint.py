@@ -1,0 +1,114 @@
+"""How far groups are settled: one record beside the index, so that any process goes on where another stopped."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.holding import Marks, Part
+from ibidem_engines.noted import as_noted
+from ibidem_ingest.decision import Contained, Fingerprint, Policy, Slots, Terms
+
+KEY = "groups/checkpoint"
+
+
+@dataclass(slots=True)
+class Pending:
+    """A portion that was about to be written when the checkpoint was noted.
+
+    Args:
+        part: The part that it belongs to.
+        after: Number of the last write before it.
+        upto: Number of its last write.
+        joined: How many of its documents join a lead, by level.
+    """
+
+    part: str
+    after: int
+    upto: int
+    joined: dict[str, int]
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """How far groups are settled.
+
+    Args:
+        done: For each part the number of the last write that is settled.
+        seen: For each part up to which number writes were looked at last.
+        joined: How many documents have joined a lead so far, by level.
+        pending: The portion in hand; None between two.
+        deletions: What the engine counted when groups without a lead were last looked for.
+        overrides: A hash of each reader's word that groups follow, by its key.
+        policy: The figures that groups are settled by.
+    """
+
+    done: dict[str, int] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    joined: dict[str, int] = field(default_factory=dict)
+    pending: Pending | None = None
+    deletions: int = 0
+    overrides: dict[str, str] = field(default_factory=dict)
+    policy: dict[str, object] = field(default_factory=lambda: as_record(Policy()))
+
+    def after(self, part: Part) -> int:
+        """Return the number of the last settled write of a part."""
+        return self.done.get(str(part), 0)
+
+    def in_hand(self, part: Part) -> Pending | None:
+        """Return the portion that a process which ended had in hand next; None when there is none."""
+        pending = self.pending
+        return pending if pending and (pending.part, pending.after) == (str(part), self.after(part)) else None
+
+    def plan(self, part: Part, upto: int, joining: Mapping[str, int]) -> None:
+        """Take a portion in hand; what a process that ended counted of it counts again instead."""
+        if self.in_hand(part) is None:
+            self.pending = Pending(str(part), self.after(part), upto, dict(joining))
+
+    def settle(self, part: Part, upto: int) -> None:
+        """Take the portion in hand, if there is one, as settled, and all writes of a part up to a number."""
+        if (pending := self.in_hand(part)) is not None:
+            self.joined = dict(Counter(self.joined) + Counter(pending.joined))
+            self.pending = None
+        self.done[str(part)] = upto
+
+    @classmethod
+    def read(cls, engine: Engine) -> "Checkpoint":
+        """Read what is noted beside an index; one at the beginning when there is nothing."""
+        found = dict(engine.noted("runs", KEY)).get(KEY)
+        return cls() if found is None else as_noted(cls, found)
+
+    def note(self, engine: Engine) -> None:
+        """Keep it."""
+        engine.note("runs", {KEY: asdict(self)})
+
+
+def by_part(marks: Marks) -> dict[str, int]:
+    """Write the numbers of parts as they are noted."""
+    return {str(part): number for part, number in marks.items()}
+
+
+def parsed(marks: Mapping[str, int]) -> dict[Part, int]:
+    """Read the numbers of parts."""
+    return {Part.parse(part): number for part, number in marks.items()}
+
+
+def as_record(policy: Policy) -> dict[str, object]:
+    """Write a policy as it is noted."""
+    return asdict(policy)
+
+
+def policy_of(record: Mapping[str, object]) -> Policy:
+    """Read a policy; figures that are not in the record are the default ones.
+
+    >>> policy_of(as_record(Policy(window_days=42))) == Policy(window_days=42)
+    True
+    """
+    parts = {"slots": Slots, "terms": Terms, "fingerprint": Fingerprint, "contained": Contained}
+    known = set(Policy.__slots__)
+    values = {
+        name: parts[name](**value) if name in parts and isinstance(value, dict) else value
+        for name, value in record.items()
+        if name in known
+    }
+    return Policy(**values)  # type: ignore[arg-type]

@@ -1,0 +1,172 @@
+"""Following what is written to an index, and settling its groups: portion after portion, in the order of writing.
+
+Any number of processes may follow the same index. Each settles a portion against leads that no longer change, so all
+of them write the same, and a write onto another state than the one that was read is not done.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import orjson
+from xxhash import xxh3_64_hexdigest
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.holding import Part, Stretch
+from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
+from ibidem_workers.groups.checkpoint import Checkpoint, by_part, policy_of
+from ibidem_workers.groups.overrides import Overrides
+from ibidem_workers.groups.portion import Name
+from ibidem_workers.groups.settle import Settler, renamed
+
+SIZE = 1_000
+"""Documents in a portion."""
+
+REFRESH = 20
+"""Portions after which searches are brought up to date."""
+
+Seen = Callable[[int], None]
+"""Called with the number of documents that were looked at."""
+
+
+def store_of(engine: Engine) -> StoredGroups:
+    """Give the groups of an engine's index."""
+    return cast("WithGroups", engine).groups()
+
+
+@dataclass(slots=True)
+class Follower:
+    """Settles the groups of one index.
+
+    Args:
+        engine: The index; its ledger keeps the checkpoint.
+        seen: Called with the progress.
+        size: Documents in a portion.
+        stop: Tells whether to stop before the next portion.
+    """
+
+    engine: Engine
+    seen: Seen = lambda _: None
+    size: int = SIZE
+    stop: Callable[[], bool] = lambda: False
+
+    def catch_up(self) -> Checkpoint:
+        """Settle all that is there; returns once nothing is new, or it is stopped."""
+        while self.step() and not self.stop():
+            pass
+        return Checkpoint.read(self.engine)
+
+    def step(self) -> bool:
+        """Settle what is new since the last time; returns whether there was anything."""
+        checkpoint = Checkpoint.read(self.engine)  # before searches see what is new: all up to it is then seen joined
+        store = store_of(self.engine)
+        overrides = Overrides.of(self.engine)
+        changed = self._changed(store, checkpoint)
+        upto = store.newest()
+        if not changed and by_part(upto) == checkpoint.seen:
+            return False
+        if any(checkpoint.after(part) > number for part, number in upto.items()):
+            checkpoint.done = {}  # another index was made under this name
+        settler = Settler(store, policy_of(checkpoint.policy), overrides)
+        for part in upto:
+            self._through(settler, checkpoint, part, upto[part])
+        if all(checkpoint.after(part) >= number for part, number in upto.items()):
+            checkpoint.seen = by_part(upto)
+        checkpoint.note(self.engine)
+        return True
+
+    def _through(self, settler: Settler, checkpoint: Checkpoint, part: Part, upto: int) -> None:
+        """Settle one part up to a number."""
+        portions = 0
+        while not self.stop() and ((pending := checkpoint.in_hand(part)) or checkpoint.after(part) < upto):
+            stretch = Stretch(part, checkpoint.after(part), pending.upto if pending else upto)
+            portion = settler.store.leads(stretch, self.size)
+            last = portion[-1].name.order if len(portion) == self.size and not pending else stretch.upto
+            if portion:
+                self._settle(settler, checkpoint, part, portion, last)
+            checkpoint.settle(part, last)
+            self.seen(len(portion))
+            portions += 1
+            if portions % REFRESH == 0:
+                checkpoint.note(self.engine)
+                settler.refresh()
+
+    def _settle(
+        self, settler: Settler, checkpoint: Checkpoint, part: Part, portion: Sequence[Grouped], last: int
+    ) -> None:
+        """Settle a portion; the checkpoint is noted before anything is written."""
+
+        def plan(joining: Counter[str]) -> None:
+            checkpoint.plan(part, last, joining)
+            checkpoint.note(self.engine)
+
+        settler.settle(portion, {each: checkpoint.after(each) for each in settler.store.parts()}, plan)
+
+    def _changed(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
+        """See to what no write tells: deletions, and what readers said."""
+        changed = False
+        deletions = store.deletions()
+        if deletions != checkpoint.deletions:
+            inherit(store)
+            checkpoint.deletions, changed = deletions, True
+        said = {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in self.engine.noted("overrides")}
+        if said != checkpoint.overrides:
+            keys = {key for key, _ in said.items() ^ checkpoint.overrides.items()}
+            revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
+            checkpoint.overrides, changed = said, True
+        return changed
+
+
+def inherit(store: StoredGroups) -> None:
+    """Give each group whose lead is gone a new one: the first of those that are left, under the same name.
+
+    Who duplicates the new lead is decided when whoever groups comes to it.
+    """
+    store.newest()
+    for sizes in store.sizes():
+        led = {each.group for some in store.members(list(sizes), lead=True) for each in some}
+        heirs = [heir for group in sizes if group not in led for heir in first(store, group)]
+        if heirs:
+            store.assign([Assignment(each, each.group, lead=True) for each in heirs])
+
+
+def first(store: StoredGroups, group: str) -> Iterator[Grouped]:
+    """Yield the first document of a group, if there is one."""
+    for some in store.members([group]):
+        yield some[0]
+        return
+
+
+def revisit(store: StoredGroups, names: list[Name]) -> None:
+    """Let documents be looked at again: one that follows a lead parts from it first."""
+    store.newest()
+    found = store.read(sorted(set(names)))
+    changes = [Assignment(each, each.group, lead=True) if each.lead else renamed(each) for each in found]
+    if changes:
+        store.assign(changes)
+
+
+def regroup(engine: Engine, *, everything: bool = False, seen: Seen = lambda _: None, size: int = SIZE) -> Checkpoint:
+    """Settle all groups again: leads that are duplicates of each other are joined, followers are compared once more.
+
+    Args:
+        engine: The index.
+        everything: Whether to begin anew, with each document in a group of its own.
+        seen: Called with the progress.
+        size: Documents in a portion.
+    """
+    store = store_of(engine)
+    store.newest()
+    if everything:
+        for sizes in store.sizes():
+            for some in store.members(list(sizes), lead=False):
+                store.assign([renamed(each) for each in some])
+    else:
+        inherit(store)
+    checkpoint = Checkpoint.read(engine)
+    checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
+    if everything:
+        checkpoint.joined = {}
+    checkpoint.note(engine)
+    return Follower(engine, seen, size).catch_up()

@@ -1,0 +1,130 @@
+"""Which pairs of documents may be near duplicates: those that share what the decision needs, and look alike.
+
+No pair is left out that the decision would pass; of those that are let through it refuses a few.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.decision import Policy, Terms, least_shared
+from ibidem_ingest.signatures.minhash import BAND_ROWS
+from ibidem_ingest.signatures.packed import FULL, WEAK
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.signature import BANDS, RAREST
+from ibidem_workers.groups.lookup import LEAST_RARE
+
+Keys = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+Pairs = tuple[Rows, Rows]
+
+AT_ONCE = 2_000_000
+"""Shared keys that are spread out at once: bounds the memory."""
+
+
+def possible(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[list[int]]:
+    """Name for each row of `a` the rows of `b` that may be its duplicates, ascending.
+
+    Args:
+        a: Some documents.
+        b: Others, or the same.
+        policy: The decision.
+    """
+    found: list[set[int]] = [set() for _ in range(len(a))]
+    for rows, others in _every(a, b, policy):
+        for row, other in zip(rows.tolist(), others.tolist(), strict=True):
+            found[row].add(other)
+    return [sorted(each) for each in found]
+
+
+def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs]:
+    yield from sharing(_content(a), _content(b))
+    if policy.level == "identical":
+        return
+    if policy.fingerprint is not None:
+        yield from sharing(_fingerprint(a), _fingerprint(b))
+    if policy.profile is not None:
+        yield from sharing(a.profile[:, None], b.profile[:, None])
+    if policy.slots is not None:
+        for rows, others in sharing(_bands(a), _bands(b)):
+            equal = (a.slots[rows] == b.slots[others]).view(np.uint8).sum(axis=1, dtype=np.uint8)
+            kept = equal >= policy.slots.equal
+            yield rows[kept], others[kept]
+    if policy.terms is not None:
+        for rows, others in sharing(_rare(a), _rare(b), LEAST_RARE):
+            yield _sharing_terms(a, b, rows, others, policy.terms)
+
+
+def sharing(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
+    """Yield the pairs of rows that share so many keys, each pair once; a key of zero is none.
+
+    Args:
+        a: (n, k) keys of some rows.
+        b: (m, l) keys of others.
+        least: How many keys a pair has to share.
+
+    >>> one, other = np.array([[1, 2], [3, 0]], np.uint64), np.array([[2, 1], [0, 5]], np.uint64)
+    >>> [(rows.tolist(), others.tolist()) for rows, others in sharing(one, other)]
+    [([0], [0])]
+    """
+    owners = np.repeat(np.arange(len(b)), b.shape[1])
+    order = np.argsort(b, axis=None, kind="stable")
+    keys, owners = b.ravel()[order], owners[order]
+    start, end = np.searchsorted(keys, a, "left"), np.searchsorted(keys, a, "right")
+    times = np.where(a != 0, end - start, 0)
+    budget = np.cumsum(times.sum(axis=1)) // AT_ONCE
+    for part in np.unique(budget).tolist():
+        rows = np.flatnonzero(budget == part)
+        held = np.repeat(rows, times.shape[1]) * len(b)
+        pairs, shared = np.unique(_spread(held, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True)
+        yield np.divmod(pairs[shared >= least], max(1, len(b)))
+
+
+def _spread(first: Rows, start: Rows, times: Rows, owners: Rows) -> Rows:
+    """Add to each of some numbers the owners of a stretch, one after the other.
+
+    >>> _spread(np.array([10, 20]), np.array([0, 1]), np.array([2, 1]), np.array([3, 4])).tolist()
+    [13, 14, 24]
+    """
+    ends = np.cumsum(times)
+    step = np.arange(int(times.sum())) - np.repeat(ends - times - start, times)
+    return np.repeat(first, times) + owners[step]
+
+
+def _sharing_terms(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows, rule: Terms) -> Pairs:
+    """Keep the pairs whose sets share enough terms at lengths alike enough."""
+    lengths = a.length[rows], b.length[others]
+    kept = np.minimum(*lengths) / np.maximum(np.maximum(*lengths), 1) >= rule.lengths
+    kept &= a.idf[rows] == b.idf[others]
+    rows, others = rows[kept], others[kept]
+    both = np.sort(np.concatenate((a.terms[rows], b.terms[others]), axis=1), axis=1)
+    shared = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] < 1 << 24)).sum(axis=1)
+    sizes = np.minimum(a.term_count[rows], b.term_count[others]).astype(int)
+    needed = np.array([least_shared(rule.share, size) for size in range(61)])[sizes]
+    enough = shared >= needed
+    return rows[enough], others[enough]
+
+
+def _content(columns: PackedColumns) -> Keys:
+    """Mix both halves of a content hash into one key; equal ones stay equal."""
+    keys: Keys = columns.content[:, 0] ^ (columns.content[:, 1] * np.uint64(0x9E3779B97F4A7C15))
+    return keys[:, None]
+
+
+def _fingerprint(columns: PackedColumns) -> Keys:
+    return np.where(columns.flags & WEAK, 0, columns.fingerprint).astype(np.uint64)[:, None]
+
+
+def _bands(columns: PackedColumns) -> Keys:
+    """Write each band with its number as one key."""
+    slots = columns.slots[:, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
+    number = np.arange(1, BANDS + 1, dtype=np.uint64) << np.uint64(48)
+    keys = slots[..., 0] << np.uint64(32) | slots[..., 1] << np.uint64(16) | slots[..., 2] | number
+    return np.where(columns.slot_count[:, None] > 0, keys, 0).astype(np.uint64)
+
+
+def _rare(columns: PackedColumns) -> Keys:
+    """Number the rarest terms of full sets from one."""
+    terms = columns.terms[:, :RAREST].astype(np.uint64) + np.uint64(1)
+    return np.where((columns.flags & FULL)[:, None] > 0, terms, 0).astype(np.uint64)
