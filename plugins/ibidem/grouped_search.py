@@ -15,7 +15,7 @@ from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.present import Json, as_shown, plain
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.scope import check_scope
-from ibidem.dedupe.source import Asked
+from ibidem.dedupe.source import Asked, Portion
 from ibidem.dedupe.window import Window
 from ibidem.recorded import recorded
 from ibidem.suggestion import did_you_mean
@@ -129,6 +129,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     tables: Collection[str] = (),
     order: Order = "relevance",
     all_copies: bool = False,
+    portion: Portion | None = None,
 ) -> Examined:
     """Search as `search` does, and give the window besides.
 
@@ -142,6 +143,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
         tables: Names of the current idf tables.
         order: By date, the best hits of one window are ordered, and no others are looked at.
         all_copies: Whether to read every copy of a text, where very many match, and not to count them.
+        portion: Some duplicates of one of the page's groups, instead of the page.
 
     Raises:
         UsageError: As in `search`.
@@ -153,7 +155,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     words = recorded(engine) if overrides is None and request.mode != "off" else overrides
     source = EngineSource(engine, query, list(words or ()), cursors.read(query, request), order)
     deepest = DEEPEST if order == "relevance" else request.window
-    asked = Asked(request, page, size, tables, deepest, may_leave_out=not all_copies)
+    asked = Asked(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
     ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else in_groups(source, asked)
     missed = not ranking.total and query.native is None
     told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}

@@ -78,12 +78,12 @@ def test_a_collapsed_lead_says_how_many_duplicates_are_hidden() -> None:
 
 
 def test_a_group_of_which_some_duplicates_are_shown_says_how_many_more_there_are() -> None:
-    assert "    + 1 more duplicate" in printed(response(hit("a", size=3), duplicate("b")))
+    assert "    + 1 more duplicate, shown with --max-per-group" in printed(response(hit("a", size=3), duplicate("b")))
 
 
 def test_copies_that_were_only_counted_are_told_below_their_lead() -> None:
     lines = printed(response(hit("a", size=3, only_counted=8500), duplicate("b")))
-    at = lines.index("    + 1 more duplicate")
+    at = lines.index("    + 1 more duplicate, shown with --max-per-group")
     assert lines[at + 1] == "    + 8,500 further copies matched and counted, not listed"
 
 

@@ -1,6 +1,9 @@
 """`ibidem search`: a grouped list for people, the response for programs."""
 
-from .conftest import Answer, Run
+import json
+from pathlib import Path
+
+from .conftest import LEASE, Answer, Run
 
 
 def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> None:
@@ -14,6 +17,20 @@ def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> No
     assert "    └ Lease (draft)" in out
     assert "differs: … courts of [London → York] have sole …" in out
     assert out.endswith("3 documents match; 3 examined; 1 group; showing 1–1\n")  # noqa: RUF001 - a range
+
+
+def test_of_a_large_group_three_duplicates_are_printed_and_a_program_gets_all(
+    run: Run, answer: Answer, tmp_path: Path
+) -> None:
+    copies = [json.dumps({"id": f"copy-{number}", "text": LEASE}) for number in range(9)]
+    (tmp_path / "copies.jsonl").write_text("\n".join(copies), encoding="utf-8")
+    run("ingest", "copies.jsonl")
+    _, out, _ = run("search", "London")
+    assert out.count("└") == 3
+    assert "+ 7 more duplicates, shown with --max-per-group\n" in out
+    assert run("search", "London", "--max-per-group", "10")[1].count("└") == 10
+    assert run("search", "London", "--window", "2")[1].count("└") == 2
+    assert len(answer("search", "London")["hits"]["hits"]) == 11
 
 
 def test_a_collapsed_search_counts_the_duplicates(run: Run) -> None:

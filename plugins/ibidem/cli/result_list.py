@@ -28,6 +28,7 @@ from ibidem.response_words import account_line, advice, because, called, counted
 Hit = Mapping[str, Any]
 Response = Mapping[str, Any]
 
+ASK = ", shown with --max-per-group"
 PASSAGE = 300
 LATE_SHOWN = 10
 
@@ -55,7 +56,7 @@ def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[Render
         for hit in duplicates:
             yield from duplicate(hit, lead)
         if hidden := not_shown(lead, duplicates):
-            more = counted(hidden, "more duplicate") if duplicates else counted(hidden, "duplicate")
+            more = f"{counted(hidden, 'more duplicate')}{ASK}" if duplicates else counted(hidden, "duplicate")
             yield Below(Text(f"+ {more}", "level"), 4)
         if further := counted_besides(lead):
             yield Below(Text(f"+ {further}", "level"), 4)

@@ -76,8 +76,9 @@ def run(
         "dedupe_cursor": cursor,
         "dedupe_explain": explain or not as_json,
     }
+    grouped = parse_request(given, mode="indent")
     request = SearchRequest(
-        parse_query(" ".join(words), filters or ()), parse_request(given, mode="indent"), page, size
+        parse_query(" ".join(words), filters or ()), grouped if as_json else grouped.for_people(), page, size
     )
     with opened_engine() as engine:
         response = search(engine, request.query, request.dedupe, request.page, request.size)

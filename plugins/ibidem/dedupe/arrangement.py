@@ -1,7 +1,7 @@
 """The groups of a page as they are shown: which member leads, which follow, and how many are kept out of sight."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ibidem.dedupe.keep import shown_lead
 from ibidem.dedupe.request import DedupeRequest
@@ -18,6 +18,7 @@ class Group:
         lead: Row of the member that is shown as its lead.
         duplicates: Rows of the others, in rank order.
         shown: How many of these are shown.
+        skipped: How many come before those.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Group:
     lead: int
     duplicates: tuple[int, ...]
     shown: int
+    skipped: int = 0
 
     @property
     def size(self) -> int:
@@ -34,7 +36,11 @@ class Group:
     @property
     def listed(self) -> tuple[int, ...]:
         """The rows that are shown, the lead first."""
-        return (self.lead, *self.duplicates[: self.shown])
+        return (self.lead, *self.duplicates[self.skipped : self.skipped + self.shown])
+
+    def portion(self, skipped: int, most: int) -> "Group":
+        """Return the group with other duplicates shown: so many, behind so many."""
+        return replace(self, skipped=skipped, shown=max(0, min(len(self.duplicates) - skipped, most)))
 
 
 def arrange(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:

@@ -70,6 +70,8 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
     above = window
     window = yield from related(source, above.related.longs, lambda: behind(above, beyond, source.overrides()))
     groups = arrange(window, leads, request)
+    if (some := asked.portion) is not None:
+        groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
     rest = only_counted(window, (yield from matching(source, read)), beyond.outside)
     stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])

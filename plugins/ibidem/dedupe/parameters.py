@@ -17,6 +17,9 @@ SCOPES: tuple[Scope, ...] = get_args(Scope)
 DEEPEST = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
+SHOWN_TO_PEOPLE = 3
+"""Duplicates of a group that the page and the terminal show in `indent` before more are asked for."""
+
 NO_DAYS = "none"
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
@@ -151,7 +154,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "dedupe_max_per_group": Parameter(
         "0 … window",
-        f"{SHOWN_IN_COLLAPSE} in collapse, all in indent",
+        f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
         "how many duplicates of a group are shown, without the lead",
         whole(0, DEEPEST, "duplicates"),
     ),

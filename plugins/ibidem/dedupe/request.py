@@ -1,13 +1,23 @@
 """What a user asks of the dedupe layer: parsed and checked into one plain object before anything is opened."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
 import xxhash
 
-from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, SHOWN_IN_COLLAPSE, WINDOW, Keep, Mode, Scope, Unfit
+from ibidem.dedupe.parameters import (
+    DEEPEST,
+    PARAMETERS,
+    SHOWN_IN_COLLAPSE,
+    SHOWN_TO_PEOPLE,
+    WINDOW,
+    Keep,
+    Mode,
+    Scope,
+    Unfit,
+)
 from ibidem.dedupe.presets import PRESETS, Preset
 from ibidem_ingest.decision import Level, Policy
 from ibidem_ingest.errors import UsageError
@@ -45,6 +55,12 @@ class DedupeRequest:
     def level(self) -> Level:
         """The weakest level that still joins two documents."""
         return self.policy.level
+
+    def for_people(self) -> "DedupeRequest":
+        """Return the request with few duplicates of each group, where it does not say how many."""
+        if self.mode != "indent" or self.max_per_group is not None:
+            return self
+        return replace(self, max_per_group=min(SHOWN_TO_PEOPLE, self.window))
 
     def digest(self) -> str:
         """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""

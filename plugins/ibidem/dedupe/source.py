@@ -37,6 +37,21 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Portion:
+    """Some duplicates of one group of a page.
+
+    Args:
+        group: The group's name.
+        skipped: How many come before them.
+        most: How many at most.
+    """
+
+    group: str
+    skipped: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One page, checked.
 
@@ -47,6 +62,7 @@ class Asked:
         tables: Names of the current idf tables; may be empty.
         deepest: The most hits that a window may hold.
         may_leave_out: Whether documents can be left out of the ranking without moving others.
+        portion: Of which one group a portion is shown instead of the page; None: the page.
     """
 
     request: DedupeRequest
@@ -55,3 +71,4 @@ class Asked:
     tables: Collection[str] = ()
     deepest: int = DEEPEST
     may_leave_out: bool = True
+    portion: Portion | None = None

@@ -22,6 +22,26 @@
     event.preventDefault();
     acts[event.key]();
   });
+  // Further duplicates are put below those that are there; without this file their link leads to a page of its own.
+  document.addEventListener("click", async (event) => {
+    const link = event.target.closest("a.rest");
+    const list = link?.closest(".copies")?.querySelector("ol");
+    if (!list || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    try {
+      const answer = await fetch(link.href);
+      if (!answer.ok) throw new Error(answer.statusText);
+      const rest = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("rest");
+      const first = rest.querySelector("li");
+      list.append(...rest.querySelectorAll("li.duplicate"));
+      const next = rest.querySelector("a.rest");
+      if (next) link.replaceWith(next);
+      else link.closest("p").remove();
+      first?.querySelector("a")?.focus();
+    } catch {
+      window.location.assign(link.href);
+    }
+  });
   // An empty field says nothing: leave it out of the address.
   for (const form of document.querySelectorAll("form[method=get]")) {
     form.addEventListener("submit", () => {

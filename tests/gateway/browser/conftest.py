@@ -29,6 +29,10 @@ ARGUMENTS = [
 ]
 CITIES = ["York", "Leeds", "Bath", "Ely", "Wells", "Ripon", "Truro", "Derby", "Exeter", "Durham", "Oxford", "Lincoln"]
 EVIL = '<script>document.title="caught"</script><img src=x onerror="document.title=\'caught\'">"\'&'
+NOTICE = (
+    "Trespassers on this estate will be prosecuted with the full force of the law, whether they come by day or by night, "
+    "on foot or on horseback, alone or in company, by order of the owner and of the parish council."
+)
 DOCUMENTS = [
     Document("lease", LEASE, title="Lease: rent, roof, drains", date="2001-05-01", source="Chambers", version=1),
     Document("copy", LEASE.upper(), title="Lease (copy)", date="2001-06-02", source="Registry", version=1),
@@ -42,6 +46,7 @@ DOCUMENTS = [
         Document(f"letter-{city}", f"Dear Sir, the rent of the house in {city} has not arrived.", title=f"From {city}")
         for city in CITIES
     ),
+    *(Document(f"notice-{number}", NOTICE, title="Notice") for number in range(105)),
 ]
 
 

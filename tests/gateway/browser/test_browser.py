@@ -52,6 +52,18 @@ def test_modes_are_switched_and_a_collapsed_group_opens_in_place(visit: Open) ->
     expect(page.locator(".group")).to_have_count(4)
 
 
+def test_a_large_group_opens_in_its_place_some_at_a_time(visit: Open) -> None:
+    page = visit("/?q=trespassers")
+    copies = page.locator(".duplicate")
+    expect(copies).to_have_count(3)
+    page.get_by_role("link", name="Show all 104").click()
+    expect(copies).to_have_count(103)
+    page.get_by_role("link", name="Show more: 103 of 104 are shown").click()
+    expect(copies).to_have_count(104)
+    expect(page.locator("a.rest")).to_have_count(0)
+    assert page.url.endswith("/?q=trespassers")
+
+
 def test_two_documents_are_compared_and_the_way_back_leads_to_the_list(visit: Open) -> None:
     page = visit("/?q=drains")
     page.locator(".duplicate").filter(has_text="draft").get_by_role("link", name="Compare").click()

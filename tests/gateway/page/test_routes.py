@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from gateway.conftest import HERE, Serve
+from gateway.conftest import HERE, LEASE, Serve
 from ibidem.gateway.page.rendering import STATIC
 from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
@@ -59,6 +59,40 @@ def test_a_typing_error_leads_to_the_spelling_of_the_index(read: Read) -> None:
 
 def test_what_is_not_understood_in_a_query_is_named_and_harmless(read: Read) -> None:
     assert "author:&lt;b&gt;: there is no field" in read("/?q=" + quote("rent author:<b>"))
+
+
+@pytest.fixture
+def crowd(settings: Settings, tables: Tables) -> int:
+    """So many copies of the lease, beside those that are there."""
+    copies = [Document(f"copy-{number:03}", LEASE, version=1) for number in range(250)]
+    engine = open_engine(settings.engine, settings.index)
+    engine.write(list(records(copies, tables)))
+    engine.close()
+    return len(copies)
+
+
+def test_of_a_large_group_three_duplicates_are_shown_and_all_are_a_few_steps_away(crowd: int, read: Read) -> None:
+    page = read("/?q=London&dedupe=indent&level=identical")
+    assert page.count('<li class="duplicate">') == 3
+    found, steps, total = set(places(page)), 0, crowd + 1
+    label = f"Show all {total}"
+    while more := re.search(r'<a class="rest" href="([^"]+)">([^<]+)<', page):
+        assert more[2].startswith(label)
+        page = read(unescape(more[1]))
+        assert 0 < page.count('<li class="duplicate">') <= 100
+        found |= set(places(page))
+        steps += 1
+        label = f"Show more: {3 + 100 * steps} of {total} are shown"
+    assert (len(found), steps) == (crowd + 2, 3)
+
+
+def test_further_duplicates_of_a_group_that_is_not_on_the_page_are_not_found(read: Read) -> None:
+    read("/ibidem/page/group?q=London&group=nosuch", 404)
+
+
+def test_an_export_holds_every_duplicate(crowd: int, client: TestClient) -> None:
+    lines = client.get("/ibidem/page/export.csv?q=London&level=identical").text.splitlines()
+    assert len(lines) == 1 + crowd + 2
 
 
 def test_collapsed_groups_are_closed_and_still_hold_their_duplicates(read: Read) -> None:

@@ -12,7 +12,9 @@ from pydantic import Field
 
 from ibidem.comparison import compare
 from ibidem.declaring import declare, read_verdict, readable, take_back
+from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.source import Portion
 from ibidem.gateway.callers import Caller
 from ibidem.gateway.given import CallersEngine, Given, WithCaller, WithGiven
 from ibidem.gateway.overrides import check_allowed
@@ -111,6 +113,39 @@ def more(response: Any, state: PageState) -> bool:
     return bool(seen or (not told["groups"]["exact"] and state.sort == "relevance" and not told.get("limited")))
 
 
+PORTION = 100
+"""Duplicates of a group that are loaded at once."""
+
+
+class ShownGroup(Shown):
+    """The address of further duplicates of one of a list's groups."""
+
+    group: str = Field(min_length=1, max_length=100, description="The group's name.")
+    after: int = Field(default=0, ge=0, le=DEEPEST, description="How many duplicates come before them.")
+
+
+@router.get("/group")
+def group(engine: CallersEngine, given: WithGiven, asked: Annotated[ShownGroup, Query()]) -> Response:
+    """Show further duplicates of a group, some at a time."""
+    state = asked.state()
+    found = examined(
+        engine,
+        state.query(),
+        replace(state.request(), mode="indent"),
+        state.page,
+        state.size,
+        tables=tables_of(given),
+        order=state.sort,
+        portion=Portion(asked.group, asked.after, PORTION),
+    )
+    groups = listed(found.response, 1)
+    if not groups:
+        raise Answered(
+            404, "resource_not_found_exception", f"no group {asked.group!r} on this page", "search once more"
+        )
+    return html("page_group.html", state=state, group=groups[0], after=asked.after)
+
+
 @router.get("/export.{ending}")
 def export(ending: str, engine: CallersEngine, given: WithGiven, asked: Annotated[Shown, Query()]) -> Response:
     """Give the examined documents of a list as a table, duplicates behind their leads."""
@@ -119,7 +154,7 @@ def export(ending: str, engine: CallersEngine, given: WithGiven, asked: Annotate
             404, "resource_not_found_exception", f"no export as {ending!r}", f"right are {', '.join(FORMATS)}"
         )
     state = replace(asked.state(), dedupe="indent", page=1)
-    request = state.request()
+    request = replace(state.request(), max_per_group=None)
     found = examined(
         engine, state.query(), request, size=request.window, tables=tables_of(given), order=state.sort, all_copies=True
     )

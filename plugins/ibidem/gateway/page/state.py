@@ -88,7 +88,7 @@ class PageState:
             "dedupe_preset": self.preset,
             "dedupe_explain": "true",
         }
-        return parse_request({name: value for name, value in given.items() if value}, mode="indent")
+        return parse_request({name: value for name, value in given.items() if value}, mode="indent").for_people()
 
     def query(self) -> Asked:
         """Return what is searched for."""
@@ -102,6 +102,16 @@ class PageState:
         '/?q=grain&level=identical&page=2'
         """
         return HOME + self.suffix(**changes)
+
+    def rest(self, group: str, after: int) -> str:
+        """Return the address of further duplicates of a group.
+
+        Args:
+            group: The group's name.
+            after: How many come before them.
+        """
+        own = urlencode({"group": group, "after": after})
+        return f"/ibidem/page/group{self.suffix(page=self.page)}&{own}"
 
     def suffix(self, **changes: Any) -> str:
         """Return the address's query string with its question mark; empty for a page without words."""
