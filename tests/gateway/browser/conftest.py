@@ -30,7 +30,7 @@ ARGUMENTS = [
 CITIES = ["York", "Leeds", "Bath", "Ely", "Wells", "Ripon", "Truro", "Derby", "Exeter", "Durham", "Oxford", "Lincoln"]
 EVIL = '<script>document.title="caught"</script><img src=x onerror="document.title=\'caught\'">"\'&'
 NOTICE = (
-    "Trespassers on this estate will be prosecuted with the full force of the law, whether they come by day or by night, "
+    "Trespassers on this estate will be prosecuted with the full force of the law, whether they come by day or night, "
     "on foot or on horseback, alone or in company, by order of the owner and of the parish council."
 )
 DOCUMENTS = [
