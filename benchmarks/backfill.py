@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.readers import read
 from ibidem_workers.backfill.checkpoint import noted

@@ -26,14 +26,14 @@ from math import log
 from pathlib import Path
 
 from ibidem.dedupe.pairs import duplicates
-from ibidem.evaluation import Collection, collect
-from ibidem_ingest.decision import Policy
+from ibidem.evaluation.evaluate import Collection, collect
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.longsignatures import LongSignatures, sign_long
+from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.sign import sign
-from ibidem_ingest.signatures.uniquewords import CS, ITS, LEAST_ALIGNED, common, compare, its, longest
+from ibidem_ingest.signatures.unique_words import CS, ITS, LEAST_ALIGNED, common, compare, its, longest
 from measured import write
 
 ECCO, EDITIONS = "ecco_tcp_pages", "gitenberg_editions"

@@ -21,14 +21,14 @@ from typing import Any
 import elasticsearch.helpers
 import opensearchpy.helpers
 
+from ibidem_engines.cluster.index import template
+from ibidem_engines.cluster.opensearch import DIALECT
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.layout import template
-from ibidem_engines.opening import open_engine
-from ibidem_engines.opensearch import DIALECT
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_workers.records import records
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

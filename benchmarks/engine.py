@@ -16,15 +16,15 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, Search
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.clues import Clue, clues
+from ibidem_ingest.signatures.lookup_keys import Clue, clues
 from ibidem_ingest.signatures.packed import unpack
-from ibidem_workers.records import records
 
 BATCH = 400
 MOST_HITS = 50

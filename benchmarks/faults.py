@@ -30,10 +30,10 @@ from pathlib import Path
 import measured
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from faults.bad import Mixed, mixed, taken_in
+from faults.bad_documents import Mixed, mixed, taken_in
+from faults.environment import Broker, EngineName, Own, Setting, Victim, of_our_own
 from faults.nodes import Lost, cluster_setting, lose
 from faults.round import Played, Round, play, warm_up
-from faults.setting import Broker, EngineName, Own, Setting, Victim, of_our_own
 from servers.network import KINDS, Trouble
 from servers.nodes import NODE, Nodes
 from servers.nodes import EngineName as Clustered

@@ -38,10 +38,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import ibidem
 from ibidem.dedupe.request import parse_request
-from ibidem.native.request import read_search
-from ibidem.native.search import native_search
-from ibidem.native.surroundings import Surroundings
-from ibidem_engines.exchange import Ask, hold
+from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.search import native_search
+from ibidem_engines.cluster.requests import Ask, hold
 from measured import write
 from search import CLIENTS, QUERIES, body, load, signed
 from servers.indices import remove_indices

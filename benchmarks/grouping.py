@@ -22,14 +22,14 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from pathlib import Path
 
-from ibidem.dedupe.grouping import group
-from ibidem.dedupe.presets import PRESETS
-from ibidem.whole_index import Shelf, gathered, in_order
+from ibidem.dedupe.leader_clustering import group
+from ibidem.dedupe.parameters import PRESETS
+from ibidem.index.groups import Shelf, gathered, in_order
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Hit
-from ibidem_engines.opening import open_engine
-from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

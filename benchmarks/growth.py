@@ -11,14 +11,14 @@ from itertools import islice
 from pathlib import Path
 
 from grouping import PAGES, stories, values
-from ibidem.dedupe.grouping import group
+from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
-from ibidem_engines.opening import open_engine
+from ibidem.grouped_search.api import search
+from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
-from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.settings import Settings

@@ -24,17 +24,17 @@ from pathlib import Path
 
 import measured
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
-from ibidem.inspection import inspect
+from ibidem.grouped_search.api import search
+from ibidem.index.inspection import inspect
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Fate, Outcome, Record
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import parse_query
-from ibidem_ingest.decision import Policy
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_workers.duplicates import Written, duplicates
-from ibidem_workers.records import records
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 

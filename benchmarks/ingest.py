@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import measured
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 

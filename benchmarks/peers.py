@@ -17,7 +17,7 @@ import xxhash
 from datasketch import MinHash, MinHashLSH
 from simhash import Simhash
 
-from ibidem.labels import Pair, ordered
+from ibidem.evaluation.labels import Pair, ordered
 from ibidem_ingest.document import Document
 
 WORD = re.compile(r"\w+")

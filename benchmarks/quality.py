@@ -24,15 +24,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ibidem.agreement import PairFigures, SetFigures, components
-from ibidem.dedupe.grouping import group
-from ibidem.dedupe.presets import PRESETS
-from ibidem.evaluation import Collection, collect, found_pairs, passing, without
-from ibidem.labels import Pair, parse_condition, read_pairs
+from ibidem.dedupe.leader_clustering import group
+from ibidem.dedupe.parameters import PRESETS
+from ibidem.evaluation.evaluate import Collection, collect, found_pairs, passing, without
+from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
+from ibidem.evaluation.metrics import PairFigures, SetFigures, components
 from ibidem_engines.query import Filter
-from ibidem_ingest.decision import LEVELS, Level, Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import LEVELS, Level, Policy
 from ibidem_ingest.readers import read
 from measured import write
 from peers import THRESHOLDS, by_datasketch, by_profile, by_simhash, min_hashes

@@ -23,15 +23,15 @@ import elasticsearch
 import opensearchpy
 
 import ibidem
-from ibidem_engines import dsl
+from ibidem_engines.cluster import dsl
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.fields import Fields
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import parse_query
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_workers.records import records
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))

@@ -31,12 +31,12 @@ import xxhash
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.shingles import Shingles
 from ibidem_ingest.signatures import minhash
 from ibidem_ingest.signatures.sign import batches, sign, signed
-from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.text.shingles import Shingles
+from ibidem_ingest.text.tokens import TokenBatch
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
 WORDS = 800

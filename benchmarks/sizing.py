@@ -26,13 +26,13 @@ from clusters import LAYOUTS, load_bare, made, on_disk
 from clusters import batches as requests
 from engine import bare_load
 from grouping import stories
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.opening import open_engine
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
-from ibidem_workers.records import records
 from ingest import through_the_queue
 from measured import write
 from servers.indices import remove_indices

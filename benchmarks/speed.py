@@ -29,14 +29,14 @@ from pathlib import Path
 from clusters import BARE, BATCH, load, load_bare, made
 from grouping import NEWSWIRE, stories, values
 from growth import in_memory, on_disk, shown
-from ibidem.dedupe.grouping import group
+from ibidem.dedupe.leader_clustering import group
 from ibidem_engines.engine import Record
-from ibidem_ingest.decision import Policy
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.records import records
 from ingest import bare_load, newswire, through_the_queue
 from measured import write
 from servers.indices import remove_indices

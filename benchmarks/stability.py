@@ -26,19 +26,19 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from ibidem.curve import draw
-from ibidem.evaluation import Collection, found_pairs, passing, without
-from ibidem_ingest.decision import Policy
+from ibidem.cli.idf import draw
+from ibidem.evaluation.evaluate import Collection, found_pairs, passing, without
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.stability import changed, correlation
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import FULL, pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import signed
-from ibidem_ingest.tokens import tokens
-from ibidem_ingest.tokenshapes import is_term
+from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.tokens import tokens
 from measured import FIGURES, write
 from quality import COLLECTIONS, Labelled, Truth
 

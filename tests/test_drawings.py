@@ -3,7 +3,7 @@
 import runpy
 from pathlib import Path
 
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 
 DRAWINGS = Path(__file__).parents[1] / "docs" / "drawings"
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
+from ibidem_workers.brokers.files import Folder
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.queue_folder import Folder
 from ibidem_workers.settings import Settings
 
 ROOT = Path(__file__).parents[1]

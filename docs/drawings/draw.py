@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ibidem_ingest.idf.rarest import candidates
+from ibidem_ingest.idf.rarest_terms import candidates
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from ibidem_ingest.signatures import content, fingerprint, minhash, textprofile
-from ibidem_ingest.tokens import tokens
+from ibidem_ingest.signatures import content, fingerprint, minhash, text_profile
+from ibidem_ingest.text.tokens import tokens
 
 HERE = Path(__file__).parent
 
@@ -162,7 +162,7 @@ def profile_lines(a: Sequence[str], b: Sequence[str]) -> list[Line]:
 
 def repeated(words: Sequence[str]) -> list[str]:
     """Return words and coarse counts as the profile keeps them: quantum 2 in texts as short as these."""
-    counts = Counter(word for word in words if len(word) >= textprofile.LEAST_CHARACTERS)
+    counts = Counter(word for word in words if len(word) >= text_profile.LEAST_CHARACTERS)
     return [
         f"{word} {count // 2 * 2}" for word, count in sorted(counts.items(), key=lambda c: (-c[1], c[0])) if count > 1
     ]

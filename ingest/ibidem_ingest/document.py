@@ -1,15 +1,77 @@
 """What a document is, and the checks that a record passes to become one."""
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
 
 import orjson
 
-from ibidem_ingest.characters import WIDEST, normal_length
-from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.shown import kind, shown
+from ibidem_ingest.short_repr import kind, shown
+from ibidem_ingest.text.unicode_kinds import WIDEST, normal_length
+
+EPOCH = date(1980, 1, 1)
+_EPOCH_ORDINAL = EPOCH.toordinal()
+_SHAPE = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
+    r"(?P<time>[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
+    re.ASCII,
+)
+_RIGHT = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (1787-09-17T12:00:00Z)"
+
+
+def interval(date: str) -> tuple[int | None, int | None]:
+    """Give the first and the last day that a date covers.
+
+    Args:
+        date: ISO 8601 in its form with hyphens: a time, a day, a month or a year from 1 to 9999; empty when unknown. A
+            time without a zone is UTC, one with a zone falls on the day it has in UTC.
+
+    Returns:
+        First and last day, both included, in days since 1980-01-01; twice None when the date is unknown. The packed
+        signatures keep them in 32 bits, which these years never fill.
+
+    Raises:
+        ValueError: No such date; the message says what would be right.
+
+    >>> interval("1980-02")
+    (31, 59)
+    >>> interval("1980-01-02T00:30:00+02:00")
+    (0, 0)
+    """
+    if not date:
+        return None, None
+    shape = _SHAPE.fullmatch(date)
+    if shape is None:
+        raise ValueError(f"{shown(date)} is not a date; {_RIGHT}")
+    try:
+        first, last = _days(shape)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{shown(date)} is not a date ({error}); {_RIGHT}") from error
+    return first - _EPOCH_ORDINAL, last - _EPOCH_ORDINAL
+
+
+def _days(shape: re.Match[str]) -> tuple[int, int]:
+    """Count the days of a date that has the right shape; those of no calendar raise ValueError or OverflowError."""
+    year, month, day, time = shape.groups()
+    if time:
+        at = _utc(datetime.fromisoformat(shape.string)).toordinal()
+        return at, at
+    if day:
+        at = date(int(year), int(month), int(day)).toordinal()
+        return at, at
+    first_month, last_month = (int(month), int(month)) if month else (1, 12)
+    first = date(int(year), first_month, 1)
+    last = first.replace(month=last_month, day=monthrange(first.year, last_month)[1])
+    return first.toordinal(), last.toordinal()
+
+
+def _utc(time: datetime) -> datetime:
+    """Move a time to UTC; one without a zone is there already."""
+    return time if time.tzinfo is None else time.astimezone(UTC)
+
 
 PAGE_BREAK = "\f"
 MAX_TEXT = 10_000_000
@@ -183,8 +245,8 @@ def _paged(paged: str, text: str | None) -> str:
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     raise _Wrong(
         "pages",
-        f"it disagrees with `text`, white space aside, at character {at}: {shown(other[at : at + 20])}, while `text` "
-        f"has {shown(one[at : at + 20])}; give one of the two, or the same words in both",
+        f"it disagrees with `text`, white space aside, at character {at}: {shown(other[at : at + 20])}, "
+        f"while `text` has {shown(one[at : at + 20])}; give one of the two, or the same words in both",
     )
 
 

@@ -12,20 +12,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ibidem.clients.wrapping import wrap
-    from ibidem.comparison import Comparison, compare
+    from ibidem.clients.wrap import wrap
+    from ibidem.comparison.compare import Comparison, compare
     from ibidem.dedupe.request import DedupeRequest, parse_request
-    from ibidem.grouped_search import search
+    from ibidem.grouped_search.api import search
     from ibidem.submission import submit
-    from ibidem_engines.opening import open_engine
+    from ibidem_engines.connect import open_engine
     from ibidem_engines.query import Query, parse_query
-    from ibidem_ingest.decision import Policy
     from ibidem_ingest.document import Document, read_record
     from ibidem_ingest.errors import IbidemError, Refused, UsageError
-    from ibidem_ingest.idf.tables import Tables
+    from ibidem_ingest.idf.store import Tables
+    from ibidem_ingest.pairs.decision import Policy
     from ibidem_ingest.readers import read
+    from ibidem_ingest.signatures.schema import Signatures
     from ibidem_ingest.signatures.sign import sign
-    from ibidem_ingest.signatures.signature import Signatures
     from ibidem_workers.settings import Settings
 
 __version__ = "0.1.0"
@@ -55,27 +55,27 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Comparison": "ibidem.comparison",
+    "Comparison": "ibidem.comparison.compare",
     "DedupeRequest": "ibidem.dedupe.request",
     "Document": "ibidem_ingest.document",
     "IbidemError": "ibidem_ingest.errors",
-    "Policy": "ibidem_ingest.decision",
+    "Policy": "ibidem_ingest.pairs.decision",
     "Query": "ibidem_engines.query",
     "Refused": "ibidem_ingest.errors",
     "Settings": "ibidem_workers.settings",
-    "Signatures": "ibidem_ingest.signatures.signature",
-    "Tables": "ibidem_ingest.idf.tables",
+    "Signatures": "ibidem_ingest.signatures.schema",
+    "Tables": "ibidem_ingest.idf.store",
     "UsageError": "ibidem_ingest.errors",
-    "compare": "ibidem.comparison",
-    "open_engine": "ibidem_engines.opening",
+    "compare": "ibidem.comparison.compare",
+    "open_engine": "ibidem_engines.connect",
     "parse_query": "ibidem_engines.query",
     "parse_request": "ibidem.dedupe.request",
     "read": "ibidem_ingest.readers",
     "read_record": "ibidem_ingest.document",
-    "search": "ibidem.grouped_search",
+    "search": "ibidem.grouped_search.api",
     "sign": "ibidem_ingest.signatures.sign",
     "submit": "ibidem.submission",
-    "wrap": "ibidem.clients.wrapping",
+    "wrap": "ibidem.clients.wrap",
 }
 
 

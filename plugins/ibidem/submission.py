@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.ingest import ingest_documents

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.passages import word_spans
+from ibidem_engines.highlighting import word_spans
 from ibidem_engines.query import Query, parse_query
 
 

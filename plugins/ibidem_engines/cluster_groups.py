@@ -6,23 +6,20 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines import dsl
-from ibidem_engines.bulk import Action, run
+from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.bulk import Action, run
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.dsl import PACKED, Clause
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.ranking import long_values, read_binary
+from ibidem_engines.cluster.requests import Target, answer_to
+from ibidem_engines.cluster.seq_no import newest, order_of, primaries
+from ibidem_engines.cluster.source import keys_of
 from ibidem_engines.cluster_leads import LeadLookUp
-from ibidem_engines.dsl import PACKED, Clause
 from ibidem_engines.engine import Hit
-from ibidem_engines.exchange import answer_to
 from ibidem_engines.fields import OURS
-from ibidem_engines.hits import read_binary
-from ibidem_engines.holding import Marks, Name, Part, Stretch
-from ibidem_engines.layout import Layout
-from ibidem_engines.longvalues import long_values
-from ibidem_engines.numbered import newest, primaries
-from ibidem_engines.source import keys_of
+from ibidem_engines.reindex import Marks, Name, Part, Stretch
 from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
-from ibidem_engines.target import Target
-from ibidem_engines.wire import Cluster
-from ibidem_engines.writing import order_of
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"

@@ -8,16 +8,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.dsl import Clause, only_packed
+from ibidem_engines.cluster.dsl import Clause, only_packed
+from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.lookup import carrying
+from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.requests import Exchange, Target
 from ibidem_engines.engine import Hit
-from ibidem_engines.exchange import Exchange
-from ibidem_engines.faults import failure_of
-from ibidem_engines.hits import read_hits
-from ibidem_engines.layout import Layout
-from ibidem_engines.lookup import carrying
 from ibidem_engines.stored_groups import Wanted
-from ibidem_engines.target import Target
-from ibidem_ingest.signatures.clues import Clue
+from ibidem_ingest.signatures.lookup_keys import Clue
 
 TOGETHER = 250
 """Documents whose values are asked for in one search."""

@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.clues import Clue
-from ibidem_ingest.signatures.signature import Signatures
+from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.schema import Signatures
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts"]
 

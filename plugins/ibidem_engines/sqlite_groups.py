@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from ibidem_engines.engine import Hit, Search
-from ibidem_engines.holding import Marks, Name, Part, Stretch
-from ibidem_engines.sqlite_file import Row, SqliteFile
-from ibidem_engines.sqlite_find import Finder
-from ibidem_engines.sqlite_ledger import as_json
+from ibidem_engines.reindex import Marks, Name, Part, Stretch
+from ibidem_engines.sqlite.file import Row, SqliteFile
+from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.records import as_json
 from ibidem_engines.sqlite_move import move
 from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
 

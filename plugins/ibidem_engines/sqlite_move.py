@@ -1,7 +1,7 @@
 """Moving a document in SQLite to a new place, as if it had been written again."""
 
-from ibidem_engines.sqlite_file import SqliteFile
-from ibidem_engines.sqlite_keys import values_of, words
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.keys import values_of, words
 
 _NEXT = """update "ibidem.{index}.state" set value = value + 1 where name = 'place' returning value"""
 _SIGNED = """select d.packed, l.value from "ibidem.{index}.documents" d

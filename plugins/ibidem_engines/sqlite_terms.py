@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ibidem_engines.spelling import MOST_WORDS, spellings
-from ibidem_engines.sqlite_file import SqliteFile
-from ibidem_engines.sqlite_ledger import as_json
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.records import as_json
 
 _TABLE = """create virtual table if not exists temp."ibidem.{index}.terms"
     using fts5vocab(main, "ibidem.{index}.texts", row)"""

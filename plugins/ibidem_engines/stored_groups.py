@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.holding import Marks, Name, Part, Stretch
-from ibidem_ingest.signatures.clues import Clue
+from ibidem_engines.reindex import Marks, Name, Part, Stretch
+from ibidem_ingest.signatures.lookup_keys import Clue
 
 
 @dataclass(frozen=True, slots=True)

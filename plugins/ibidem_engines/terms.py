@@ -4,11 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.exchange import Exchange
-from ibidem_engines.faults import failure_of
+from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.requests import Exchange, Target
 from ibidem_engines.fields import Fields
 from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
-from ibidem_engines.target import Target
 
 SUGGESTED = 10
 """Spellings that are asked for of each word, and of each shard."""

@@ -9,21 +9,21 @@ from unittest.mock import patch
 
 import pytest
 
-from dedupe.made import signatures, value
 from engines.conftest import ENGINES
-from ibidem.dedupe import grouping, pairs
-from ibidem.dedupe.grouping import Grouping, group
+from ibidem.dedupe import leader_clustering, pairs
+from ibidem.dedupe.leader_clustering import Grouping, group
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
+from ibidem.grouped_search.api import search
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Found, Record, Search
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Query, parse_query
-from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.signature import FULL_SET, Signatures
+from ibidem_ingest.signatures.schema import FULL_SET, Signatures
 from servers.indices import remove_indices
+from support.windows import signatures, value
 
 BASE = signatures(0)
 ROWS, LEADS, BUDGET = 2_000, 100, 5_000
@@ -68,9 +68,9 @@ def counted(values: Sequence[bytes], block: int) -> tuple[Grouping, int]:
     with (
         patch.object(pairs, "verify", counting),
         patch.object(pairs, "BUDGET", BUDGET),
-        patch.object(grouping, "BUDGET", BUDGET),
-        patch.object(grouping, "MOST_LEADS", LEADS),
-        patch.object(grouping, "BLOCK", block),
+        patch.object(leader_clustering, "BUDGET", BUDGET),
+        patch.object(leader_clustering, "MOST_LEADS", LEADS),
+        patch.object(leader_clustering, "BLOCK", block),
     ):
         return group(PackedColumns.of(values), Policy()), sum(compared)
 

@@ -5,11 +5,11 @@ import re
 import pytest
 
 from adversary.patterns import CHARACTERS, METHODS, Expression, expressions, made_while_running, withstands
-from ibidem_engines import passages
+from ibidem_engines import highlighting
 from ibidem_engines.query import Phrase
 
 BOUNDED = {
-    passages._SENTENCE_END.pattern: passages.BEFORE,
+    highlighting._SENTENCE_END.pattern: highlighting.BEFORE,
 }
 """Expressions that are used on so many characters at most, wherever they are used."""
 
@@ -18,7 +18,7 @@ EVERY = expressions()
 
 def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
     assert len(EVERY) > 40
-    assert made_while_running() == {"ibidem_engines.passages._patterns"}
+    assert made_while_running() == {"ibidem_engines.highlighting._patterns"}
     assert {each.pattern for each in EVERY} >= BOUNDED.keys()
 
 
@@ -35,5 +35,5 @@ def test_an_expression_that_runs_on_is_found_out(pattern: str) -> None:
 
 
 def test_a_phrase_is_looked_for_by_its_first_words() -> None:
-    found = passages.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
+    found = highlighting.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
     assert "a" in found

@@ -2,16 +2,16 @@
 
 import random
 
-from dedupe.made import words
-from ibidem.dedupe.grouping import group
-from ibidem_ingest.decision import Policy, decide
+from ibidem.dedupe.leader_clustering import group
 from ibidem_ingest.document import Document
-from ibidem_ingest.shingles import SHINGLE, shingles
+from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.minhash import sketch
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_one
-from ibidem_ingest.wordhash import wh1
+from ibidem_ingest.text.shingles import SHINGLE, shingles
+from ibidem_ingest.text.word_hash import wh1
+from support.windows import words
 
 RNG = random.Random(8)  # noqa: S311 - made-up data keeps no secret
 VOCABULARY = words(RNG, 4_000)

@@ -3,20 +3,20 @@
 import pytest
 
 from adversary.words import another_word_for, pairs_of_words, swapped, words_of_one_hash
-from dedupe.made import counts
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
+from ibidem.grouped_search.api import search
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import parse_query
-from ibidem_ingest.decision import Policy, decide
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.wordhash import wh1
-from ibidem_workers.records import records
+from ibidem_ingest.text.word_hash import wh1
+from support.windows import counts
 
 PAIRS = pairs_of_words(120)
 WORDS = [one for one, _ in PAIRS]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.wordhash import C1, C2, C4, hash_bytes
+from ibidem_ingest.text.word_hash import C1, C2, C4, hash_bytes
 
 LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz", np.uint8)
 DIGITS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)

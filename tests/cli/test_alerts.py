@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import LEASE, Answer, Run
+from support.command_line import LEASE, Answer, Run
 
 
 def new(answer: Answer, name: str = "rents") -> list[str]:

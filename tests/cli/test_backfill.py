@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Answer, Run
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
+from support.command_line import Answer, Run
 
 
 @pytest.fixture

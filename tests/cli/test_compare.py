@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_compare_of_two_ids_shows_every_signal_and_the_text_they_share(run: Run, answer: Answer) -> None:

@@ -2,11 +2,10 @@
 
 import pytest
 
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.dead import DeadLetter, bury
-
-from .conftest import Answer, Run
+from ibidem_workers.dead_letters import DeadLetter, bury
+from support.command_line import Answer, Run
 
 
 def test_dead_letters_are_none_at_first_and_named_ones_have_to_be_there(run: Run, answer: Answer) -> None:

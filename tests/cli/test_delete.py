@@ -2,7 +2,7 @@
 
 from io import StringIO
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_delete_asks_and_leaves_all_as_it_is_without_an_answer(run: Run, answer: Answer, monkeypatch) -> None:

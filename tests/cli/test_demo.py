@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli import main
-from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own
-from ibidem.licences import of_python_packages
+from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, of_python_packages, own
 from ibidem_workers.settings import Settings
 
 

@@ -13,19 +13,18 @@ from types import SimpleNamespace
 import pytest
 from redis import Redis
 
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.app import make_app
-from ibidem_workers.queue_folder import Folder
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.celery_app import make_app
 from ibidem_workers.settings import load
 from servers import redis as redis_server
-from servers.between import Answer as Said
-from servers.between import between
+from servers.fake_server import Answer as Said
+from servers.fake_server import between
 from servers.indices import ask, remove_indices
 from servers.process import Process
-
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, answer: Answer) -> None:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_evaluate_measures_against_labels(run: Run, answer: Answer) -> None:

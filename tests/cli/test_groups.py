@@ -6,8 +6,7 @@ import pytest
 from rich.text import Text
 
 from ibidem.cli.groups import report
-
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Run, answer: Answer) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 WORDS = [f"{a}{b}ing" for a in "bcdfghklmn" for b in "aeiourstlp"]
 

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_ingesting_the_same_file_again_changes_nothing(answer: Answer) -> None:

@@ -1,6 +1,6 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_inspect_shows_the_duplicates_of_one_document_in_the_whole_index(run: Run, answer: Answer) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ibidem.licences import licences, of_debian_packages, of_python_packages, readable
+from ibidem.demo import licences, of_debian_packages, of_python_packages, readable
 
 
 def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:

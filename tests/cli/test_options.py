@@ -3,8 +3,7 @@
 import re
 
 from ibidem.dedupe.parameters import PARAMETERS
-
-from .conftest import Run
+from support.command_line import Run
 
 
 def test_every_parameter_can_be_asked_for_and_its_help_lists_the_values(run: Run, monkeypatch) -> None:

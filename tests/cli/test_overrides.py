@@ -2,7 +2,7 @@
 
 import pytest
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_a_readers_word_keeps_a_pair_apart_until_it_is_taken_back(run: Run, answer: Answer) -> None:

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from .conftest import LEASE, Answer, Run
+from support.command_line import LEASE, Answer, Run
 
 
 def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> None:

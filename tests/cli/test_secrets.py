@@ -5,10 +5,10 @@ from base64 import b64decode
 import pytest
 from starlette.testclient import TestClient
 
-from cli.conftest import Run
 from ibidem.gateway.app import make_gateway
 from ibidem_workers.settings import load
-from servers.between import Answer, Request, between
+from servers.fake_server import Answer, Request, between
+from support.command_line import Run
 
 SECRET = "Qx7s3cr3t"  # noqa: S105 - a word to be looked for
 NOWHERE = "127.0.0.1:1"

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from cli.conftest import Run
+from support.command_line import Run
 
 PROGRAM = str(Path(sys.executable).with_name("ibidem"))
 

@@ -7,11 +7,10 @@ from rich.text import Text
 
 from ibidem.cli.console import results
 from ibidem.cli.side_by_side import Columns, side_by_side
-from ibidem.comparison import compare
+from ibidem.comparison.compare import compare
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
-
-from .conftest import LEASE
+from ibidem_ingest.idf.store import Tables
+from support.command_line import LEASE
 
 
 def printed(capsys: pytest.CaptureFixture[str], tables: Path, a: str, b: str) -> list[str]:

@@ -1,6 +1,6 @@
 """`ibidem status`: how a run stands."""
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 
 def test_status_tells_how_the_last_run_stands_and_leaves_with_three_when_some_were_refused(

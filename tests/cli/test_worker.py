@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Answer, Run
+from support.command_line import Answer, Run
 
 ON_A_TERMINAL = """
 import signal

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.native.request import read_search
-from ibidem.native.search import native_search
-from ibidem.native.surroundings import Surroundings
-from ibidem_engines.exchange import Ask, hold
-from ibidem_engines.faults import Failure
-from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.search import native_search
+from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.requests import Ask, hold
+from ibidem_ingest.signatures.schema import SCHEMA
 
 LAYOUT = {
     "news": {"settings": {"index": {"number_of_shards": "2"}}, "mappings": {"_meta": {"ibidem": {"schema": SCHEMA}}}}

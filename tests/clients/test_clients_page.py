@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.licences import of_python_packages
-from ibidem.native.combinations import REFUSED
-from ibidem_engines.opening import open_engine
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.records import records
+from ibidem.demo import of_python_packages
+from ibidem.grouped_search.dsl.unsupported import REFUSED
+from ibidem_engines.connect import open_engine
+from ibidem_engines.records import records
+from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
 
 ROOT = Path(__file__).parents[2]

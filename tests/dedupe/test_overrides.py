@@ -2,11 +2,10 @@
 
 import pytest
 
-from dedupe.made import signatures, value
-from ibidem.dedupe.overrides import Override, heard
-from ibidem.dedupe.said import Said
+from ibidem.dedupe.overrides import Override, Said, heard
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from support.windows import signatures, value
 
 A, B, C = ("news", "a"), ("news", "b"), ("news", "c")
 SIGNED = [signatures(1), signatures(2)]

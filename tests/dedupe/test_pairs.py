@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from dedupe.made import Made, few, windows
-from dedupe.naive import joins
 from ibidem.dedupe import pairs
-from ibidem.dedupe.keys import Holders
+from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.overrides import Said
 from ibidem.dedupe.pairs import Postings, duplicates, earlier_holders, spread
-from ibidem.dedupe.said import Said
-from ibidem_ingest.decision import Policy
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from support.naive_grouping import joins
+from support.windows import Made, few, windows
 
 
 @few

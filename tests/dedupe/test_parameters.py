@@ -2,8 +2,7 @@
 
 import pytest
 
-from ibidem.dedupe.parameters import PARAMETERS, Keep
-from ibidem.dedupe.presets import PRESETS
+from ibidem.dedupe.parameters import PARAMETERS, PRESETS, Keep
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -1,9 +1,9 @@
 """A window of hits with its groups, and what can be said of a row in it."""
 
-from dedupe.made import Made, made, signatures, value, with_slots
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.window import Window
-from ibidem_ingest.decision import Policy
+from ibidem_ingest.pairs.decision import Policy
+from support.windows import Made, made, signatures, value, with_slots
 
 BASE = signatures(1)
 NEAR = with_slots(signatures(2, slots=BASE.slots), 60)

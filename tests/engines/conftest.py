@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from engines.by_hand import make_record
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.opening import open_engine
 from servers.indices import empty_indices, remove_indices
+from support.signed_records import make_record
 
 ENGINES = (
     "sqlite",

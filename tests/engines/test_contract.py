@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import HIGHLIGHT, LARGEST_VERSION, Engine, Fate, Found, Outcome, Ranking, Record, Search
 from ibidem_engines.errors import Permanent
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.clues import LONG_CLUES, Clue, clues, long_clues
-from ibidem_ingest.signatures.longsignatures import LongSignatures
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue, clues, long_clues
 from ibidem_ingest.signatures.packed import unpack
-from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem_ingest.signatures.schema import SCHEMA
 
 Make = Callable[..., Record]
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, Words, days, parse_filter, parse_query
 from ibidem_engines.query_syntax import DEEPEST
 from ibidem_ingest.errors import UsageError

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ibidem_engines.address import parse_address
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
 from ibidem_engines.redaction import is_address, redact, redact_text, secrets
 from ibidem_ingest.errors import UsageError
 

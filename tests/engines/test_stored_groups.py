@@ -6,11 +6,11 @@ import pytest
 
 from engines.test_contract import LONG, book, store, values_of
 from ibidem_engines.engine import Engine, Hit, Record, Search
-from ibidem_engines.holding import Stretch
 from ibidem_engines.query import parse_query
+from ibidem_engines.reindex import Stretch
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, Wanted
 from ibidem_ingest.groupname import group_name
-from ibidem_ingest.signatures.clues import Clue
+from ibidem_ingest.signatures.lookup_keys import Clue
 
 Make = Callable[..., Record]
 

@@ -8,8 +8,8 @@ from itertools import count
 
 import pytest
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Fate, Record
-from ibidem_engines.opening import open_engine
 from servers.indices import ask, names, remove_indices
 
 pytestmark = pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from faults.setting import Own
+from faults.environment import Own
 
 
 @pytest.fixture(scope="session")

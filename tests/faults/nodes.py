@@ -5,11 +5,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from faults.environment import Command, Setting, until
 from faults.round import PATIENCE, broken
-from faults.setting import Command, Setting, until
 from ibidem_workers.runs import summary
+from servers.command_line import DONE
 from servers.nodes import Nodes
-from servers.way import DONE
 
 DOCUMENTS = 240
 """So many make some sixty batches, so that a node is lost between two of them."""

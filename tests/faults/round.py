@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from faults.environment import Command, Setting, Victim
 from faults.kill import children, kill
-from faults.setting import Command, Setting, Victim
-from ibidem_workers import dead
-from servers.way import DONE
+from ibidem_workers import dead_letters
+from servers.command_line import DONE
 
 ATTEMPTS = 5
 """How often the same command is given before it must have come to its end."""
@@ -132,4 +132,6 @@ def _account(account: dict[str, object], lines: int) -> Iterator[str]:
 
 
 def _dead(setting: Setting) -> list[str]:
-    return [f"{letter.refusal.id} is a dead letter: {letter.refusal.why}" for letter in dead.letters(setting.engine)]
+    return [
+        f"{letter.refusal.id} is a dead letter: {letter.refusal.why}" for letter in dead_letters.letters(setting.engine)
+    ]

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from workers.conftest import WORDS
+from support.worker_settings import WORDS
 
 
 def small_table(folder: Path) -> Path:

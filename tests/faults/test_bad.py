@@ -3,7 +3,7 @@
 import random
 from pathlib import Path
 
-from faults.bad import mixed, taken_in
+from faults.bad_documents import mixed, taken_in
 
 
 def test_every_good_document_is_indexed_and_every_bad_one_listed_with_its_reason(tmp_path: Path) -> None:

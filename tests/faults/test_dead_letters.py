@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from faults.table import small_table
+from servers.command_line import Way
 from servers.indices import ask, remove_indices
-from servers.way import Way
 
 pytestmark = pytest.mark.server("opensearch")
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from faults.environment import Own, of_our_own, until
 from faults.round import PATIENCE, broken, warm_up
-from faults.setting import Own, of_our_own, until
-from ibidem_workers import dead
+from ibidem_workers import dead_letters
 from ibidem_workers.runs import summary
+from servers.command_line import DONE
 from servers.flood import Flood
-from servers.way import DONE
 
 DOCUMENTS = 24
 AWAY = 15.0
@@ -52,5 +52,5 @@ def test_an_engine_that_is_away_for_longer_than_a_broker_hands_a_message_out_cos
         server.start_again()
         assert setting.settle(PATIENCE) == []
         assert setting.shelf.wrong(setting.engine) == []
-        assert dead.letters(setting.engine) == []
+        assert dead_letters.letters(setting.engine) == []
         assert summary(setting.engine, run)["read"] == DOCUMENTS + 1

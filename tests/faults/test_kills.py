@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from faults.environment import Broker, EngineName, Own, Victim, of_our_own
 from faults.round import Round, play, warm_up
-from faults.setting import Broker, EngineName, Own, Victim, of_our_own
 
 SEED = 1987
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from faults.environment import Setting, Victim
 from faults.round import Round, play, warm_up
-from faults.setting import Setting, Victim
 from servers.network import Network, Trouble, network
 
 SEED = 1987

@@ -8,12 +8,12 @@ from uuid import uuid4
 import pytest
 
 from faults.table import small_table
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
-from ibidem_workers import dead
+from ibidem_workers import dead_letters
+from ibidem_workers.brokers.files import Folder
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
-from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import Progress, Watch, summary
 from ibidem_workers.settings import Settings
 
@@ -21,7 +21,8 @@ BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name
 
 ENDED_BY_POISON = """
 import os, sys
-from ibidem_workers import records, worker
+from ibidem_engines import records
+from ibidem_workers import worker
 
 sign = records.sign
 
@@ -68,7 +69,7 @@ def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_othe
 
         Watch(engine, run).wait(tend)
         found = summary(engine, run)
-        (letter,) = dead.letters(engine)
+        (letter,) = dead_letters.letters(engine)
     assert (found["read"], found["indexed"], found["refused"], found["pending"]) == (7, 6, 1, 0)
     assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
     assert f"ended its worker {settings.tries} times" in letter.refusal.why

@@ -8,15 +8,14 @@ import orjson
 import zstandard
 
 from fuzz.target import Target, as_any_text, folder, told
-from ibidem_engines.foreign_dates import iso_date
-from ibidem_ingest.dates import interval
-from ibidem_ingest.document import Document, read_record
+from ibidem_engines.cluster.source_values import iso_date
+from ibidem_ingest.document import Document, interval, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.apart import RECORDS
-from ibidem_ingest.readers.foreign import Unreadable
+from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.formats import Format
-from ingest.printed import pdf
+from ibidem_ingest.readers.sandbox import RECORDS
+from support.pdf_files import pdf
 
 MOST_TEXT = 20_000
 """Characters of a text, few enough for a small file to unpack into more."""

@@ -13,26 +13,25 @@ from celery import Celery
 from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, folder, told
-from ibidem.alerts import read_alert, read_reported
 from ibidem.dedupe.overrides import Override
+from ibidem.index.alerts import read_alert, read_reported
 from ibidem_engines.address import parse_address, with_fields
+from ibidem_engines.cluster.source import Unfit, as_document, as_source, idf_of, text_fault, version_of, with_signatures
+from ibidem_engines.cluster.source_values import members
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.fields import Fields, parse_fields, put_at, value_at, without
-from ibidem_engines.opening import open_engine
-from ibidem_engines.raw_json import members
 from ibidem_engines.redaction import redact
-from ibidem_engines.source import Unfit, as_document, as_source, idf_of, text_fault, version_of, with_signatures
-from ibidem_ingest.digest import digest
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.sign import sign_one
-from ibidem_workers import lease
-from ibidem_workers.account import Account
-from ibidem_workers.app import TASK, make_app
+from ibidem_ingest.signatures.sign import digest, sign_one
+from ibidem_workers.brokers import lease
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.consumer import STRANGE
-from ibidem_workers.dead import letter_of
-from ibidem_workers.queue_folder import Folder
-from ibidem_workers.run_record import RunRecord
+from ibidem_workers.dead_letters import letter_of
+from ibidem_workers.results import Account
+from ibidem_workers.runs import RunRecord
 from ibidem_workers.settings import Settings, load, shown
 from ibidem_workers.task_message import check
 

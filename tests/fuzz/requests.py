@@ -11,20 +11,20 @@ from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import QueryParams
 
 from fuzz.target import Target, as_any_text, as_sent, folder
-from ibidem.dedupe import cursor
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
-from ibidem.gateway.hosts import check_host, check_site
-from ibidem.gateway.indexes import check_indexes
-from ibidem.gateway.native_lines import read_lines
-from ibidem.gateway.native_request import NativeRequest, read_parameters, read_request
+from ibidem.evaluation.labels import parse_condition
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.index_access import check_indexes
+from ibidem.gateway.middleware import check_host, check_site
+from ibidem.gateway.msearch import read_lines
 from ibidem.gateway.page import state
-from ibidem.gateway.refusals import Answered
-from ibidem.labels import parse_condition
-from ibidem.native.request import read_search
-from ibidem_engines import cursor as engine_cursor
+from ibidem.gateway.search_request import NativeRequest, read_parameters, read_request
+from ibidem.grouped_search import cursor
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem_engines.cluster import ranking as engine_cursor
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Query, parse_filter, parse_query
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers.settings import Settings

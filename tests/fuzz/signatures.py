@@ -8,23 +8,23 @@ import orjson
 import xxhash
 
 from fuzz.target import Target, as_any_text, as_text, folder
-from ibidem.dedupe.grouping import group
-from ibidem_engines.dsl import PACKED
-from ibidem_engines.hits import read_hits
-from ibidem_ingest.decision import LEVELS, Policy, decide
+from ibidem.dedupe.leader_clustering import group
+from ibidem_engines.cluster.dsl import PACKED
+from ibidem_engines.cluster.ranking import read_hits
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from ibidem_ingest.relations import relate
-from ibidem_ingest.signatures.clues import clues, long_clues
-from ibidem_ingest.signatures.longsignatures import LongSignatures, sign_long
+from ibidem_ingest.pairs.decision import LEVELS, Policy, decide
+from ibidem_ingest.pairs.relations import relate
+from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
+from ibidem_ingest.signatures.lookup_keys import clues, long_clues
 from ibidem_ingest.signatures.packed import id_of, pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.tokens import TokenBatch, tokens
-from ibidem_ingest.tokenshapes import is_term
-from ibidem_ingest.wordhash import wh1
-from ingest.shelf import page
+from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.word_hash import wh1
+from support.books import page
 
 MAGIC = b"ibidem-idf1\n"
 STORY = (

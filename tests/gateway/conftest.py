@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from gateway.running import running
 from ibidem.gateway.app import make_gateway
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.records import records
 from ibidem_workers.settings import Settings
 from servers.indices import ask, remove_indices
+from support.gateway_server import running
 
 LEASE = (
     "The tenant shall pay the rent on the first day of each month, in advance and without demand. The landlord shall "

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from urllib.parse import unquote, unquote_plus
 
-from servers.between import Request
+from servers.fake_server import Request
 
 INDEXES = {"index", "indices", "indice", "_index", "target_index"}
 ELSEWHERE = {"pit", "scroll", "template", "search_pipeline", "agentic", "ext", "project_routing"}

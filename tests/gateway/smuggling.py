@@ -23,9 +23,9 @@ from urllib.parse import quote, unquote, urlsplit
 
 from gateway.attacks import OPEN, SECRET
 from gateway.lenient import reached, unpacked
-from gateway.running import running
 from ibidem_workers.settings import Settings
-from servers.between import Answer, Between, Request, between
+from servers.fake_server import Answer, Between, Request, between
+from support.gateway_server import running
 
 ACTIONS = (*("_search",) * 12, *("_msearch",) * 9, *("_count",) * 3, "_search/", "_SEARCH", "_search/scroll")
 TYPES = (

@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from gateway.running import running
 from ibidem.gateway.connections import network_of
 from ibidem_workers.settings import Settings
-from servers.between import Answer, between
+from servers.fake_server import Answer, between
+from support.gateway_server import running
 
 HEADERS = b"POST /ibidem/_search HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
 BODY = HEADERS + b"content-length: 100\r\n\r\n{"

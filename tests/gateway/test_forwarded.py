@@ -8,10 +8,10 @@ import pytest
 from gateway.attacks import ANOTHER_PACKING, OPEN, Attack, attacks
 from gateway.conftest import WORD, Leases
 from gateway.lenient import reached
-from gateway.running import running
-from gateway.test_passing import ask
+from gateway.test_search_routes_passing import ask
 from ibidem_workers.settings import Settings
-from servers.between import Answer, Between, Request, between
+from servers.fake_server import Answer, Between, Request, between
+from support.gateway_server import running
 
 
 @pytest.fixture(scope="module")

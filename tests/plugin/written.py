@@ -13,15 +13,15 @@ from pathlib import Path
 
 import orjson
 
-from dedupe.made import made
-from ibidem.dedupe.grouped_page import grouped_page
 from ibidem.dedupe.overrides import Name, Override
-from ibidem.dedupe.present import Json
 from ibidem.dedupe.request import parse_request
-from ibidem.dedupe.source import Asked
+from ibidem.grouped_search.backend import Asked
+from ibidem.grouped_search.page import grouped_page
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster.requests import Exchange, hold
 from ibidem_engines.engine import Found, Hit, Ranking, Search
-from ibidem_engines.exchange import Exchange, hold
 from ibidem_ingest.signatures.packed import HEAD, Packed, unpack
+from support.windows import made
 
 FOLDER = Path(__file__).with_name("golden")
 ROWS = 40

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from servers.missing import Missing
 
-KEEPER = Path(__file__).with_name("keeper.py")
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 PATIENCE_S = 300.0
 
 
@@ -64,7 +64,7 @@ class Process:
     def _kept(self) -> "subprocess.Popen[bytes]":
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, KEEPER, self.folder, *self.launch.command],
+                [sys.executable, SUPERVISOR, self.folder, *self.launch.command],
                 stdin=subprocess.PIPE, stdout=log, stderr=log,
                 env={**os.environ, **self.launch.environment}, start_new_session=True,
             )  # fmt: skip

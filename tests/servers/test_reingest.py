@@ -11,25 +11,25 @@ from uuid import uuid4
 
 import pytest
 
-from dedupe.made import counts, documents
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
+from ibidem.grouped_search.api import search
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import parse_query
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
 from servers.indices import remove_indices
+from support.windows import counts, documents
 
 FAMILIES, VERSIONS = 15, 4
 ANSWERS = 10
 WRITES = """
 import sys, itertools
 from dataclasses import replace
-from dedupe.made import documents
-from ibidem_engines.opening import open_engine
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.records import records
+from support.windows import documents
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.idf.store import Tables
+from ibidem_engines.records import records
 address, index, tables, families, versions = sys.argv[1:]
 engine = open_engine(address, index)
 engine.create()

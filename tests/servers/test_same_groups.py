@@ -8,22 +8,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dedupe.made import counts, documents
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search import search
-from ibidem.inspection import inspect
-from ibidem.whole_index import index_groups
+from ibidem.grouped_search.api import search
+from ibidem.index.groups import index_groups
+from ibidem.index.inspection import inspect
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Found, Ranking, Record, Search, Stored
-from ibidem_engines.opening import open_engine
 from ibidem_engines.query import Query, parse_query
-from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
-from ingest.shelf import book, misread, repaged
 from servers.indices import remove_indices
+from support.books import book, misread, repaged
+from support.windows import counts, documents
 
 pytestmark = pytest.mark.server("opensearch", "elasticsearch")
 

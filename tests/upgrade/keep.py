@@ -11,13 +11,13 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.opening import open_engine
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.signature import SCHEMA
-from ibidem_workers.records import records
+from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask, remove_indices
 
 KEPT = Path(__file__).parent

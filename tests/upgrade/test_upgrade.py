@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import pytest
 
-from ibidem_ingest.signatures.signature import SCHEMA
+from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 from servers.indices import ask, remove_indices
 from upgrade.keep import unpacked
@@ -20,9 +20,9 @@ from upgrade.keep import unpacked
 HERE = Path(__file__).parent
 SCHEMAS = sorted(path.name.removeprefix("schema-").removesuffix(".tar.xz") for path in HERE.glob("schema-*.tar.xz"))
 NEXT = """
-from ibidem_ingest.signatures import signature
+from ibidem_ingest.signatures import schema
 
-signature.SCHEMA = str(int(signature.SCHEMA) + 1)
+schema.SCHEMA = str(int(schema.SCHEMA) + 1)
 """
 """Makes every process that finds this at its start the next version, whose signatures have another schema."""
 

@@ -4,12 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ibidem.index.documents import clear_tombstones, delete
 from ibidem_engines.engine import LARGEST_VERSION, Engine, Fate
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.deletion import clear_tombstones, delete
-from ibidem_workers.records import records
+from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 
 

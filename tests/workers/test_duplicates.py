@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from ibidem_engines.engine import Engine, Outcome
-from ibidem_ingest.decision import Policy
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.lookup_keys import clues
 from ibidem_ingest.signatures.packed import unpack
-from ibidem_workers.account import Duplicate
 from ibidem_workers.duplicates import Written, alike, duplicates, same
-from ibidem_workers.records import records
+from ibidem_workers.results import Duplicate
 from ibidem_workers.settings import Settings
 
 PREAMBLE = "we the people of the united states in order to form a more perfect union establish justice"

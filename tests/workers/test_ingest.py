@@ -8,9 +8,9 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers import dead
+from ibidem_workers import dead_letters
+from ibidem_workers.brokers.files import Folder
 from ibidem_workers.ingest import Interrupted, ingest, ingest_documents, retry
-from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest
@@ -86,9 +86,9 @@ def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) 
 
 def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, settings: Settings) -> None:
     mended = {"id": "a", "text": "mended", "version": 3}
-    dead.bury(engine, [dead.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)])
+    dead_letters.bury(engine, [dead_letters.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)])
     run = retry([], settings.changed(concurrency=1))
-    assert (summary(engine, run)["indexed"], dead.letters(engine)) == (1, [])
+    assert (summary(engine, run)["indexed"], dead_letters.letters(engine)) == (1, [])
 
 
 def test_a_path_that_is_not_there_is_an_error_before_anything_starts(settings: Settings, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
+from ibidem_workers.brokers.files import Folder
 from ibidem_workers.pool import Pool, WorkersFailed
-from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import Progress, Watch, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.account import Account, Duplicate, refusals_as_json
 from ibidem_workers.batches import Batch
-from ibidem_workers.run_record import RunRecord, refusals_key
-from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, Watch, summary, wait
+from ibidem_workers.results import Account, Duplicate, refusals_as_json
+from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunRecord, Watch, refusals_key, summary, wait
 
 KEYS = ["run", "read", "indexed", "unchanged", "stale", "refused", "unsigned", "duplicates", "refusals", "took_s"]
 

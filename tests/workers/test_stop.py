@@ -12,11 +12,11 @@ import pytest
 from kombu import Queue
 from redis import Redis
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
-from ibidem_workers.app import make_app
-from ibidem_workers.holder import this_process
+from ibidem_workers.celery_app import make_app
+from ibidem_workers.process_id import this_process
 from ibidem_workers.runs import Watch
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission

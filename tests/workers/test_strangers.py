@@ -14,15 +14,15 @@ import pytest
 from celery import Celery
 from kombu.connection import Connection
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_ingest.document import Document
-from ibidem_workers import dead
-from ibidem_workers.app import TASK, make_app
+from ibidem_workers import dead_letters
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connected
+from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
-from ibidem_workers.queue_folder import Folder
-from ibidem_workers.redis_queue import GIVEN_UP, PREFIX, connected
 from ibidem_workers.runs import Watch
 from ibidem_workers.settings import Settings
 
@@ -220,7 +220,7 @@ def test_a_document_that_cannot_be_written_is_a_dead_letter_and_what_is_behind_i
             body(RUN, number, [{"id": "fine", "text": "We"}], None).replace('{"id":"fine"', f'{record},{{"id":"fine"'),
         )
     assert indexed_after(engine, settings) == (1, 2)
-    kept = dead.letters(engine)
+    kept = dead_letters.letters(engine)
     assert sorted(letter.refusal.id for letter in kept) == [f"bad{number}" for number in range(len(UNWRITABLE))]
     assert all("unwritable" in letter.record for letter in kept)
 

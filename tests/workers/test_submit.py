@@ -8,8 +8,8 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
-from ibidem_ingest.readers.tally import Tally
-from ibidem_workers.queue_folder import Folder
+from ibidem_ingest.readers.formats import Tally
+from ibidem_workers.brokers.files import Folder
 from ibidem_workers.runs import record, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import REFUSALS_A_SLICE, Submission

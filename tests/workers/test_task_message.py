@@ -7,7 +7,7 @@ import pytest
 from celery import Celery
 from kombu.message import Message
 
-from ibidem_workers.app import TASK
+from ibidem_workers.celery_app import TASK
 from ibidem_workers.message_size import COMPRESSION, MOST_STRUCTURE
 from ibidem_workers.task_message import TRIES, TRIES_BEFORE, check
 

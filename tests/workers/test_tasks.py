@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from ibidem.index.documents import delete
 from ibidem_engines.engine import Engine, Fate, Outcome, Record
 from ibidem_engines.errors import Permanent, Unavailable
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers import dead
-from ibidem_workers.account import Account, Duplicate
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
-from ibidem_workers.deletion import delete
+from ibidem_workers.results import Account, Duplicate
 from ibidem_workers.settings import Settings
 from ibidem_workers.tasks import Bench, Delivery, sign_and_write
 
@@ -123,7 +123,7 @@ def test_a_duplicate_is_an_outcome_with_its_level_and_what_it_duplicates(worker:
 def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": SPEECH, "date": "yesterday"})
     assert counts(account) == (1, 0, 0, 1)
-    (letter,) = dead.letters(worker.bench.engine)
+    (letter,) = dead_letters.letters(worker.bench.engine)
     assert (letter.refusal.id, letter.refusal.field, letter.record["date"]) == ("b", "date", "yesterday")
     assert "yesterday" in letter.refusal.why
 
@@ -160,7 +160,7 @@ def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker)
 
     account = with_flaw(worker, "write", fails).take(*({"id": one, "text": SPEECH} for one in "abc"))
     assert counts(account) == (2, 0, 0, 1)
-    (letter,) = dead.letters(worker.bench.engine)
+    (letter,) = dead_letters.letters(worker.bench.engine)
     assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
 
 
@@ -175,7 +175,7 @@ def test_a_document_that_the_engine_refuses_is_a_dead_letter(worker: Worker, eng
     refusing: object = Refusing()
     account = Worker(replace(worker.bench, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]
     assert counts(account) == (0, 0, 0, 1)
-    assert dead.letters(engine)[0].refusal.why == "too long"
+    assert dead_letters.letters(engine)[0].refusal.why == "too long"
 
 
 def test_a_busy_engine_is_waited_for(worker: Worker) -> None:
@@ -190,7 +190,7 @@ def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: E
     impatient.bench = replace(impatient.bench, ended=lambda: True)
     with pytest.raises(type(error)):
         impatient.take({"id": "a", "text": SPEECH})
-    assert dead.letters(worker.bench.engine) == []
+    assert dead_letters.letters(worker.bench.engine) == []
     assert counts(worker.take({"id": "a", "text": SPEECH})) == (1, 0, 0, 0)
 
 
@@ -205,7 +205,7 @@ def test_a_batch_that_ended_its_worker_too_often_comes_again_as_single_documents
 def test_a_document_that_ended_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
     part = Batch(4, [{"id": "a", "text": SPEECH, "version": 1}], part=0)
     assert counts(worker.take_again(part, tries=3)) == (0, 0, 0, 1)
-    (letter,) = dead.letters(worker.bench.engine)
+    (letter,) = dead_letters.letters(worker.bench.engine)
     assert (letter.tries, letter.record["text"]) == (4, SPEECH)
     assert "ended its worker 3 times" in letter.refusal.why
 
@@ -243,6 +243,6 @@ def test_what_cannot_be_noted_is_a_dead_letter_with_a_form_that_can(worker: Work
         {"id": "bad", "text": 1 << 80}, {"id": "b\ud800", "text": "x"}, {"id": "good", "text": SPEECH}
     )
     assert counts(account) == (1, 0, 0, 2)
-    kept = {letter.refusal.id: letter.record for letter in dead.letters(worker.bench.engine)}
+    kept = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.bench.engine)}
     assert kept.keys() == {"bad", "b\\ud800"}
     assert all("unwritable" in record for record in kept.values())

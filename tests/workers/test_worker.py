@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from faults.environment import until
 from faults.kill import kill, living
-from faults.setting import until
-from ibidem_workers.holder import this_process
 from ibidem_workers.pool import STOPPED
+from ibidem_workers.process_id import this_process
 from ibidem_workers.settings import Settings
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from ibidem_engines.engine import Engine, Hit, Outcome, Record, Search
-from ibidem_ingest.decision import Policy, decide
-from ibidem_ingest.signatures.clues import Clue, bands
+from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.signatures.lookup_keys import Clue, bands
 from ibidem_ingest.signatures.packed import Packed, unpack
-from ibidem_ingest.signatures.signature import Signatures
-from ibidem_workers.account import Duplicate
+from ibidem_ingest.signatures.schema import Signatures
+from ibidem_workers.results import Duplicate
 
 MOST_HITS = 50
 """Of one field; a form that so many share needs no more of them to be known as one."""

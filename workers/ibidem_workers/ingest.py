@@ -5,20 +5,44 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError, Unavailable
-from ibidem_engines.opening import open_engine
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.tally import Tally
-from ibidem_workers import dead
-from ibidem_workers.app import answers
-from ibidem_workers.one_table import check_tables
+from ibidem_ingest.readers.formats import Tally
+from ibidem_workers import dead_letters
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.celery_app import answers
 from ibidem_workers.pool import Pool
-from ibidem_workers.queue_folder import Folder
 from ibidem_workers.runs import Progress, Watch
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest, Source, Submission
+
+
+def check_tables(engine: Engine, tables: Tables) -> None:
+    """Refuse to add documents to an index that was signed with another table of the same language.
+
+    A table that this folder does not hold cannot be judged; `ibidem doctor` names it.
+
+    Args:
+        engine: The index.
+        tables: The folder of tables that workers sign with.
+
+    Raises:
+        UsageError: The index was signed with another table.
+    """
+    for name, documents in engine.info().tables.items():
+        table = tables.named(name) if name else None
+        now = tables.of(table.language) if table is not None else None
+        if table is not None and now is not None and now.name != name:
+            raise UsageError(
+                f"index {engine.index!r} holds {documents:,} documents signed with the idf table {name}, "
+                f"and {now.name} is now the one of {table.language!r}",
+                f"sign them anew with: ibidem backfill --into NAME; or go back with: ibidem idf use {name}",
+            )
+
 
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
@@ -112,10 +136,10 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Se
     """
     engine = open_engine(settings.address, settings.index)
     try:
-        chosen = dead.letters(engine, ids)
-        source = dead.again(chosen, settings.max_text)
+        chosen = dead_letters.letters(engine, ids)
+        source = dead_letters.again(chosen, settings.max_text)
         run = ingest_documents(source, settings, wait=wait, seen=seen, paths=["dead letters"])
-        dead.forget(engine, chosen)
+        dead_letters.forget(engine, chosen)
     finally:
         engine.close()
     return run

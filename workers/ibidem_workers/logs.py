@@ -13,7 +13,7 @@ import structlog
 from structlog.types import EventDict, Processor
 
 from ibidem_engines.redaction import redact_value, secrets
-from ibidem_ingest.shown import printable
+from ibidem_ingest.short_repr import printable
 from ibidem_workers.settings import Level, Settings
 
 LONGEST = 2_000

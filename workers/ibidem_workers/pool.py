@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import IO, Self
 
 from ibidem_engines.errors import EngineError
-from ibidem_workers.holder import this_process
+from ibidem_workers.process_id import this_process
 from ibidem_workers.settings import Settings
 
 READY = "ready"

@@ -1,28 +1,91 @@
 """What a worker does with a batch: read, sign, write, look for duplicates, and account for every document."""
 
+import logging
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
+from time import perf_counter
 
 from structlog.contextvars import bound_contextvars
 
 from ibidem_engines.engine import Engine, Fate, Outcome, Record
 from ibidem_engines.errors import EngineError
-from ibidem_ingest.decision import Policy
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document, named, read_record
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers import batch_log, dead
-from ibidem_workers.account import Account, Duplicate
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
 from ibidem_workers.duplicates import Written, duplicates
-from ibidem_workers.patience import patiently
-from ibidem_workers.records import records
+from ibidem_workers.results import Account, Duplicate
+from ibidem_workers.retry import patiently
 from ibidem_workers.settings import Settings
-from ibidem_workers.stages import Stages
 from ibidem_workers.writable import printable, writable
+
+
+class Stages:
+    """Adds up the time of each stage.
+
+    >>> stages = Stages()
+    >>> with stages("read"):
+    ...     pass
+    >>> list(stages.ms())
+    ['read_ms', 'all_ms']
+    """
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Count the time of a block to a stage."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - began
+
+    def ms(self) -> dict[str, float]:
+        """Return the milliseconds of each stage, and of all since the start, as a log shows them."""
+        all_of_it = perf_counter() - self._began
+        return {f"{name}_ms": round(1e3 * each, 1) for name, each in (self._seconds | {"all": all_of_it}).items()}
+
+
+_log = logging.getLogger(__name__)
+
+
+def tell(account: Account, stages: Stages, tries: int) -> None:
+    """Log what became of a batch; run and batch stand in every line that is logged meanwhile.
+
+    Args:
+        account: Of its documents.
+        stages: How long each stage took.
+        tries: How often it had ended its worker before.
+    """
+    if account.parts:
+        told = {"tries": tries, "documents": account.parts}
+        _log.warning("batch ended its workers and was sent again as single documents", extra=told)
+        return
+    for one in account.refusals:
+        _log.info("document refused", extra={"document": one.id, "field": one.field, "why": one.why})
+    if _log.isEnabledFor(logging.INFO):
+        _log.info("batch done", extra=_sums(account) | stages.ms() | ({"tries": tries} if tries else {}))
+
+
+def _sums(account: Account) -> dict[str, object]:
+    return {
+        "documents": account.documents,
+        "indexed": account.indexed,
+        "unchanged": account.unchanged,
+        "stale": account.stale,
+        "refused": len(account.refusals),
+        "duplicates": len(account.duplicates),
+    }
+
 
 A_DAY = 24 * 60 * 60 * 1_000_000
 """In microseconds, as the submitter numbers documents: clocks differ, but not by that."""
@@ -100,7 +163,7 @@ def sign_and_write(bench: Bench, delivery: Delivery, send: Callable[[Batch], Non
         account, letters = _account(bench, delivery, send)
         with delivery.stages("note"):
             patiently(lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended)
-        batch_log.tell(account, delivery.stages, delivery.tries)
+        tell(account, delivery.stages, delivery.tries)
         return account
 
 
@@ -108,15 +171,15 @@ def _is_noted(engine: Engine, key: str) -> bool:
     return any(noted == key for noted, _ in engine.noted("runs", key))
 
 
-def _note(engine: Engine, delivery: Delivery, account: Account, letters: Sequence[dead.DeadLetter]) -> None:
+def _note(engine: Engine, delivery: Delivery, account: Account, letters: Sequence[dead_letters.DeadLetter]) -> None:
     if letters:
-        dead.bury(engine, letters)
+        dead_letters.bury(engine, letters)
     engine.note("runs", {delivery.key: account.as_json()})
 
 
 def _account(
     bench: Bench, delivery: Delivery, send: Callable[[Batch], None]
-) -> tuple[Account, Sequence[dead.DeadLetter]]:
+) -> tuple[Account, Sequence[dead_letters.DeadLetter]]:
     batch = delivery.batch
     if delivery.tries < bench.settings.tries:
         account = _whole(bench, delivery)
@@ -232,9 +295,11 @@ def _refusal(delivery: Delivery, why: str) -> Refusal:
     return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
 
 
-def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead.DeadLetter]:
+def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:
     by_id = {named(record): record for record in delivery.batch.records}
     return [
-        dead.DeadLetter(delivery.run, refusal, delivery.tries + 1, time.time(), writable(by_id.get(refusal.id, {})))
+        dead_letters.DeadLetter(
+            delivery.run, refusal, delivery.tries + 1, time.time(), writable(by_id.get(refusal.id, {}))
+        )
         for refusal in refusals
     ]

@@ -3,6 +3,7 @@
 It ends with the process that started it, which is named by `PARENT`: by then that one may be gone already.
 """
 
+import faulthandler
 import gc
 import logging
 import os
@@ -12,7 +13,8 @@ import sys
 import threading
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from celery import Celery, Task, signals
@@ -20,21 +22,37 @@ from celery.exceptions import CPendingDeprecationWarning, Reject
 from celery.platforms import SecurityWarning
 from celery.worker import state
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.errors import EngineError, Permanent, Unavailable
-from ibidem_engines.opening import open_engine
 from ibidem_ingest.errors import IbidemError
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_workers import logs
-from ibidem_workers.app import TASK, answers, make_app, send
 from ibidem_workers.batches import Batch, Record
-from ibidem_workers.holder import lives
+from ibidem_workers.celery_app import TASK, answers, make_app, send
 from ibidem_workers.message_size import bound, most_of_message
-from ibidem_workers.patience import patiently
 from ibidem_workers.pool import READY, STOPPED
+from ibidem_workers.process_id import lives
+from ibidem_workers.retry import patiently
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.task_message import TRIES, TRIES_BEFORE
 from ibidem_workers.tasks import Bench, Delivery, sign_and_write
-from ibidem_workers.time_limit import time_limit
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """End this process, with what it was doing on standard error, when the block takes longer.
+
+    The watch is a thread of the interpreter's own, which also acts while a library holds all others up.
+
+    Args:
+        seconds: What the block may take.
+    """
+    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
 
 WARMED = "en"
 """The language whose table is made ready before the first message comes."""

@@ -11,10 +11,9 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.idf.lookup import ABSENT
-from ibidem_ingest.idf.rarest import candidates
-from ibidem_ingest.idf.table import Table
-from ibidem_ingest.tokens import tokens
+from ibidem_ingest.idf.rarest_terms import candidates
+from ibidem_ingest.idf.table import ABSENT, Table
+from ibidem_ingest.text.tokens import tokens
 
 LENGTHS = range(1, 31)
 """Lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4."""

@@ -11,13 +11,14 @@ opening this checksum is compared, the name with the contents, and some terms ar
 stands under one of these.
 """
 
+import tempfile
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log
+from math import ceil, log, log2
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import orjson
@@ -25,9 +26,106 @@ import xxhash
 from numpy.typing import NDArray
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf import lookup
-from ibidem_ingest.idf.whole_file import write_whole
-from ibidem_ingest.wordhash import Hashes, Places, hash_tokens
+from ibidem_ingest.private import make_folder
+from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
+
+ABSENT: Final = (1 << 24) - 1
+"""The rank of a term that is not in the table: behind all others."""
+
+MOST_TERMS: Final = ABSENT - 1
+_RANK = np.uint64((1 << 24) - 1)
+_SHIFT = np.uint64(24)
+_SPARE = 64
+_LOAD = 0.25
+_LEAST_BITS = 10
+
+
+def slots_of(hashes: Hashes) -> Hashes:
+    """Lay out the slots for terms in the order of their ranks.
+
+    Args:
+        hashes: `wh1` of each term, rank 0 first. Of two equal ones, which are rare, the first is found for both.
+
+    Returns:
+        A power of two of slots, and some spare ones, so that a search never runs over the end.
+
+    >>> int(np.count_nonzero(slots_of(np.array([1 << 63, 5, 9], np.uint64))))
+    3
+    """
+    bits = max(_LEAST_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
+    slots = np.zeros((1 << bits) + _SPARE, np.uint64)
+    entries = hashes << _SHIFT | np.arange(1, hashes.size + 1, dtype=np.uint64)
+    place = (hashes >> np.uint64(64 - bits)).astype(np.int64)
+    waiting = np.arange(hashes.size)
+    while waiting.size:
+        free = waiting[slots[place[waiting]] == 0]
+        taken, first = np.unique(place[free], return_index=True)
+        slots[taken] = entries[free[first]]
+        waiting = np.setdiff1d(waiting, free[first], assume_unique=True)
+        place[waiting] += 1
+    return slots
+
+
+def ranks(slots: Hashes, hashes: Hashes) -> Places:
+    """Return the rank of each term, `ABSENT` for those that are not in the table.
+
+    >>> slots = slots_of(np.array([1 << 63, 5, 9], np.uint64))
+    >>> ranks(slots, np.array([9, 7, 1 << 63], np.uint64)).tolist() == [2, ABSENT, 0]
+    True
+    """
+    bits = (slots.size - _SPARE).bit_length() - 1
+    place = (hashes >> np.uint64(64 - bits)).view(np.int64)
+    wanted = hashes << _SHIFT
+    found = slots.take(place)
+    open_ = np.flatnonzero(((found ^ wanted) > _RANK) & (found != 0))
+    found[(found ^ wanted) > _RANK] = 0
+    while open_.size:
+        place[open_] += 1
+        entry = slots.take(place[open_])
+        hit = (entry ^ wanted[open_]) <= _RANK
+        found[open_[hit]] = entry[hit]
+        open_ = open_[~hit & (entry != 0)]
+    result: Places = (found & _RANK).view(np.int64)
+    result -= 1
+    result &= ABSENT
+    return result
+
+
+def rank(slots: Hashes, hash_: int) -> int:
+    """Return what `ranks` returns for one term."""
+    place = hash_ >> (64 - (slots.size - _SPARE).bit_length() + 1)
+    wanted = hash_ << 24 & (1 << 64) - 1
+    while entry := int(slots[place]):
+        if entry ^ wanted <= ABSENT:
+            return (entry & ABSENT) - 1
+        place += 1
+    return ABSENT
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Write a file under a temporary name beside its own, then rename it; only its owner may read it.
+
+    Args:
+        path: Its folder is made when missing.
+        parts: The contents.
+
+    Raises:
+        TableError: The folder cannot be written, or the disk is full; nothing is left behind.
+    """
+    try:
+        make_folder(path.parent)
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
+            temporary = Path(file.name)
+            try:
+                file.writelines(parts)
+                file.flush()
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
+    except OSError as error:
+        remedy = "make its folder writable, or name another folder for the idf tables"
+        raise TableError(f"cannot write {path}: {error.strerror or error}", remedy) from error
+
 
 SCHEME = "idf1"
 HIGHEST = 0.8
@@ -86,7 +184,7 @@ class Table:
         (['rare', 'court'], 0)
         """
         ordered = sorted((count, term) for term, count in counts.items() if count >= LEAST_DOCUMENTS)
-        if len(ordered) > lookup.MOST_TERMS:
+        if len(ordered) > MOST_TERMS:
             raise TableError(f"{len(ordered):,} terms are more than a table holds", "count fewer documents")
         terms = [term.encode() for _, term in ordered]
         letters = np.frombuffer(b"".join(terms), np.uint8)
@@ -94,7 +192,7 @@ class Table:
         ends = sizes.cumsum()
         numbers = np.array([count for count, _ in ordered], np.float64)
         name = _name(language, documents, numbers, ends, letters)
-        slots = lookup.slots_of(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])
+        slots = slots_of(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])
         return cls(name, language, documents, origin, numbers, slots, ends, letters)
 
     @property
@@ -109,11 +207,11 @@ class Table:
 
     def ranks(self, hashes: Hashes) -> Places:
         """Return the rank of each term by its `wh1`, `lookup.ABSENT` for those that are not in the table."""
-        return lookup.ranks(self.slots, hashes)
+        return ranks(self.slots, hashes)
 
     def rank(self, hash_: int) -> int:
         """Return the rank of one term by its `wh1`, `lookup.ABSENT` when it is not in the table."""
-        return lookup.rank(self.slots, hash_)
+        return rank(self.slots, hash_)
 
     def idf_norm(self, rank: int) -> float:
         """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1).

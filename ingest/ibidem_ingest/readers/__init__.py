@@ -1,6 +1,6 @@
 """Readers: from files to documents, streaming, a refusal for each that cannot be read."""
 
-from ibidem_ingest.readers.reading import read
-from ibidem_ingest.readers.tally import Tally
+from ibidem_ingest.readers.formats import Tally
+from ibidem_ingest.readers.inputs import read
 
 __all__ = ["Tally", "read"]

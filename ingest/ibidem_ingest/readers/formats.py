@@ -1,10 +1,17 @@
 """The formats that can be read, and the suffixes by which a file is known to be in one of them."""
 
+import logging
+from collections import Counter
+from dataclasses import dataclass, field
 from enum import StrEnum
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import PurePath
+from types import ModuleType
 
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.shown import shown
+from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.short_repr import shown
 
 
 class Format(StrEnum):
@@ -54,3 +61,50 @@ def format_named(name: str | None) -> Format | None:
         return Format(name)
     except ValueError as error:
         raise UsageError(f"no format {shown(name)}", f"the formats are {', '.join(Format)}") from error
+
+
+LIBRARIES = {Format.HTML: "trafilatura", Format.PDF: "pypdfium2"}
+_QUIET = logging.NullHandler()
+REMEDY = "install it with: pip install 'ibidem[readers]'"
+
+
+def require(format_: Format) -> None:
+    """Make sure, before anything is read, that the library for a format is installed.
+
+    Raises:
+        UsageError: It is not; names the command that installs it.
+    """
+    library = LIBRARIES.get(format_)
+    if library is not None and find_spec(library) is None:
+        raise UsageError(f"reading {format_} needs {library}, which is not installed", REMEDY)
+
+
+def library_for(format_: Format) -> ModuleType:
+    """Load the library for a format.
+
+    Raises:
+        Unreadable: It is not installed; names the command that installs it.
+    """
+    try:
+        library = import_module(LIBRARIES[format_])
+    except ImportError as error:
+        raise Unreadable(
+            f"reading {format_} needs {LIBRARIES[format_]}, which is missing ({error}); {REMEDY}"
+        ) from error
+    # It warns of every page without text, which is a refusal here; a program's own handlers still hear it.
+    logging.getLogger(library.__name__).addHandler(_QUIET)
+    return library
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts that grow while documents are read.
+
+    Args:
+        moved: Top-level fields that went into `meta`, by name: in how many documents.
+        passed_over: Files in folders that no reader takes, by suffix (`no suffix` where there is none), and links: how
+            many.
+    """
+
+    moved: Counter[str] = field(default_factory=Counter)
+    passed_over: Counter[str] = field(default_factory=Counter)

@@ -6,10 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ibidem_ingest.dates import interval
-from ibidem_ingest.readers.extra import library_for
-from ibidem_ingest.readers.foreign import Unreadable, translated
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.document import interval
+from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import EMPTY, content, first_line
 
 NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"

@@ -4,16 +4,43 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from ibidem_ingest.document import Document, moved, read_record
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.readers.foreign import Unreadable, not_decoded, translated
-from ibidem_ingest.readers.lines import lines
-from ibidem_ingest.readers.streams import opened
-from ibidem_ingest.readers.tally import Tally
-from ibidem_ingest.shown import shown
+from ibidem_ingest.readers.compression import opened
+from ibidem_ingest.readers.error_map import Unreadable, not_decoded, translated
+from ibidem_ingest.readers.formats import Tally
+from ibidem_ingest.short_repr import shown
+
+if TYPE_CHECKING:
+    import io
+
+
+HEAD = 4_096
+_PIECE = 1 << 16
+
+
+def lines(stream: "io.BufferedReader[Any]", limit: int) -> Iterator[tuple[bytes, bool]]:
+    """Cut a stream into lines; of one that is over the limit, only the head is handed out and the rest is skipped.
+
+    Args:
+        stream: The bytes.
+        limit: The most bytes that a line may have, its line break included.
+
+    Yields:
+        The line and whether it is whole.
+    """
+    while line := stream.readline(limit + 1):
+        if len(line) <= limit:
+            yield line, True
+        else:
+            yield line[:HEAD], False
+            while line and not line.endswith(b"\n"):
+                line = stream.readline(_PIECE)
+
 
 # Six bytes write any character of the basic plane (\uXXXX); what else a record holds finds its place in the rest.
 BYTES_A_CHARACTER = 6

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ibidem_ingest.readers.extra import library_for
-from ibidem_ingest.readers.foreign import Unreadable, translated
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import first_line
 
 # Pdfium's marks for a hyphen at a line's end, where a word goes on, and what broken fonts leave behind.

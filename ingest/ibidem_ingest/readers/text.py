@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ibidem_ingest.document import PAGE_BREAK
-from ibidem_ingest.readers.foreign import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translated
 
 EMPTY = "it is empty; leave it out"
 LONGEST_TITLE = 200

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import xxhash
 
-from ibidem_ingest.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TokenBatch
 
 SCHEME, EARLIER = "ch2:", "ch1:"
 SIZE = 16

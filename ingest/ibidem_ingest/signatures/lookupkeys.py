@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.wordhash import C2, Hashes
+from ibidem_ingest.text.word_hash import C2, Hashes
 
 Letter = Literal["b", "r", "p", "q", "s"]
 """The classes: bands, rare terms, profiles of pages, bands of pages, sampled words."""

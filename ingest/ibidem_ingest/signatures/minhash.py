@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.shingles import Shingles, shingles
-from ibidem_ingest.signatures.signature import BANDS, SLOTS
-from ibidem_ingest.wordhash import C2, C4, Hashes, Places, wh1
+from ibidem_ingest.signatures.schema import BANDS, SLOTS
+from ibidem_ingest.text.shingles import Shingles, shingles
+from ibidem_ingest.text.word_hash import C2, C4, Hashes, Places, wh1
 
 NEAR = 50
 BAND_ROWS = 3

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem_ingest.termgroups import TermGroups
-from ibidem_ingest.tokens import TokenBatch
-from ibidem_ingest.tokenshapes import has_digit
-from ibidem_ingest.wordhash import wh1
+from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.token_classes import has_digit
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import wh1
 
 SKETCH = 16
 MOST = 255

@@ -17,10 +17,9 @@ from typing import NamedTuple
 import orjson
 import xxhash
 
-from ibidem_ingest.dates import interval
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, interval
 from ibidem_ingest.signatures.numbers import SKETCH
-from ibidem_ingest.signatures.signature import FULL_SET, SLOTS, Signatures
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 
 SCHEME = 2
 EARLIER = 1

@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.packed import (
     lifted,
     unpack,
 )
-from ibidem_ingest.signatures.signature import FULL_SET, SLOTS
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 NO_TERM = 1 << 24
 """Filling behind the last term: greater than every code."""

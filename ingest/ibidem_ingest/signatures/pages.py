@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.shingles import Shingles
-from ibidem_ingest.signatures import minhash, textprofile
-from ibidem_ingest.termgroups import TermGroups
-from ibidem_ingest.tokens import TokenBatch
-from ibidem_ingest.wordhash import Places
+from ibidem_ingest.signatures import minhash, text_profile
+from ibidem_ingest.text.shingles import Shingles
+from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import Hashes, Places
 
 SLOTS = 34
 BAND_ROWS = 3
@@ -76,7 +76,7 @@ def runs(offsets: Places) -> Iterator[tuple[int, int]]:
 def _sign(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
     kept = batch.lengths >= LEAST_TOKENS
     sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * kept[:, None]
-    told = textprofile.sign_batch(batch, TermGroups.of(batch, place))
+    told = text_profile.sign_batch(batch, TermGroups.of(batch, place))
     return sketches.astype(np.uint16), np.array([short(each) for each in told], np.uint64) * kept
 
 
@@ -88,7 +88,7 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
     """
     few = (0,) * SLOTS, 0
     return [
-        (minhash.sign(tokens, SLOTS), short(textprofile.sign(tokens))) if len(tokens) >= LEAST_TOKENS else few
+        (minhash.sign(tokens, SLOTS), short(text_profile.sign(tokens))) if len(tokens) >= LEAST_TOKENS else few
         for tokens in pages
     ]
 
@@ -113,3 +113,45 @@ def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
         slots[:, :, 0] | slots[:, :, 1] << np.uint64(16) | slots[:, :, 2] << np.uint64(32) | number
     )
     return keys
+
+
+LEAST, MOST = 200, 600
+
+
+def cuts(hashes: Hashes) -> Places:
+    """Return where the chunks of a text begin, and its end.
+
+    Args:
+        hashes: (n,) hash of the shingle that begins at each token.
+
+    >>> cuts(np.zeros(0, np.uint64)).tolist(), cuts(np.arange(150, dtype=np.uint64)).tolist()
+    ([0, 0], [0, 150])
+    """
+    places = [0]
+    for cut in [*lowest(hashes).tolist(), hashes.size]:
+        while cut - places[-1] > MOST:
+            start = places[-1] + LEAST
+            places.append(start + int(np.argmin(hashes[start : min(places[-1] + MOST, hashes.size - LEAST) + 1])))
+        if cut == hashes.size or min(cut - places[-1], hashes.size - cut) >= LEAST:
+            places.append(cut)
+    return np.array(places, np.int64)
+
+
+def lowest(hashes: Hashes) -> Places:
+    """Return the places, from the 200th on, whose hash is below all of the 200 before and above none of those behind.
+
+    Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).
+    """
+    if hashes.size <= LEAST:
+        return np.zeros(0, np.int64)
+    highest = np.iinfo(np.uint64).max
+    blocks = -(-hashes.size // LEAST) + 1
+    padded = np.full(blocks * LEAST, highest, np.uint64)
+    padded[: hashes.size] = hashes
+    rows = padded.reshape(blocks, LEAST)
+    upward = np.minimum.accumulate(rows, axis=1).ravel()
+    downward = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1].ravel()
+    window = np.minimum(downward[: -LEAST + 1], upward[LEAST - 1 :])  # of LEAST hashes from each place on
+    ahead = window[1 : hashes.size + 1]
+    behind = window[: hashes.size - LEAST]
+    return LEAST + np.flatnonzero((hashes[LEAST:] <= ahead[LEAST : hashes.size]) & (hashes[LEAST:] < behind))

@@ -5,31 +5,36 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
+import orjson
+import xxhash
 from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
-from ibidem_ingest.heap import keep_freed_memory
-from ibidem_ingest.idf.rarest import RarestTerms
+from ibidem_ingest.idf.rarest_terms import RarestTerms
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from ibidem_ingest.shingles import Shingles, shingles
-from ibidem_ingest.signatures import (
-    content,
-    fingerprint,
-    longsignatures,
-    minhash,
-    numbers,
-    termvector,
-    textprofile,
-    title,
-)
+from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, numbers, text_profile, title
+from ibidem_ingest.signatures.feature_set import FeatureSet
 from ibidem_ingest.signatures.fingerprint import Fingerprint
-from ibidem_ingest.signatures.longsignatures import LEAST_TOKENS, Paged
-from ibidem_ingest.signatures.signature import Signatures
-from ibidem_ingest.signatures.termvector import FeatureSet
-from ibidem_ingest.termgroups import TermGroups, sorted_places
-from ibidem_ingest.tokens import TokenBatch, tokens
-from ibidem_ingest.wordhash import Places, wh1
+from ibidem_ingest.signatures.long_text import LEAST_TOKENS, Paged
+from ibidem_ingest.signatures.schema import SCHEMA, Signatures
+from ibidem_ingest.text.shingles import Shingles, shingles
+from ibidem_ingest.text.term_groups import TermGroups, sorted_places
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.word_hash import Places, wh1
+
+_KEPT = 24 << 20
+
+
+def keep_freed_memory() -> None:
+    """Let glibc keep the memory of freed arrays, where it would give it back to the system after each.
+
+    The size from which it gives blocks back grows with the greatest such block that was freed (mallopt(3), "dynamic
+    mmap threshold"): so one is made, never written to, and freed. Without this a quarter of the time of signing goes
+    into taking the same pages again. Other allocators take no notice.
+    """
+    bytes(_KEPT)
+
 
 BATCH_CHARACTERS = 400_000
 """Characters in a batch: more would leave the processor's cache, fewer would wait for the calls."""
@@ -91,7 +96,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
     printed = fingerprint.sign(words, table) if table else fingerprint.NONE
-    features = termvector.sign(words, table) if table else termvector.NONE
+    features = feature_set.sign(words, table) if table else feature_set.NONE
     titled = title.sign(words, document.title)
     return Signatures(
         length=len(words),
@@ -100,7 +105,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         fingerprint=printed.strict,
         fingerprint_binned=printed.binned,
         weak=printed.weak,
-        profile=textprofile.sign(words),
+        profile=text_profile.sign(words),
         numbers=figures.distinct,
         number_sketch=figures.sketch,
         terms=features.codes,
@@ -125,11 +130,11 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
         sequences.distinct().tolist(),
         titles,
         content.sign_batch(batch, [document.id for document in documents], titles),
-        textprofile.sign_batch(batch, groups),
+        text_profile.sign_batch(batch, groups),
         numbers.sign_batch(batch, groups),
         _rows(minhash.sign_batch(sequences), batch.lengths),
         *_by_idf(batch, groups, table),
-        longsignatures.sign_batch(paged, groups, sequences, place),
+        long_text.sign_batch(paged, groups, sequences, place),
         strict=True,
     )
     return [
@@ -163,7 +168,7 @@ def encoded(document: Document, length: int) -> bytes:
     """
     if length < LEAST_TOKENS and PAGE_BREAK not in document.text:
         return b""
-    long = longsignatures.sign_long(document)
+    long = long_text.sign_long(document)
     return long.encode() if long else b""
 
 
@@ -176,9 +181,9 @@ def _rows(slots: NDArray[np.uint16], lengths: Places) -> list[tuple[int, ...]]:
 def _by_idf(batch: TokenBatch, groups: TermGroups, table: Table | None) -> tuple[list[Fingerprint], list[FeatureSet]]:
     """Make the signatures that need an idf table."""
     if table is None:
-        return [fingerprint.NONE] * len(batch), [termvector.NONE] * len(batch)
+        return [fingerprint.NONE] * len(batch), [feature_set.NONE] * len(batch)
     rarest = RarestTerms.of(batch, groups, table)
-    return fingerprint.sign_batch(batch, rarest), termvector.sign_batch(rarest, table)
+    return fingerprint.sign_batch(batch, rarest), feature_set.sign_batch(rarest, table)
 
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
@@ -197,3 +202,32 @@ def _signed_alike(documents: Sequence[Document], table: Table | None) -> list[Si
     if sum(len(document.text) for document in documents) < PLAIN_BELOW:
         return [sign_one(document, table) for document in documents]
     return sign_batch(documents, table)
+
+
+def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
+    """Hash all that is stored of a document, its version aside.
+
+    Args:
+        document: The document; where its fields stand in their order does not matter.
+        table: Name of the idf table it is signed with; empty when no table speaks its language.
+        schema: The signatures' schema.
+
+    Returns:
+        32 hex digits: xxh3-128 of the canonical JSON (keys sorted, no spaces, UTF-8) of all fields, schema and table.
+
+    >>> digest(Document("a", "We the People", version=1), "") == digest(Document("a", "We the People", version=2), "")
+    True
+    """
+    record = {
+        "id": document.id,
+        "text": document.text,
+        "title": document.title,
+        "date": document.date,
+        "source": document.source,
+        "url": document.url,
+        "language": document.language,
+        "meta": document.meta if type(document.meta) is dict else dict(document.meta),
+        "schema": schema,
+        "table": table,
+    }
+    return xxhash.xxh3_128_hexdigest(orjson.dumps(record, option=orjson.OPT_SORT_KEYS))

@@ -7,7 +7,7 @@ it does where the title is the beginning of the text, as readers of plain text t
 
 from collections.abc import Sequence
 
-from ibidem_ingest.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 SHORT = 20
 """Tokens from which on a text speaks for itself."""

@@ -5,12 +5,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.alerts import Alert, alerts, named, remove, run, save
 from ibidem.cli.console import print_json, results
-from ibidem.cli.marked import harmless
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json, Level, parameter
-from ibidem.reasons import counted
+from ibidem.cli.options import Json, Level, opened_engine, parameter
+from ibidem.cli.terminal_text import harmless
+from ibidem.grouped_search.explanations import counted
+from ibidem.index.alerts import Alert, alerts, named, remove, run, save
 from ibidem_ingest.document import Document
 
 app = typer.Typer(help="Saved searches that report only documents which duplicate nothing reported before.")

@@ -10,7 +10,7 @@ from importlib import import_module, metadata
 
 import typer
 
-from ibidem.cli.edge import at_the_edge, heeding_sigterm
+from ibidem.cli.errors import at_the_edge, heeding_sigterm
 
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",

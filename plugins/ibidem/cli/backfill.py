@@ -12,24 +12,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.below import Below
-from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.console import Below, messages, print_json, rated_bar, results
+from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
-from ibidem.cli.marked import harmless, spelled
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json, Level
-from ibidem.cli.progress import rated_bar
+from ibidem.cli.options import Json, Level, opened_engine
 from ibidem.cli.summary import refusals, show_summary
+from ibidem.cli.terminal_text import harmless, spelled
+from ibidem.comparison.word_diff import Piece
 from ibidem.dedupe.request import parse_request
-from ibidem.differing import Piece
-from ibidem.dry_run import MOST, dry_run
-from ibidem.reasons import counted, percent
+from ibidem.grouped_search.explanations import counted, percent
+from ibidem.index.dry_run import MOST, dry_run
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs
-from ibidem_workers.backfill.checking import Checked, check
-from ibidem_workers.backfill.following import follow
-from ibidem_workers.backfill.replacing import Replaced, Replacement, replace_index
+from ibidem_workers.backfill.check import Checked, check
+from ibidem_workers.backfill.follow import follow
+from ibidem_workers.backfill.replace import Replaced, Replacement, replace_index
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings, load

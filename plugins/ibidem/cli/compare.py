@@ -8,20 +8,18 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.below import Below
-from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.marked import harmless, one_line, spelled
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json
+from ibidem.cli.console import Below, messages, print_json, results
+from ibidem.cli.options import Json, opened_engine
 from ibidem.cli.side_by_side import side_by_side
-from ibidem.comparison import Comparison, compare
-from ibidem.differing import difference
-from ibidem.reasons import counted, percent, reason
-from ibidem.shared_page import render, shared_page
-from ibidem.stored import stored_document
+from ibidem.cli.terminal_text import harmless, one_line, spelled
+from ibidem.comparison.compare import Comparison, compare
+from ibidem.comparison.html_page import render, shared_page
+from ibidem.comparison.word_diff import difference
+from ibidem.grouped_search.explanations import counted, percent, reason
+from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import Settings, load
 

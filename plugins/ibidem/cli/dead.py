@@ -6,18 +6,16 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.edge import SOME_REFUSED
+from ibidem.cli.console import bar, messages, print_json, results
+from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.ingest import shown
-from ibidem.cli.marked import harmless
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json
-from ibidem.cli.progress import bar
+from ibidem.cli.options import Json, opened_engine
 from ibidem.cli.summary import show_summary
-from ibidem.reasons import counted
+from ibidem.cli.terminal_text import harmless
+from ibidem.grouped_search.explanations import counted
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs
-from ibidem_workers.dead import DeadLetter, drop, letters
+from ibidem_workers.dead_letters import DeadLetter, drop, letters
 from ibidem_workers.ingest import retry
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import load

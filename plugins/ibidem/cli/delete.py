@@ -7,14 +7,12 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.marked import harmless
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json, Yes
-from ibidem.reasons import counted
-from ibidem.takedown import Takedown, with_identical_copies
+from ibidem.cli.options import Json, Yes, opened_engine
+from ibidem.cli.terminal_text import harmless
+from ibidem.grouped_search.explanations import counted
+from ibidem.index.documents import Takedown, delete, with_identical_copies
 from ibidem_engines.engine import Engine, Fate, Stored
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.deletion import delete
 from ibidem_workers.settings import load
 
 SHOWN = 100

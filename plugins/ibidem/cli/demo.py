@@ -8,10 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import messages, print_json, results
+from ibidem.cli.console import bar, messages, print_json, results
 from ibidem.cli.ingest import shown
 from ibidem.cli.options import Json
-from ibidem.cli.progress import bar
 from ibidem.cli.result_list import show
 from ibidem.cli.serve import LOOPBACK, PORT, Port, answer
 from ibidem.cli.summary import show_summary

@@ -8,10 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.edge import FAILED
+from ibidem.cli.errors import FAILED
 from ibidem.cli.options import Json
-from ibidem.doctor import report, unreadable
-from ibidem_engines.opening import open_engine
+from ibidem.index.doctor import report, unreadable
+from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import load
 

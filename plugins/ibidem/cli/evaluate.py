@@ -9,18 +9,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import print_json, results
-from ibidem.cli.edge import SOME_REFUSED
-from ibidem.cli.marked import harmless
+from ibidem.cli.console import bar, print_json, results, warn_of
+from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, Level, parameter
-from ibidem.cli.progress import bar
-from ibidem.cli.warning import warn_of
+from ibidem.cli.terminal_text import harmless
 from ibidem.dedupe.request import parse_request
-from ibidem.evaluation import Evaluation, Labels, evaluate
-from ibidem.reasons import counted
+from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
+from ibidem.grouped_search.explanations import counted
 from ibidem_engines.query import Filter, parse_filter
-from ibidem_ingest.decision import Policy
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import load
 

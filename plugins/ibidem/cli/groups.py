@@ -11,18 +11,15 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.below import Below
-from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.marked import harmless, one_line
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json, Level
-from ibidem.cli.progress import bar
-from ibidem.dedupe.grouping import MOST_LEADS
-from ibidem.dedupe.page_keys import MOST_HOLDERS
+from ibidem.cli.console import Below, bar, messages, print_json, results
+from ibidem.cli.options import Json, Level, opened_engine
+from ibidem.cli.terminal_text import harmless, one_line
+from ibidem.dedupe.leader_clustering import MOST_LEADS
+from ibidem.dedupe.long_candidates import MOST_HOLDERS
 from ibidem.dedupe.request import parse_request
-from ibidem.reasons import counted
-from ibidem.stored import titles
-from ibidem.whole_index import IndexGroups, Member, index_groups
+from ibidem.grouped_search.explanations import counted
+from ibidem.index.documents import titles
+from ibidem.index.groups import IndexGroups, Member, index_groups
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10

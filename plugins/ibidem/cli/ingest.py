@@ -5,11 +5,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.edge import SOME_REFUSED
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json
-from ibidem.cli.progress import Advance, bar
+from ibidem.cli.console import Advance, bar, messages, print_json, results
+from ibidem.cli.errors import SOME_REFUSED
+from ibidem.cli.options import Json, opened_engine
 from ibidem.cli.summary import show_summary
 from ibidem_ingest.readers.formats import Format
 from ibidem_workers import logs

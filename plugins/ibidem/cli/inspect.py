@@ -5,14 +5,12 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.below import Below
-from ibidem.cli.console import print_json, results
-from ibidem.cli.marked import harmless
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Id, Json, Level
+from ibidem.cli.console import Below, print_json, results
+from ibidem.cli.options import Id, Json, Level, opened_engine
+from ibidem.cli.terminal_text import harmless
 from ibidem.dedupe.request import parse_request
-from ibidem.inspection import Duplicate, Inspection, inspect
-from ibidem.reasons import counted, reason
+from ibidem.grouped_search.explanations import counted, reason
+from ibidem.index.inspection import Duplicate, Inspection, inspect
 
 COLUMNS = 20
 

@@ -1,10 +1,15 @@
 """Options that several commands share; the help of the dedupe options comes from the table of parameters."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 from ibidem.dedupe.parameters import PARAMETERS
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_workers.settings import Settings, load
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
@@ -26,3 +31,18 @@ def parameter(name: str, flag: str, metavar: str) -> Any:
 
 
 Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
+
+
+@contextmanager
+def opened_engine(settings: Settings | None = None) -> Iterator[Engine]:
+    """Open the engine that the settings name, and close it in the end.
+
+    Args:
+        settings: The settings; read from the environment and files when None.
+    """
+    settings = settings or load()
+    engine = open_engine(settings.address, settings.index)
+    try:
+        yield engine
+    finally:
+        engine.close()

@@ -7,12 +7,10 @@ import typer
 from rich.table import Table
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.marked import harmless
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json
-from ibidem.declaring import declare, read_verdict, take_back
-from ibidem.dedupe.overrides import VERDICTS, Override
-from ibidem.recorded import recorded
+from ibidem.cli.options import Json, opened_engine
+from ibidem.cli.terminal_text import harmless
+from ibidem.dedupe.overrides import VERDICTS, Override, recorded
+from ibidem.index.overrides_store import declare, read_verdict, take_back
 
 app = typer.Typer(help="List, add or remove a reader's word on pairs of documents.")
 

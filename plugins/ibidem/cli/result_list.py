@@ -19,11 +19,19 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ibidem.cli.below import Below
-from ibidem.cli.marked import harmless, marked, one_line, spelled
-from ibidem.differing import difference
-from ibidem.reasons import counted
-from ibidem.response_words import account_line, advice, because, called, counted_besides, groups, not_shown
+from ibidem.cli.console import Below
+from ibidem.cli.terminal_text import harmless, marked, one_line, spelled
+from ibidem.comparison.word_diff import difference
+from ibidem.grouped_search.explanations import (
+    account_line,
+    advice,
+    because,
+    called,
+    counted,
+    counted_besides,
+    groups,
+    not_shown,
+)
 
 Hit = Mapping[str, Any]
 Response = Mapping[str, Any]

@@ -6,12 +6,11 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json, Level, parameter
+from ibidem.cli.options import Json, Level, opened_engine, parameter
 from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
-from ibidem.grouped_search import search
+from ibidem.grouped_search.api import search
 from ibidem_engines.query import QUERY_HELP, Query, parse_query
 
 

@@ -33,7 +33,7 @@ def answer(settings: Settings, host: str, port: int) -> None:
         UsageError: The gateway's libraries are not installed, or the address cannot be listened on.
     """
     try:
-        from ibidem.gateway.serving import serve  # noqa: PLC0415 - the gateway's libraries are an extra
+        from ibidem.gateway.app import serve  # noqa: PLC0415 - the gateway's libraries are an extra
     except ModuleNotFoundError as error:
         raise UsageError(f"the gateway needs {error.name}", "pip install 'ibidem[gateway]'") from error
     told = f"Index {settings.index!r} at %s (Ctrl-C ends it)"

@@ -7,13 +7,12 @@ from itertools import zip_longest
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from ibidem.alignment import Block, Passage, blocks
-from ibidem.cli.below import NARROWEST
-from ibidem.cli.marked import harmless
-from ibidem.comparison import Comparison
-from ibidem.pagenumbers import PageNumbers
-from ibidem.reasons import counted
-from ibidem.wordplaces import Words
+from ibidem.cli.console import NARROWEST
+from ibidem.cli.terminal_text import harmless
+from ibidem.comparison.compare import Comparison
+from ibidem.comparison.matches import Block, Passage, blocks
+from ibidem.comparison.offsets import PageNumbers, Words
+from ibidem.grouped_search.explanations import counted
 
 SHOWN = 10
 """Passages that are shown, the longest."""

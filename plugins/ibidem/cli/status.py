@@ -6,9 +6,8 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.edge import SOME_REFUSED
-from ibidem.cli.opened import opened_engine
-from ibidem.cli.options import Json
+from ibidem.cli.errors import SOME_REFUSED
+from ibidem.cli.options import Json, opened_engine
 from ibidem.cli.summary import show_summary
 from ibidem_workers.runs import summary
 

@@ -6,10 +6,10 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ibidem.cli.below import Below
-from ibidem.cli.marked import harmless
-from ibidem.reasons import counted
-from ibidem_ingest.readers.sources import LINK
+from ibidem.cli.console import Below
+from ibidem.cli.terminal_text import harmless
+from ibidem.grouped_search.explanations import counted
+from ibidem_ingest.readers.inputs import LINK
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import messages
-from ibidem.cli.edge import Terminated
+from ibidem.cli.errors import Terminated
 from ibidem_engines.redaction import redact
 from ibidem_workers import logs
 from ibidem_workers.pool import Pool

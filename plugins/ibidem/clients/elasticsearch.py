@@ -7,7 +7,7 @@ from typing import Any
 from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig, ObjectApiResponse
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 
-from ibidem.clients.searching import (
+from ibidem.clients.adapter import (
     AROUND,
     DedupeSearch,
     Passed,
@@ -20,10 +20,10 @@ from ibidem.clients.searching import (
     taken,
     twin_of,
 )
-from ibidem.dedupe.present import Json
-from ibidem_engines.exchange import Ask
-from ibidem_engines.faults import Failure
-from ibidem_engines.wire import JSON, LINES
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster.client import JSON, LINES
+from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.requests import Ask
 
 OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
 """Options with which another user may ask."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 
-from ibidem.clients.searching import (
+from ibidem.clients.adapter import (
     DedupeSearch,
     Passed,
     Sent,
@@ -16,10 +16,10 @@ from ibidem.clients.searching import (
     taken,
     twin_of,
 )
-from ibidem.dedupe.present import Json
-from ibidem_engines.exchange import Ask
-from ibidem_engines.faults import Failure
-from ibidem_engines.wire import JSON, LINES
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster.client import JSON, LINES
+from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.requests import Ask
 
 CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 """Parameters that the client takes for itself."""

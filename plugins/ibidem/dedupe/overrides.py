@@ -10,11 +10,28 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from ibidem.dedupe.said import Said
-from ibidem_engines.noted import as_noted
-from ibidem_ingest.decision import Evidence, Level
+from ibidem_engines.engine import Engine
+from ibidem_engines.records import as_noted
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Evidence, Level
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+Pair = tuple[int, int]
+"""Two rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What readers said of pairs of rows; it beats all evidence (presentation.md, "Overrides").
+
+    Args:
+        same: Pairs declared the same.
+        different: Pairs declared no duplicates.
+    """
+
+    same: frozenset[Pair] = frozenset()
+    different: frozenset[Pair] = frozenset()
+
 
 Verdict = Literal["not", "same"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -141,3 +158,12 @@ def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
         return True
     digits = columns.content[row].astype("<u8").tobytes().hex() if columns.length[row] else f"none:{columns.ids[row]}"
     return content == scheme + digits
+
+
+def recorded(engine: Engine) -> list[Override]:
+    """Read all words of readers.
+
+    Args:
+        engine: The index that they stand beside.
+    """
+    return [Override.from_record(record) for _, record in engine.noted("overrides")]

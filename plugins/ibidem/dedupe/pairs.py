@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ibidem.dedupe.keys import MOST, Holders, Numbers, holders, joined
-from ibidem.dedupe.related import Related
-from ibidem.dedupe.said import Pair, Said
-from ibidem.dedupe.verification import CODE, UNDECIDED, Codes, Rows, verify
-from ibidem_ingest.decision import Policy
+from ibidem.dedupe.candidates import MOST, Holders, Numbers, holders, joined
+from ibidem.dedupe.long_texts import Related
+from ibidem.dedupe.overrides import Pair, Said
+from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Codes, Rows, verify
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 BUDGET = 200_000

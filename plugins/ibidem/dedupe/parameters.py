@@ -1,12 +1,53 @@
 """The parameters of a request, as one table from which help, documentation and validation come."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ibidem.dedupe.presets import PRESETS
-from ibidem_ingest.decision import LEVELS
+from ibidem_ingest.pairs.decision import LEVELS, Policy, Slots, Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A policy with a name.
+
+    Args:
+        policy: Its figures; the level asked for is set on them.
+        about: What it is for, in one line of the help.
+    """
+
+    policy: Policy
+    about: str
+
+
+PRESETS: Mapping[str, Preset] = {
+    "news": Preset(
+        Policy(window_days=42),
+        "the default figures, and dates at most six weeks apart: what recurs later is another event",
+    ),
+    "law": Preset(
+        Policy(slots=Slots(25), terms=Terms(lengths=0.5)),
+        "no date window, and a quarter of the five-word runs suffices: versions of a contract are years apart",
+    ),
+    "books": Preset(
+        Policy(terms=Terms(lengths=0.8, numbers=False)),
+        "no date window, and numbers do not have to agree: in scanned books they are page numbers and misread digits",
+    ),
+    "conrad2003": Preset(
+        Policy(
+            window_days=42,
+            slots=None,
+            terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
+            fingerprint=None,
+            profile=None,
+        ),
+        "the rule of Conrad, Guo and Schriber: 48 of 60 terms, padded sets too, lengths within 20 %, six weeks",
+    ),
+}
+"""Every preset that is built in; others may be stored with an index."""
+
 
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
@@ -165,3 +206,32 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_explain": Parameter("true, false", "false", "tell why each duplicate is one", truth),
 }
 """Every parameter by its name, in the order of the documentation."""
+
+
+_HEAD = """# Parameters of a search
+
+How duplicates are grouped and shown. On the command line `dedupe` is `--dedupe`, and the others lose their `dedupe_`:
+`--level`, `--keep`, `--window-days`. A name or value that is not known is an error that lists the right ones. This page
+is written by `python -m ibidem.dedupe.parameters`.
+
+| parameter | takes | default | does |
+|---|---|---|---|
+"""
+
+_PRESETS = """
+## Presets
+
+| preset | figures |
+|---|---|
+"""
+
+
+def page() -> str:
+    """Return the page in Markdown."""
+    rows = (f"| `{name}` | {one.values} | {one.default} | {one.about} |\n" for name, one in PARAMETERS.items())
+    presets = (f"| `{name}` | {preset.about} |\n" for name, preset in PRESETS.items())
+    return "".join((_HEAD, *rows, _PRESETS, *presets))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

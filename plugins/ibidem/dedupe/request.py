@@ -10,17 +10,18 @@ import xxhash
 from ibidem.dedupe.parameters import (
     DEEPEST,
     PARAMETERS,
+    PRESETS,
     SHOWN_IN_COLLAPSE,
     SHOWN_TO_PEOPLE,
     WINDOW,
     Keep,
     Mode,
+    Preset,
     Scope,
     Unfit,
 )
-from ibidem.dedupe.presets import PRESETS, Preset
-from ibidem_ingest.decision import Level, Policy
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Level, Policy
 
 PREFIX = "dedupe_"
 

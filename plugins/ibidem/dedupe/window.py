@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import xxhash
 
-from ibidem.dedupe.grouping import Grouping, group
-from ibidem.dedupe.longs import Longs, none_read
-from ibidem.dedupe.overrides import Name, Override, Spoken, heard
+from ibidem.dedupe.leader_clustering import Grouping, group
+from ibidem.dedupe.long_texts import Longs, Related, none_read
+from ibidem.dedupe.overrides import Name, Override, Pair, Spoken, heard
 from ibidem.dedupe.pairs import coded, pair_keys
-from ibidem.dedupe.related import Related
-from ibidem.dedupe.said import Pair
 from ibidem_engines.engine import Hit
-from ibidem_ingest.decision import Evidence, Policy
-from ibidem_ingest.signatures.longsignatures import LongSignatures
+from ibidem_ingest.pairs.decision import Evidence, Policy
+from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 

@@ -1,40 +1,67 @@
 """The application: settings in, everything that answers out."""
 
-from collections.abc import AsyncIterator, Iterable
+import contextlib
+import gc
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 
-from fastapi import FastAPI
+import uvicorn
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway import documents, exposition, feed, health, overrides, root, searching
-from ibidem.gateway.bounds import Bounds
-from ibidem.gateway.documentation import documented
-from ibidem.gateway.engines import Engines
-from ibidem.gateway.given import Given
+from ibidem.gateway import document_routes, ops_routes, search_routes
+from ibidem.gateway.callers import Engines
+from ibidem.gateway.connections import Connections
+from ibidem.gateway.dependencies import CallersEngine, Given, WithGiven
+from ibidem.gateway.document_routes import answer
+from ibidem.gateway.error_handlers import refuse
+from ibidem.gateway.errors import Answered, wants_page
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.page import docs, routes
-from ibidem.gateway.refusals import Answered
-from ibidem.gateway.refusing import refuse
+from ibidem.gateway.middleware import Bounds
+from ibidem.gateway.openapi import documented
+from ibidem.gateway.page import rendering, routes
+from ibidem.gateway.page.routes import home
+from ibidem.gateway.page.state import shown
+from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.address import parse_address
-from ibidem_ingest.errors import IbidemError
+from ibidem_ingest.errors import IbidemError, UsageError
+from ibidem_workers import logs
 from ibidem_workers.settings import Settings
+
+root_router = APIRouter(tags=["search"])
+
+
+@root_router.get("/")
+@root_router.head("/", include_in_schema=False)
+async def root(request: Request, given: WithGiven, engine: CallersEngine) -> Response:
+    """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
+    if wants_page(request):
+        return await run_in_threadpool(home, engine, given, shown(request.query_params))
+    if given.upstream is None:
+        told = {"number": version("ibidem"), "distribution": "ibidem"}
+        return answer({"name": "ibidem", "version": told, "tagline": "an SQLite index: see /openapi.json"})
+    return await pass_as_it_came(request, given.upstream, b"")
+
 
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 """Headers that an engine's own clients insist on, with every answer."""
 
 ROUTERS = (
-    health.router,
-    exposition.router,
+    ops_routes.health_router,
+    ops_routes.metrics_router,
     routes.router,
-    docs.router,
-    documents.router,
-    overrides.router,
-    feed.router,
-    root.router,
-    searching.router,
+    rendering.docs_router,
+    document_routes.document_router,
+    document_routes.override_router,
+    document_routes.alert_router,
+    root_router,
+    search_routes.router,
 )
 """What answers, in the order in which paths are compared."""
 
@@ -79,3 +106,78 @@ def upstream_of(settings: Settings) -> Upstream | None:
     if settings.engine.startswith("sqlite:"):
         return None
     return Upstream(parse_address(settings.address), settings.gateway_clients)
+
+
+EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
+SECONDS_TO_END = 10
+BACKLOG = 2_048
+RARELY = (50_000, 20, 50)
+
+
+def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None) -> None:
+    """Answer until the process is told to end; requests that are being answered are finished first.
+
+    Each answer is a line of the log: method, path, status and time; what people search for stands in none.
+
+    Args:
+        settings: The settings in force.
+        host: Address to listen on.
+        port: Port to listen on.
+        ready: Called with the address of the page once callers are let in.
+
+    Raises:
+        UsageError: The address cannot be listened on.
+    """
+    logs.set_up(settings, "info")
+    listening = listen(host, port)
+    name = f"[{host}]" if ":" in host else host
+    server = server_of(settings, () if host in EVERYWHERE else (name,))
+    spare_the_collector()
+    ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
+    with contextlib.suppress(KeyboardInterrupt), listening:
+        server.run([listening])
+
+
+def server_of(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
+    """Make the server of a gateway; it listens nowhere yet.
+
+    Args:
+        settings: The settings in force.
+        hosts: Further names by which the gateway may be called.
+    """
+    config = uvicorn.Config(
+        make_gateway(settings, hosts),
+        http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
+        log_config=None,  # it goes the way of all that is logged
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=SECONDS_TO_END,
+    )
+    return uvicorn.Server(config)
+
+
+def spare_the_collector() -> None:
+    """Let Python look for garbage seldom: the window of each search is thousands of objects, none in a circle.
+
+    With the thresholds that it starts with it would look at all of them every few searches, for a sixth of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*RARELY)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Listen at an address.
+
+    Raises:
+        UsageError: It is another's, or none of this machine.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        raise UsageError(
+            f"{host}:{port} cannot be listened on ({os.strerror(error.errno) if error.errno else error})",
+            "choose others: --host, --port",
+        ) from error

@@ -4,8 +4,8 @@ import asyncio
 
 from starlette.types import Message, Receive
 
-from ibidem.gateway.gone import CLOSED
-from ibidem.gateway.refusals import Answered
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.search_routes import CLOSED
 from ibidem_workers.settings import Settings
 
 

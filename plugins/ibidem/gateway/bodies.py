@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from ibidem.gateway.refusals import Answered
+from ibidem.gateway.errors import Answered
 from ibidem_workers.settings import Settings
 
 GZIP = 31

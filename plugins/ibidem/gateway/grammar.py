@@ -7,7 +7,7 @@ words: a query that nobody has looked into could read an index that is not open 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ibidem.gateway.refusals import Answered
+from ibidem.gateway.errors import Answered
 
 Part = Callable[[Any], Iterator[str]]
 """Reads a part of a search, and yields the indexes that it names."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from ibidem.gateway.indexes import all_open
-from ibidem.gateway.refusals import Answered
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.index_access import all_open
 from ibidem_workers.settings import Settings
 
 KNOWN = frozenset(

@@ -14,7 +14,7 @@ import orjson
 from yarl import URL
 
 from ibidem.gateway.callers import RIGHTS
-from ibidem.gateway.refusals import Answered
+from ibidem.gateway.errors import Answered
 from ibidem_engines.address import Address
 
 FORWARDED = (

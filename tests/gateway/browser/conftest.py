@@ -9,14 +9,14 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from gateway.conftest import LEASE
-from gateway.running import running
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.records import records
+from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 from servers.indices import remove_indices
 from servers.plugin import SERVERS
+from support.gateway_server import running
 
 ARGUMENTS = [
     "--no-sandbox",

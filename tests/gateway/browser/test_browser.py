@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 from playwright.sync_api import Page, expect
 
-from .conftest import Open
+from gateway.browser.conftest import Open
 
 pytestmark = pytest.mark.server("opensearch")
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")

@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 
 from gateway.conftest import HERE, LEASE, Serve
 from ibidem.gateway.page.rendering import STATIC
-from ibidem_engines.opening import open_engine
+from ibidem_engines.connect import open_engine
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.records import records
+from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf import lookup
+from ibidem_ingest.idf import table as lookup
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.wordhash import wh1
+from ibidem_ingest.text.word_hash import wh1
 
 PAIRS = list(product("abcdefghij", repeat=2))
 COUNTS = {"court": 600.0, "appeal": 80.0, "zeal": 7.0, "abate": 7.0, "typo": 4.0}

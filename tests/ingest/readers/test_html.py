@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_ingest.readers.foreign import Unreadable
+from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.html import record_of
 
 BODY = """<nav><a href="/">Home</a> <a href="/about">About us</a></nav>

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers.formats import Tally
 from ibidem_ingest.readers.jsonl import BYTES_ASIDE, read
-from ibidem_ingest.readers.tally import Tally
 
 GOOD = b'{"id": "good", "text": "We the People"}\n'
 TAKEN = Document("good", "We the People")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_ingest.readers.foreign import Unreadable
+from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.pdf import record_of
-from ingest.printed import pdf
+from support.pdf_files import pdf
 
 
 def read(tmp_path: Path, data: bytes, max_text: int = 1_000) -> dict[str, object]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.opening import open_engine
 from ibidem_workers.settings import Settings
 from servers.indices import ask
-from workers.conftest import WORDS
+from support.worker_settings import WORDS
 
 KINDS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),

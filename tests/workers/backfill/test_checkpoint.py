@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.holding import Part, Stretch
+from ibidem_engines.reindex import Part, Stretch
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
 from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
 
 PART = Part("news", 1)

@@ -18,25 +18,25 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
-from ibidem_engines import cluster_holding
+from ibidem_engines.cluster import reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Permanent
-from ibidem_engines.holding import Held, Name
-from ibidem_engines.opening import open_engine
+from ibidem_engines.reindex import Held, Name
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.backfill import portions, signers
+from ibidem_workers.backfill import paging, pool
 from ibidem_workers.backfill.checkpoint import noted
 from ibidem_workers.backfill.run import Backfill, in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
-from ibidem_workers.patience import patiently
+from ibidem_workers.retry import patiently
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.indices import ask
+from support.deadly_index import Deadly
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
-from workers.backfill.deadly import Deadly
 
 
 def counts(engine: Engine, run: str) -> dict[str, object]:
@@ -151,7 +151,7 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(20))
-        read = cluster_holding.ClusterHolding.read
+        read = reindex_source.ClusterHolding.read
         turns = iter(range(2))
 
         def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
@@ -161,7 +161,7 @@ class TestTheirIndex:
                 theirs.delete("t1")
             return found
 
-        monkeypatch.setattr(cluster_holding.ClusterHolding, "read", then_written)
+        monkeypatch.setattr(reindex_source.ClusterHolding, "read", then_written)
         run = in_place(at_theirs)
         found = counts(their_engine, run)
         assert found["refused"] == 0
@@ -289,8 +289,8 @@ class TestGoingOn:
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
-        monkeypatch.setattr(signers, "FEW", 0)
-        monkeypatch.setattr(portions, "PAGE", 10)
+        monkeypatch.setattr(pool, "FEW", 0)
+        monkeypatch.setattr(paging, "PAGE", 10)
         monkeypatch.setattr(Backfill, "_place", lambda self: Deadly(settings, settings.index))
         run = in_place(settings)
         assert counts(engine, run) == told(read=30, unchanged=29, refused=1)

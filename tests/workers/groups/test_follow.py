@@ -13,23 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedupe.made import counts, documents, few
-from engines.by_hand import make_record
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.holding import Stretch
-from ibidem_engines.opening import open_engine
+from ibidem_engines.records import records
+from ibidem_engines.reindex import Stretch
 from ibidem_engines.stored_groups import Assignment, Grouped
-from ibidem_ingest.decision import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.groupname import group_name
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 from ibidem_workers.groups.follow import Follower, regroup, store_of
 from ibidem_workers.groups.overrides import Overrides
 from ibidem_workers.groups.settle import Settler, row_of
-from ibidem_workers.records import records
+from support.signed_records import make_record
+from support.windows import counts, documents, few
 
 Groups = dict[str, str]
 

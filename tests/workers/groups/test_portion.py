@@ -7,14 +7,14 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedupe.made import Made, few, packed, signatures, value, windows, with_slots
 from ibidem_engines.stored_groups import Wanted
-from ibidem_ingest.decision import Policy
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.lookup import content_of, values_of
 from ibidem_workers.groups.overrides import Override, Overrides, none_said
 from ibidem_workers.groups.pairs import possible
 from ibidem_workers.groups.portion import Row, Rules, grouped
+from support.windows import Made, few, packed, signatures, value, windows, with_slots
 
 Groups = dict[str, str]
 

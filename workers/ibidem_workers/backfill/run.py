@@ -6,22 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from ibidem_engines.connect import open_engine, open_holding
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
-from ibidem_engines.holding import Holding, Marks, Part, Stretch
-from ibidem_engines.opening import open_engine, open_holding
+from ibidem_engines.reindex import Holding, Marks, Part, Stretch
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_ingest.idf.tables import Tables
-from ibidem_workers.account import Account
-from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
-from ibidem_workers.backfill.own_writes import OwnWrites
-from ibidem_workers.backfill.page import Page, Written, page_key
-from ibidem_workers.backfill.portions import PAGE, names, paged
-from ibidem_workers.backfill.signers import Place, Signers
-from ibidem_workers.holder import this_process
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.backfill.batch import Page, Written, page_key
+from ibidem_workers.backfill.checkpoint import Checkpoint, OwnWrites, by_part, noted, parsed
+from ibidem_workers.backfill.paging import PAGE, names, paged
+from ibidem_workers.backfill.pool import Place, Signers
 from ibidem_workers.ingest import Interrupted
 from ibidem_workers.pool import WorkersFailed
-from ibidem_workers.run_record import HEADS, RunRecord, State, new_run
+from ibidem_workers.process_id import this_process
+from ibidem_workers.results import Account
+from ibidem_workers.runs import HEADS, RunRecord, State, new_run
 from ibidem_workers.settings import Settings
 
 Seen = Callable[[int, int], None]

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.holding import Marks, Part
-from ibidem_engines.noted import as_noted
-from ibidem_ingest.decision import Contained, Fingerprint, Policy, Slots, Terms
+from ibidem_engines.records import as_noted
+from ibidem_engines.reindex import Marks, Part
+from ibidem_ingest.pairs.decision import Contained, Fingerprint, Policy, Slots, Terms
 
 KEY = "groups/checkpoint"
 

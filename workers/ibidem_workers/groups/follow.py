@@ -13,7 +13,7 @@ import orjson
 from xxhash import xxh3_64_hexdigest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.holding import Part, Stretch
+from ibidem_engines.reindex import Part, Stretch
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
 from ibidem_workers.groups.checkpoint import Checkpoint, by_part, policy_of
 from ibidem_workers.groups.overrides import Overrides

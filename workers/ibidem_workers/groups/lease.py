@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.holder import gone, this_process
+from ibidem_workers.process_id import gone, this_process
 
 KEY = "groups/lease"
 

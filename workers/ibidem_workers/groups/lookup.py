@@ -3,8 +3,8 @@
 from math import ceil, floor
 
 from ibidem_engines.stored_groups import Wanted
-from ibidem_ingest.decision import Policy
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.lookup_keys import clues
 from ibidem_ingest.signatures.packed import Packed
 
 LEAST_RARE = 5

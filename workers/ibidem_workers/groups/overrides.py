@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem_engines.engine import Engine
-from ibidem_ingest.decision import Policy, decide
-from ibidem_ingest.signatures.clues import clues
+from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.signatures.lookup_keys import clues
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_workers.groups.portion import Judge, Name, Row
 

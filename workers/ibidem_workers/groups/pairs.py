@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.decision import Policy, Terms, least_shared
+from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, WEAK
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.signature import BANDS, RAREST
+from ibidem_ingest.signatures.schema import BANDS, RAREST
 from ibidem_workers.groups.lookup import LEAST_RARE
 
 Keys = NDArray[np.uint64]

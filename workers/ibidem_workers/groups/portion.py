@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from ibidem_ingest.decision import Policy
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.pairs import possible

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from urllib.parse import urlencode
 
-from ibidem.inspection import Duplicate, Inspection
-from ibidem.linkedtext import readable
-from ibidem.reasons import reason
+from ibidem.comparison.html import printable
+from ibidem.grouped_search.explanations import reason
+from ibidem.index.inspection import Duplicate, Inspection
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, interval
 
 MOST = 200
 """Duplicates that the page shows."""
@@ -31,12 +32,12 @@ class Copy:
     @property
     def title(self) -> str:
         """Its title, or its id."""
-        return readable(self.document.title or self.document.id)
+        return printable(self.document.title or self.document.id)
 
     @property
     def about(self) -> str:
         """Date and source."""
-        return readable(" · ".join(part for part in (self.document.date, self.document.source) if part))
+        return printable(" · ".join(part for part in (self.document.date, self.document.source) if part))
 
     @property
     def level(self) -> str:
@@ -64,3 +65,99 @@ def copies_of(engine: Engine, found: Inspection) -> Sequence[Copy]:
     some = found.duplicates[:MOST]
     read = {(each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in some])}
     return [Copy(each, read[each.index, each.id], found.id) for each in some if (each.index, each.id) in read]
+
+
+EPOCH = date(1980, 1, 1)
+WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
+MOST_SOURCES = 15
+OTHERS = "other sources"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A document on the picture.
+
+    Args:
+        x: From the left.
+        y: From above.
+        id: Its id.
+        said: Title, date and source.
+        own: Whether it is the document that the page is about.
+    """
+
+    x: float
+    y: float
+    id: str
+    said: str
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Points by date and source.
+
+    Args:
+        points: The documents with a date.
+        rows: Names of sources, and how far from above each stands.
+        begin: The first day.
+        end: The last.
+        height: Height of the picture.
+        undated: How many documents have no date.
+    """
+
+    points: Sequence[Point]
+    rows: Sequence[tuple[str, float]]
+    begin: str
+    end: str
+    height: int
+    undated: int
+    width: int = WIDTH
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+
+
+def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
+    """Place a document and its copies; None when no two have different dates.
+
+    Args:
+        own: The document that the page is about.
+        copies: Its duplicates.
+    """
+    dated = [(day, each) for each in (own, *copies) if (day := begins(each)) is not None]
+    first, last = min((day for day, _ in dated), default=0), max((day for day, _ in dated), default=0)
+    if first == last:
+        return None
+    names = list(dict.fromkeys(each.source or "no source" for _, each in sorted(dated, key=lambda one: one[0])))
+    shown = names if len(names) <= MOST_SOURCES else [*names[: MOST_SOURCES - 1], OTHERS]
+    row = {name: shown.index(name) if name in shown else len(shown) - 1 for name in names}
+    return Timeline(
+        points=[
+            Point(
+                x=round(LEFT + (WIDTH - LEFT - RIGHT) * (day - first) / (last - first), 1),
+                y=LINE * (row[each.source or "no source"] + 1),
+                id=each.id,
+                said=" · ".join(part for part in (each.title or each.id, each.date, each.source) if part),
+                own=each.id == own.id,
+            )
+            for day, each in dated
+        ],
+        rows=[(name, LINE * (number + 1)) for number, name in enumerate(shown)],
+        begin=written(first),
+        end=written(last),
+        height=LINE * (len(shown) + 2),
+        undated=1 + len(copies) - len(dated),
+    )
+
+
+def begins(document: Document) -> int | None:
+    """Return the day on which a document's date begins; None when it has none."""
+    return interval(document.date)[0] if document.date else None
+
+
+def written(day: int) -> str:
+    """Write a day.
+
+    >>> written(0)
+    '1980-01-01'
+    """
+    return (EPOCH + timedelta(days=day)).isoformat()

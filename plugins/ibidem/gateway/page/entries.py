@@ -2,13 +2,61 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
-from ibidem.gateway.page.passages import Stretch, differing, marked
-from ibidem.linkedtext import readable
-from ibidem.reasons import counted
-from ibidem.response_words import Hit, Response, because, counted_besides, groups
+from ibidem.comparison.html import printable
+from ibidem.comparison.word_diff import difference, shortened
+from ibidem.grouped_search.explanations import Response, ResponseHit, because, counted, counted_besides, groups
+from ibidem_engines.engine import HIGHLIGHT
+
+OPEN, CLOSE = HIGHLIGHT
+
+Kind = Literal["same", "word", "lead", "duplicate", "gap"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of text.
+
+    Args:
+        text: What it says.
+        kind: `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out.
+    """
+
+    text: str
+    kind: Kind = "same"
+
+
+def marked(passage: str) -> list[Stretch]:
+    """Cut a passage at the marks around the query's words.
+
+    Args:
+        passage: A snippet or title.
+
+    >>> [(each.text, each.kind) for each in marked(f"the {OPEN}court{CLOSE} held")]
+    [('the ', 'same'), ('court', 'word'), (' held', 'same')]
+    """
+    head, *rest = " ".join(passage.split()).split(OPEN)
+    found = [Stretch(printable(head))]
+    for part in rest:
+        word, _, after = part.partition(CLOSE)
+        found += [Stretch(printable(word), "word"), Stretch(printable(after))]
+    return [each for each in found if each.text]
+
+
+def differing(lead: str, duplicate: str) -> list[Stretch]:
+    """Return what differs between two texts, with a few common words around it; empty when no word does.
+
+    Args:
+        lead: The one text.
+        duplicate: The other.
+    """
+    return [
+        Stretch("…" if piece.kind == "gap" else printable(shortened(piece.words)), piece.kind)
+        for piece in difference(lead, duplicate)
+    ]
+
 
 PASSAGE = 300
 WEB = ("http", "https")
@@ -94,13 +142,13 @@ def listed(response: Response, first: int) -> list[Group]:
     ]
 
 
-def inside(lead: Hit) -> Sequence[Hit]:
+def inside(lead: ResponseHit) -> Sequence[ResponseHit]:
     """Return the duplicates that a collapsed lead carries."""
-    found: Sequence[Hit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+    found: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
     return found
 
 
-def group_of(number: int, lead: Hit, duplicates: Sequence[Hit], *, opened: bool) -> Group:
+def group_of(number: int, lead: ResponseHit, duplicates: Sequence[ResponseHit], *, opened: bool) -> Group:
     """Make a group of its hits."""
     mark = lead.get("_dedupe", {})
     return Group(
@@ -114,13 +162,13 @@ def group_of(number: int, lead: Hit, duplicates: Sequence[Hit], *, opened: bool)
     )
 
 
-def leading(hit: Hit) -> Entry:
+def leading(hit: ResponseHit) -> Entry:
     """Describe a lead."""
     passages = hit.get("highlight", {}).get("text") or [text_of(hit)[:PASSAGE]]
     return Entry(hit["_id"], title(hit), about(hit), url(hit), marked(str(passages[0])))
 
 
-def duplicate(hit: Hit, lead: Hit) -> Entry:
+def duplicate(hit: ResponseHit, lead: ResponseHit) -> Entry:
     """Describe a duplicate."""
     mark: Mapping[str, Any] = hit["_dedupe"]
     return Entry(
@@ -129,25 +177,25 @@ def duplicate(hit: Hit, lead: Hit) -> Entry:
         about=about(hit),
         url=url(hit),
         level=str(mark["level"] or "joined"),
-        reason=readable(because(mark).lstrip(":; ")),
+        reason=printable(because(mark).lstrip(":; ")),
         differs=differing(text_of(lead), text_of(hit)),
         lead=lead["_id"],
     )
 
 
-def title(hit: Hit) -> list[Stretch]:
+def title(hit: ResponseHit) -> list[Stretch]:
     """Return a hit's title with the query's words marked, or its id when it has none."""
     found = hit.get("highlight", {}).get("title") or [hit.get("_source", {}).get("title")]
     return marked(str(found[0] or hit["_id"]))
 
 
-def about(hit: Hit) -> str:
+def about(hit: ResponseHit) -> str:
     """Return date and source of a hit, as far as it has them."""
     source = hit.get("_source", {})
-    return readable(" · ".join(str(part) for part in (source.get("date"), source.get("source")) if part))
+    return printable(" · ".join(str(part) for part in (source.get("date"), source.get("source")) if part))
 
 
-def url(hit: Hit) -> str:
+def url(hit: ResponseHit) -> str:
     """Return where a document was published, when that is an address of the web.
 
     >>> url({"_source": {"url": "javascript:alert(1)"}}), url({"_source": {"url": "https://example.org/a"}})
@@ -165,6 +213,6 @@ def web_address(typed: str) -> str:
     return typed.strip() if parts.scheme in WEB and parts.netloc else ""
 
 
-def text_of(hit: Hit) -> str:
+def text_of(hit: ResponseHit) -> str:
     """Return a hit's text."""
     return str(hit.get("_source", {}).get("text", ""))

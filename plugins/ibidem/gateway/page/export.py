@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import orjson
 
-from ibidem.response_words import Hit, Response, because, groups
+from ibidem.grouped_search.explanations import Response, ResponseHit, because, groups
 
 COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -31,7 +31,7 @@ def rows(response: Response) -> Iterator[Row]:
         yield from (row(hit, lead) for hit in duplicates)
 
 
-def row(hit: Hit, lead: Hit) -> Row:
+def row(hit: ResponseHit, lead: ResponseHit) -> Row:
     """Describe one document."""
     mark, source = hit.get("_dedupe", {}), hit.get("_source", {})
     return {

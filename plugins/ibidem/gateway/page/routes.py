@@ -10,35 +10,33 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 from pydantic import Field
 
-from ibidem.comparison import compare
-from ibidem.declaring import declare, read_verdict, readable, take_back
+from ibidem.comparison.compare import compare
+from ibidem.comparison.html import PagedText
+from ibidem.comparison.html_page import shared_page
+from ibidem.dedupe.overrides import recorded
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import parse_request
-from ibidem.dedupe.source import Portion
 from ibidem.gateway.callers import Caller
-from ibidem.gateway.given import CallersEngine, Given, WithCaller, WithGiven
-from ibidem.gateway.overrides import check_allowed
-from ibidem.gateway.page.choices import Choices, choices
-from ibidem.gateway.page.documents import copies_of
+from ibidem.gateway.dependencies import CallersEngine, Given, WithCaller, WithGiven
+from ibidem.gateway.document_routes import check_allowed
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.metrics import watched_search
+from ibidem.gateway.openapi import Id, Known, NoParameters, PairParameters
+from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, web_address
 from ibidem.gateway.page.export import FORMATS, rows
 from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import LABELS, PageState, Shown
-from ibidem.gateway.page.timeline import timeline
-from ibidem.gateway.parameters import Id, Known, NoParameters, PairParameters
-from ibidem.gateway.refusals import Answered
-from ibidem.gateway.watched import watched_search
-from ibidem.grouped_search import examined
-from ibidem.inspection import inspect as find_copies
-from ibidem.linkedtext import PagedText
-from ibidem.recorded import recorded
-from ibidem.response_words import account_line
-from ibidem.shared_page import shared_page
-from ibidem.stored import stored_document
+from ibidem.gateway.page.state import LABELS, Choices, PageState, Shown, choices
+from ibidem.grouped_search.api import examined
+from ibidem.grouped_search.backend import Portion
+from ibidem.grouped_search.explanations import account_line
+from ibidem.index.documents import stored_document
+from ibidem.index.inspection import inspect as find_copies
+from ibidem.index.overrides_store import declare, read_verdict, readable_overrides, take_back
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
-from ibidem_ingest.decision import LEVELS, Policy
-from ibidem_ingest.idf.tables import Tables
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import LEVELS, Policy
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
@@ -200,7 +198,9 @@ def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters)
     """Show two documents side by side."""
     left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
     found = compare(left, right, Tables(given.settings.tables))
-    words = [word for word in readable(engine, recorded(engine)) if {word.a[1], word.b[1]} == {asked.a, asked.b}]
+    words = [
+        word for word in readable_overrides(engine, recorded(engine)) if {word.a[1], word.b[1]} == {asked.a, asked.b}
+    ]
     return html(
         "page_compare.html",
         page=shared_page(found),
@@ -214,7 +214,7 @@ def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters)
 @router.get("/overrides")
 def overrides(engine: CallersEngine, given: WithGiven, _: NoParameters) -> Response:
     """List readers' words."""
-    words = readable(engine, recorded(engine))
+    words = readable_overrides(engine, recorded(engine))
     return html("page_overrides.html", words=words, overrides=given.settings.gateway_overrides)
 
 
@@ -237,7 +237,7 @@ def kept(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
     """
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
-        take_back(engine, a, b, readable)
+        take_back(engine, a, b, readable_overrides)
         return
     author = caller.name or form.get("author", "")[:200]
     declare(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])

@@ -9,15 +9,18 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from ibidem.dedupe.parameters import DEEPEST, MODES, SCOPES
-from ibidem.dedupe.presets import PRESETS
+from ibidem.comparison.html import printable
+from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES
 from ibidem.dedupe.request import DedupeRequest, parse_request
-from ibidem.gateway.parameters import LONGEST_QUERY, Known
-from ibidem.grouped_search import Order
+from ibidem.dedupe.window import Window
+from ibidem.gateway.openapi import LONGEST_QUERY, Known
+from ibidem.grouped_search.api import Order
+from ibidem.grouped_search.stats import by_source, by_year
+from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query as Asked
 from ibidem_engines.query import parse_query
-from ibidem_ingest.decision import LEVELS
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import LEVELS
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
@@ -181,3 +184,77 @@ def shown(parameters: QueryParams) -> Shown:
         return Shown.model_validate(given)
     except ValidationError as error:
         raise RequestValidationError([each | {"loc": ("query", *each["loc"])} for each in error.errors()]) from error
+
+
+MOST = 12
+"""Sources that are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FacetChoice:
+    """A value that the list may be narrowed to.
+
+    Args:
+        name: The value.
+        address: The list with it, or without it when it is chosen already.
+        documents: How many examined documents have it.
+        groups: In how many groups.
+        chosen: Whether the list is narrowed to it.
+    """
+
+    name: str
+    address: str
+    documents: int
+    groups: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Everything that the list may be narrowed to.
+
+    Args:
+        sources: Sources, the most frequent first.
+        years: Years, the latest first.
+    """
+
+    sources: Sequence[FacetChoice] = ()
+    years: Sequence[FacetChoice] = ()
+
+
+def choices(engine: Engine, window: Window | None, state: PageState) -> Choices:
+    """Count what the list may be narrowed to.
+
+    Args:
+        engine: Where names of sources are read, from one document each.
+        window: What was examined; None when nothing was grouped.
+        state: What the page shows.
+    """
+    if window is None or not window.ranked:
+        return Choices()
+    facets = by_source(window, MOST)
+    names = [window.name(facet.row) for facet in facets]
+    sources = {(each.index, each.document.id): each.document.source for each in engine.fetch(names)}
+    return Choices(
+        sources=[
+            FacetChoice(
+                printable(source),
+                state.address(source=state.with_source(source)),
+                facet.documents,
+                facet.groups,
+                source in state.source,
+            )
+            for name, facet in zip(names, facets, strict=True)
+            if (source := sources.get(name, ""))
+        ],
+        years=[
+            FacetChoice(
+                str(year),
+                state.address(date="" if state.date == str(year) else str(year)),
+                facet.documents,
+                facet.groups,
+                state.date == str(year),
+            )
+            for year, facet in by_year(window)
+        ],
+    )

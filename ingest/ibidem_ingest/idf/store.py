@@ -1,0 +1,123 @@
+"""The idf tables of a folder: one current table for each language, and every other by its name.
+
+`<name>.idf` is a table; `<language>.current` holds the name of the language's current one, or `none`. Where a language
+has no current table yet, its default one is built, by whoever comes first.
+"""
+
+import re
+from pathlib import Path
+
+from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf.build import general
+from ibidem_ingest.idf.table import Table, write_whole
+
+_NONE = "none"
+_CODE = re.compile("[a-z]{2,3}")
+_NAME = re.compile("[0-9a-f]{16}")
+
+
+class Tables:
+    """The tables of a folder, each opened once.
+
+    Args:
+        folder: Where the tables are; made when missing.
+    """
+
+    def __init__(self, folder: Path | str) -> None:
+        self.folder = Path(folder)
+        self._current: dict[str, Table | None] = {}
+        self._named: dict[str, Table] = {}
+
+    def of(self, language: str) -> Table | None:
+        """Return the current table of a language; None when there is none for it.
+
+        Raises:
+            TableError: The table's file is damaged, or the folder cannot be read or written.
+        """
+        if not _CODE.fullmatch(language):
+            return None
+        if language not in self._current:
+            self._current[language] = self._open_current(language)
+        return self._current[language]
+
+    def named(self, name: str) -> Table | None:
+        """Return a table by its name, None when the folder does not hold it.
+
+        Raises:
+            TableError: The table's file is damaged, or holds another table.
+        """
+        if name not in self._named:
+            path = self._path(name)
+            if not _NAME.fullmatch(name) or not path.exists():
+                return None
+            table = Table.open(path)
+            if table.name != name:
+                raise TableError(f"{path} holds the idf table {table.name}", f"rename it to {table.name}.idf")
+            self._named[name] = table
+        return self._named[name]
+
+    def all(self) -> list[Table]:
+        """Return every table of the folder, by language and name.
+
+        Raises:
+            TableError: A table's file is damaged.
+        """
+        names = sorted(path.stem for path in self.folder.glob("*.idf") if _NAME.fullmatch(path.stem))
+        found = [table for name in names if (table := self.named(name))]
+        return sorted(found, key=lambda table: (table.language, table.name))
+
+    def current(self) -> dict[str, str]:
+        """Return the name of each language's current table, where there is one."""
+        languages = sorted(path.stem for path in self.folder.glob("*.current") if _CODE.fullmatch(path.stem))
+        pointed = {language: self._pointed(language) for language in languages}
+        return {language: name for language, name in pointed.items() if name not in ("", _NONE)}
+
+    def keep(self, table: Table) -> None:
+        """Put a table into the folder; it is current nowhere yet."""
+        if not self._path(table.name).exists():
+            table.save(self._path(table.name))
+
+    def use(self, table: Table) -> None:
+        """Keep a table and make it the current one of its language."""
+        self.keep(table)
+        self._point(table.language, table.name)
+        self._current.pop(table.language, None)
+
+    def _open_current(self, language: str) -> Table | None:
+        name = self._pointed(language)
+        if name == _NONE:
+            return None
+        return self.named(name) or self._build(language)
+
+    def _pointed(self, language: str) -> str:
+        """Return what the language's pointer says, nothing where there is none."""
+        pointer = self._pointer(language)
+        try:
+            name = pointer.read_bytes().decode(errors="replace").strip()
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            raise TableError(
+                f"cannot read {pointer}: {error.strerror}", "name another folder for the idf tables"
+            ) from error
+        if name != _NONE and not _NAME.fullmatch(name):
+            raise TableError(f"{pointer} names no idf table", "delete the file; the default table is then current")
+        return name
+
+    def _build(self, language: str) -> Table | None:
+        table = general(language)
+        if table is None:
+            self._point(language, _NONE)
+            return None
+        table.save(self._path(table.name))
+        self._point(language, table.name)
+        return self.named(table.name)
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.idf"
+
+    def _pointer(self, language: str) -> Path:
+        return self.folder / f"{language}.current"
+
+    def _point(self, language: str, name: str) -> None:
+        write_whole(self._pointer(language), [f"{name}\n".encode()])

@@ -1,0 +1,1 @@
+"""The decision on a pair of documents, from their signatures."""

@@ -1,0 +1,108 @@
+"""Which parts of two long texts match: pages (or chunks) by their sketches and profiles, and by aligned unique words.
+
+Two parts match when 4 of their 34 slots are equal or their profiles are, or when three unique words that the alignment
+of the whole texts keeps stand in both. Pairs are found through equal slots, never by comparing all with all; a slot
+value that more than 50 parts of a text carry (a form, a banner) is passed over.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.signatures import pages
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.unique_words import Aligned
+
+MOST_CARRIERS = 50
+LEAST_ANCHORS = 3
+
+Places = NDArray[np.int64]
+Shares = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Matches:
+    """Matching parts of two texts.
+
+    Args:
+        a: (m,) parts of the one, ascending.
+        b: (m,) parts of the other.
+        similar: (m,) share of equal slots; 1 for equal profiles.
+        anchors: (m,) aligned unique words that stand in both.
+    """
+
+    a: Places
+    b: Places
+    similar: Shares
+    anchors: Places
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return int(self.a.size)
+
+
+def matching(a: LongSignatures, b: LongSignatures, aligned: Aligned | None) -> Matches:
+    """Find the matching parts of two texts.
+
+    Args:
+        a: One text.
+        b: The other.
+        aligned: Their unique words, where these were aligned.
+    """
+    width = max(1, len(b))
+    slots, equal = counted(equal_slots(a, b, width))
+    profiles = np.unique(equal_profiles(a, b, width))
+    words, anchors = counted(anchored(a, b, aligned, width))
+    keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= LEAST_ANCHORS])))
+    similar = looked_up(keys, slots, equal) / pages.SLOTS
+    similar[np.isin(keys, profiles)] = 1.0
+    return Matches(keys // width, keys % width, similar, looked_up(keys, words, anchors))
+
+
+def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
+    """Return a pair of parts for each slot that is equal in both."""
+    number = np.arange(pages.SLOTS, dtype=np.int64) << 16
+    left, right = (number | each.sketches[each.filled] for each in (a, b))
+    rows = [np.repeat(np.flatnonzero(each.filled), pages.SLOTS) for each in (a, b)]
+    return joined(left.ravel(), rows[0], right.ravel(), rows[1], width)
+
+
+def equal_profiles(a: LongSignatures, b: LongSignatures, width: int) -> Places:
+    """Return the pairs of parts with equal profiles."""
+    rows = [np.flatnonzero(each.filled & (each.profiles != 0)) for each in (a, b)]
+    left, right = (each.profiles[row].view(np.int64) for each, row in zip((a, b), rows, strict=True))
+    return joined(left, rows[0], right, rows[1], width)
+
+
+def joined(left: Places, a: Places, right: Places, b: Places, width: int) -> Places:
+    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key."""
+    order = np.argsort(right, kind="stable")
+    right, b = right[order], b[order]
+    start, end = np.searchsorted(right, left), np.searchsorted(right, left, "right")
+    times = np.where(end - start <= MOST_CARRIERS, end - start, 0)
+    step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
+    pairs: Places = np.repeat(a, times) * width + b[step]
+    return pairs
+
+
+def anchored(a: LongSignatures, b: LongSignatures, aligned: Aligned | None, width: int) -> Places:
+    """Return a pair of parts for each aligned word."""
+    if aligned is None or not aligned.counts:
+        return np.zeros(0, np.int64)
+    pairs: Places = a.part_of_word[aligned.a] * width + b.part_of_word[aligned.b]
+    return pairs
+
+
+def counted(pairs: Places) -> tuple[Places, Places]:
+    """Return distinct pairs in ascending order, and how often each is there."""
+    keys, times = np.unique(pairs, return_counts=True)
+    return keys, times
+
+
+def looked_up(keys: Places, known: Places, values: Places) -> Places:
+    """Return the value of each key, 0 for one that is not known."""
+    if not known.size:
+        return np.zeros(keys.size, np.int64)
+    at = np.minimum(np.searchsorted(known, keys), known.size - 1)
+    return np.where(known[at] == keys, values[at], 0)

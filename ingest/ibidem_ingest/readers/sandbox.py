@@ -1,0 +1,163 @@
+"""Files that hold one document and are read by foreign libraries, in a process of its own with limits of its own.
+
+A small PDF may unpack into more than the memory holds, and a damaged one may end the process that reads it: then that
+file is refused, and the next is read by a fresh process. Requests and answers are lines of JSON.
+"""
+
+import contextlib
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.html import record_of as html_record
+from ibidem_ingest.readers.pdf import record_of as pdf_record
+
+SECONDS = 120.0
+"""What reading one file may take."""
+
+MEMORY, MEMORY_A_CHARACTER = 1_000_000_000, 100
+"""Bytes that the process may take, and that it may take besides for each character of the longest text."""
+
+GRACE = 2.0
+"""Seconds that the process has beyond those, where what started it was killed and so does not end it."""
+
+NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+"""Beginnings of the names of variables that the process is given."""
+
+_PIECE = 1 << 20
+
+RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
+    Format.HTML: html_record,
+    Format.PDF: pdf_record,
+}
+
+
+@dataclass(eq=False, slots=True)
+class Apart:
+    """A process that reads files, as a context; it starts with the first file.
+
+    Args:
+        max_text: The most characters that a text may have.
+        seconds: What reading one file may take.
+        command: What to start.
+    """
+
+    max_text: int
+    seconds: float = SECONDS
+    command: tuple[str, ...] = (sys.executable, "-c", "from ibidem_ingest.readers.sandbox import main; main()")
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+
+    def __enter__(self) -> Self:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        self._end()
+
+    def record_of(self, format_: Format, path: Path) -> dict[str, object]:
+        """Read a file.
+
+        Raises:
+            Unreadable: It cannot be read, took too long, or ended the process.
+        """
+        process = self._process = self._process or self._started()
+        asked = orjson.dumps([format_, os.fsencode(path.absolute()).hex(), self.max_text])
+        try:
+            _pipe(process.stdin).write(asked + b"\n")
+            _pipe(process.stdin).flush()
+            said = self._answer(_pipe(process.stdout).fileno())
+        except OSError:
+            said = b""
+        if not said:
+            self._end()
+            raise Unreadable("it ended the process that reads it: damaged, or larger than the memory allows", "text")
+        answer: dict[str, Any] = orjson.loads(said)
+        if "record" not in answer:
+            raise Unreadable(answer["why"], answer["field"])
+        record: dict[str, object] = answer["record"]
+        return record
+
+    def _answer(self, pipe: int) -> bytes:
+        """Read a line; empty when the process has ended.
+
+        Raises:
+            Unreadable: It took too long.
+        """
+        pieces: list[bytes] = []
+        until = time.monotonic() + self.seconds
+        while not pieces or not pieces[-1].endswith(b"\n"):
+            if not select.select([pipe], [], [], max(0.0, until - time.monotonic()))[0]:
+                self._end()
+                why = f"reading it takes more than {self.seconds:g} seconds"
+                raise Unreadable(f"{why}; save it as text, or raise IBIDEM_READ_SECONDS", "text")
+            piece = os.read(pipe, _PIECE)
+            if not piece:
+                return b""
+            pieces.append(piece)
+        return b"".join(pieces)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        most = str(MEMORY + MEMORY_A_CHARACTER * self.max_text)
+        return subprocess.Popen(  # noqa: S603 - this very module
+            [*self.command, most, str(self.seconds + GRACE)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=_environment(),
+            start_new_session=True,
+        )
+
+    def _end(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            with contextlib.suppress(OSError):
+                self._process.communicate()
+            self._process = None
+
+
+def _environment() -> dict[str, str]:
+    """Return what Python needs of our environment, and no passwords: a file may get the better of what reads it."""
+    needed = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
+    return needed | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
+
+
+def _pipe(pipe: Any) -> Any:
+    """Return a pipe of a process that was started with it."""
+    return pipe
+
+
+def main() -> None:
+    """Read the files that standard input names, one a line, until it ends."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), hard))
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    for line in sys.stdin.buffer:
+        signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))  # SIGALRM ends it where its parent no longer can
+        answer = _read(line)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        answers.write(answer + b"\n")
+        answers.flush()
+
+
+def _read(line: bytes) -> bytes:
+    format_, path, max_text = orjson.loads(line)
+    try:
+        record = RECORDS[Format(format_)](Path(os.fsdecode(bytes.fromhex(path))), max_text)
+        return orjson.dumps({"record": record})
+    except Unreadable as error:
+        return orjson.dumps({"why": error.why, "field": error.field})
+    except MemoryError:
+        return orjson.dumps({"why": "it takes more memory than it may; save it as text first", "field": "text"})

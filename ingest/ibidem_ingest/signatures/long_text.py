@@ -1,0 +1,212 @@
+"""Signatures of long texts: page by page, or chunk by chunk where there are no pages, and the words that occur once.
+
+A text is long when it has two pages with words or more, or 1,000 tokens. Shorter ones have nothing here: for them the
+signatures of the whole text say enough, and cost less.
+
+The stored value: `lg1:` · flags u8 (1 chunks, 2 alphabetical) · parts u32 · words u32 · one after the other for all
+parts: 34 slots u16 each, profile u64, tokens u32, unique words u32 · the unique words u32. Little-endian throughout.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.document import PAGE_BREAK, Document
+from ibidem_ingest.signatures import pages, unique_words
+from ibidem_ingest.signatures import pages as chunks
+from ibidem_ingest.signatures.lookupkeys import distinct
+from ibidem_ingest.signatures.pages import Profiles, Sketches
+from ibidem_ingest.signatures.unique_words import UniqueWords
+from ibidem_ingest.text.dehyphenation import join_broken_words
+from ibidem_ingest.text.shingles import Shingles
+from ibidem_ingest.text.term_groups import TermGroups, sorted_places
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import Places
+
+SCHEME = b"lg1:"
+LEAST_TOKENS = 1_000
+"""Tokens from which a text without pages is long."""
+
+LEAST_PAGES = 2
+CHUNKS, ALPHABETICAL = 1, 2
+_HEAD = struct.Struct("<4sBII")
+_KINDS = ("<u2", "<u8", "<u4", "<u4", "<u4")
+_PART_BYTES = 2 * pages.SLOTS + 8 + 4 + 4
+
+Parts = Literal["pages", "chunks"]
+LongClue = Literal["profiles", "page_bands", "sampled"]
+Counts = NDArray[np.uint32]
+
+
+@dataclass(frozen=True, eq=False)
+class LongSignatures:
+    """What is kept of a long text's parts.
+
+    Args:
+        parts: What its parts are.
+        sketches: (p, 34) min-hash slots; zeros for a part without signatures.
+        profiles: (p,) eight bytes of the text profile; 0 for none.
+        tokens: (p,) tokens.
+        once: (p,) how many of the unique words stand in each part.
+        words: The unique words.
+    """
+
+    parts: Parts
+    sketches: Sketches
+    profiles: Profiles
+    tokens: Counts
+    once: Counts
+    words: UniqueWords
+
+    def __len__(self) -> int:
+        """Return the number of parts."""
+        return int(self.tokens.size)
+
+    @cached_property
+    def filled(self) -> NDArray[np.bool_]:
+        """(p,) whether a part has signatures, and is not blank or nearly so."""
+        return self.tokens >= pages.LEAST_TOKENS
+
+    @cached_property
+    def part_of_word(self) -> NDArray[np.int64]:
+        """(n,) the part in which each unique word stands."""
+        return np.repeat(np.arange(len(self)), self.once)
+
+    def encode(self) -> bytes:
+        """Return the value that is stored."""
+        flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical
+        columns: list[NDArray[np.unsignedinteger]] = [
+            self.sketches,
+            self.profiles,
+            self.tokens,
+            self.once,
+            self.words.words,
+        ]
+        head = _HEAD.pack(SCHEME, flags, len(self), self.words.words.size)
+        return head + b"".join(each.astype(kind).tobytes() for each, kind in zip(columns, _KINDS, strict=True))
+
+    @classmethod
+    def decode(cls, value: bytes) -> "LongSignatures | None":
+        """Read a stored value; None for one that is damaged or of another scheme."""
+        if len(value) < _HEAD.size or not value.startswith(SCHEME):
+            return None
+        _, flags, parts, words = _HEAD.unpack_from(value)
+        if flags & ~(CHUNKS | ALPHABETICAL) or len(value) != _HEAD.size + parts * _PART_BYTES + 4 * words:
+            return None
+        read, at = [], _HEAD.size
+        for kind, count in zip(_KINDS, (parts * pages.SLOTS, parts, parts, parts, words), strict=True):
+            read.append(np.frombuffer(value, kind, count, at))
+            at += read[-1].nbytes
+        sketches, profiles, tokens, once, unique = read
+        if int(once.sum()) != words:
+            return None
+        return cls(
+            "chunks" if flags & CHUNKS else "pages",
+            sketches.reshape(parts, pages.SLOTS),
+            profiles,
+            tokens,
+            once,
+            UniqueWords(unique, bool(flags & ALPHABETICAL)),
+        )
+
+    def clues(self) -> dict[LongClue, list[str]]:
+        """Return the values under which the text is looked up, without repeats and in order."""
+        found: dict[LongClue, list[str]] = {
+            "profiles": distinct("p", self.profiles[self.profiles != 0]),
+            "page_bands": distinct("q", pages.band_keys(self.sketches[self.filled])),
+            "sampled": distinct("s", self.words.sampled()),
+        }
+        return {clue: values for clue, values in found.items() if values}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Paged:
+    """The tokens of several texts, divided into texts, and the places of the page breaks.
+
+    Args:
+        batch: The tokens, a document of the batch for each text.
+        pages: (p + 1,) token offset of each page of all texts, and the end.
+        first: (t + 1,) number of each text's first page, and the number of all pages.
+    """
+
+    batch: TokenBatch
+    pages: Places
+    first: Places
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "Paged":
+        r"""Cut texts into tokens, at page breaks too.
+
+        >>> paged = Paged.of(["one two\fthree", "four"])
+        >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()
+        ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
+        """
+        cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
+        sizes = np.array([len(pages_) for pages_ in cut], np.int64)
+        first = np.concatenate(([0], sizes.cumsum()))
+        batch = TokenBatch.of([page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes))
+        return cls(divided(batch, batch.offsets[first]), batch.offsets, first)
+
+    def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
+        """Return the parts of a text: their kind, and their token offsets with the end; one part of a text not long."""
+        found = self.pages[self.first[text] : self.first[text + 1] + 1]
+        if np.count_nonzero(np.diff(found)) >= LEAST_PAGES:
+            return "pages", found
+        start, end = self.batch.offsets[text : text + 2].tolist()
+        if end - start < LEAST_TOKENS:
+            return "chunks", np.array([start, end])
+        return "chunks", start + chunks.cuts(sequences.hashes[start:end])
+
+
+def sign_long(document: Document) -> LongSignatures | None:
+    r"""Sign a text part by part; None when it is not long.
+
+    Args:
+        document: Form feeds stand between its pages.
+
+    >>> signed = sign_long(Document("a", "the first page\fthe second"))
+    >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
+    ('pages', 2, [3, 2])
+    """
+    paged = Paged.of([document.text])
+    place = sorted_places(paged.batch.hashes)
+    sequences = Shingles.of(paged.batch.hashes, paged.batch.offsets)
+    return sign_batch(paged, TermGroups.of(paged.batch, place), sequences, place)[0]
+
+
+def sign_batch(paged: Paged, groups: TermGroups, sequences: Shingles, place: Places) -> list[LongSignatures | None]:
+    """Sign several texts part by part, as `sign_long` does each.
+
+    Args:
+        paged: The texts.
+        groups: Their distinct words.
+        sequences: Their shingles.
+        place: What `termgroups.sorted_places` gives for their tokens.
+    """
+    texts = [paged.parts(text, sequences) for text in range(len(paged.batch))]
+    long = [kind == "pages" or paged.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)]
+    if not any(long):
+        return [None] * len(texts)
+    ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
+    sketches, profiles = pages.sign_batch(divided(paged.batch, ends), place)
+    unique, places = unique_words.sign_batch(paged.batch, groups)
+    signed: list[LongSignatures | None] = []
+    at = 0
+    for text, (kind, offsets) in enumerate(texts):
+        here = slice(at, at + offsets.size - 1)
+        at = here.stop
+        once = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
+        lengths = np.diff(offsets).astype(np.uint32)
+        whole = LongSignatures(kind, sketches[here], profiles[here], lengths, once, unique[text])
+        signed.append(whole if long[text] else None)
+    return signed
+
+
+def divided(batch: TokenBatch, offsets: Places) -> TokenBatch:
+    """Return the same tokens, divided at other places."""
+    return TokenBatch(batch.buffer, batch.starts, batch.ends, batch.hashes, batch.leading, offsets)

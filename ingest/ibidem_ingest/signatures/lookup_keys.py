@@ -1,0 +1,82 @@
+"""The values under which a document is stored for look-up and looked up itself, all from its packed value.
+
+Content `ch2:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (an engine stores the
+same). All others are keys of eight characters (`lookupkeys`), made of a number of 64 bits: of the 33 min-hash bands
+s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
+bytes of the idf table's name · 2^24.
+"""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.lookupkeys import texts
+from ibidem_ingest.signatures.minhash import BAND_ROWS
+from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
+from ibidem_ingest.signatures.schema import BANDS, RAREST
+
+Clue = Literal[
+    "content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare", "profiles", "page_bands", "sampled"
+]
+LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
+"""What long texts are looked up by besides: all from their long signatures."""
+
+
+_BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
+
+
+def clues(packed: Packed) -> dict[Clue, list[str]]:
+    """Return a document's look-up values; a field without one is left out.
+
+    Args:
+        packed: Its packed value. A weak fingerprint is never evidence, so it is no clue; a text without words has only
+            its content hash, which no other document shares.
+
+    Returns:
+        For each field the values, each once.
+    """
+    scheme = f"ch{packed.scheme}:"
+    if packed.flags & NO_WORDS:
+        return {"content": [f"{scheme}none:{packed.id}"]}
+    found: dict[Clue, list[str]] = {"content": [f"{scheme}{packed.content.hex()}"]}
+    if any(packed.fingerprint) and not packed.flags & WEAK:
+        found["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
+        found["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
+    if any(packed.profile):
+        found["profile"] = [f"tp1:{packed.profile.hex()}"]
+    if packed.slots:
+        found["bands"] = bands(packed.slots)
+    if packed.flags & FULL:
+        found["rare"] = rare(packed.idf, packed.terms)
+    return found
+
+
+def bands(slots: Sequence[int]) -> list[str]:
+    """Return the keys of the 33 bands of three slots; the last of 100 slots is in none.
+
+    >>> bands(range(100))[:2]
+    ['bvnjfssn', 'bme2455h']
+    """
+    rows = np.array(slots[: BANDS * BAND_ROWS], np.uint64).reshape(BANDS, BAND_ROWS)
+    return texts("b", rows[:, 0] | rows[:, 1] << np.uint64(16) | rows[:, 2] << np.uint64(32) | _BANDS)
+
+
+def rare(idf: bytes, terms: Sequence[int]) -> list[str]:
+    """Return the keys of the rarest terms of a full feature set.
+
+    Args:
+        idf: Name of the idf table, 8 bytes.
+        terms: Codes of the terms, ascending.
+    """
+    table = np.uint64(int.from_bytes(idf[:5], "little") << 24)
+    return texts("r", np.array(terms[:RAREST], np.uint64) | table)
+
+
+def long_clues(long: LongSignatures | None) -> dict[Clue, list[str]]:
+    """Return the look-up values of a long text; none of a short one."""
+    if long is None:
+        return {}
+    found = long.clues()
+    return {clue: found[clue] for clue in LONG_CLUES if clue in found}

@@ -1,0 +1,144 @@
+"""Text profile: the words that a text repeats, their counts made coarse, as one hash.
+
+Solr's TextProfileSignature and Nutch's (from 1.16 on, which orders equal counts alphabetically; Solr leaves them in the
+order of its hash map). The option `log` makes frequent words move less (the Qiqqa note).
+
+1. Tokens of three characters and more are counted; quantum = floor(highest count · 0.01 + 0.5), but at least 2 when any
+   occurs twice, else 1.
+2. Counts are rounded down to multiples of the quantum; what becomes 0 is dropped. With `log` instead: words that occur
+   once are dropped, unless all do, and the value is floor(log2 count).
+3. Lines `token value`, values descending, ties by code point, joined by newline: xxh3-128. Fewer than five: none.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import xxhash
+
+from ibidem_ingest.text.term_groups import TermGroups, Vocabulary
+from ibidem_ingest.text.token_classes import side_by_side
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import Places
+
+SCHEME = "tp1:"
+LOG_SCHEME = "tl1:"
+LEAST_CHARACTERS = 3
+LEAST_KEPT = 5
+
+_NEWLINE, _ZERO = ord("\n"), ord("0")
+
+
+def sign(tokens: Sequence[str], *, log: bool = False) -> str:
+    """Sign the tokens of one document or page.
+
+    Args:
+        tokens: In any order.
+        log: Take logarithms of the counts instead of quantums.
+
+    Returns:
+        `tp1:` (with `log`: `tl1:`) and 32 hex digits; empty with fewer than five kept tokens.
+
+    >>> text = "net loss five cts net loss six cts qtr ended march qtr ended april".split()
+    >>> sign(text), compare(sign(text), sign(text[::-1]))
+    ('tp1:fceff2236fee38df0b109bd90a39a1f1', 1.0)
+    """
+    counts = Counter(token for token in tokens if len(token) >= LEAST_CHARACTERS)
+    highest = max(counts.values(), default=0)
+    values = {token: _value(count, highest, log=log) for token, count in counts.items()}
+    kept = sorted((-value, token) for token, value in values.items() if value)
+    if len(kept) < LEAST_KEPT:
+        return ""
+    lines = "\n".join(f"{token} {-value}" for value, token in kept)
+    return (LOG_SCHEME if log else SCHEME) + xxhash.xxh3_128_hexdigest(lines.encode())
+
+
+def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[str]:
+    """Sign several documents, as `sign` does each."""
+    count = groups.count * (groups.vocabulary.shapes.characters >= LEAST_CHARACTERS).take(groups.word)
+    highest = np.zeros(len(batch), np.int64)
+    np.maximum.at(highest, groups.document, count)
+    step = np.where(highest > 1, 2, 1) if log else np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
+    kept = np.flatnonzero(count >= step.take(groups.document))
+    document, count = groups.document.take(kept), count.take(kept)
+    value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
+    word = groups.word.take(kept)
+    order = _ordered(groups.vocabulary, document, value, word)
+    sizes = np.bincount(document, minlength=len(batch))
+    lines, ends = _lines(groups.vocabulary, value.take(order), word.take(order))
+    bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
+    scheme = LOG_SCHEME if log else SCHEME
+    return [
+        scheme + xxhash.xxh3_128_hexdigest(lines[start : end - 1]) if size >= LEAST_KEPT else ""
+        for size, (start, end) in zip(sizes.tolist(), pairwise(bounds), strict=True)
+    ]
+
+
+def compare(a: str, b: str) -> float:
+    """Return 1.0 for equal profiles, 0.0 for others and for none."""
+    return float(a == b and a != "")
+
+
+def quantum(highest: int) -> int:
+    """Return the step to which counts are rounded down.
+
+    >>> [quantum(highest) for highest in (1, 2, 249, 250)]
+    [1, 2, 2, 3]
+    """
+    return max((highest + 50) // 100, 2 if highest > 1 else 1)
+
+
+def _value(count: int, highest: int, *, log: bool) -> int:
+    """Return what stands for a count, 0 for a word that is dropped; when all occur once, with `log`, each counts 1."""
+    if not log:
+        return count // quantum(highest) * quantum(highest)
+    return count.bit_length() - 1 if highest > 1 else 1
+
+
+def _ordered(vocabulary: Vocabulary, document: Places, value: Places, word: Places) -> Places:
+    """Order by document, value descending, then alphabetically: the bytes of UTF-8 sort as code points do."""
+    leading = vocabulary.leading.take(word).byteswap()
+    order = _then_by(document, _then_by(value.max(initial=0) - value, np.argsort(leading)))
+    document, value, leading = document.take(order), value.take(order), leading.take(order)
+    tied = leading[1:] == leading[:-1]
+    tied &= value[1:] == value[:-1]
+    tied &= document[1:] == document[:-1]
+    for start, end in _runs(tied):
+        order[start:end] = sorted(order[start:end].tolist(), key=lambda each: vocabulary.word(int(word[each])))
+    return order
+
+
+def _then_by(key: Places, order: Places) -> Places:
+    """Order by a key of small numbers, ascending, what is in order already; equal ones stay as they are."""
+    small = key.astype(np.uint16) if key.max(initial=0) < 1 << 16 else key  # 16 bits are sorted by radix
+    return order.take(np.argsort(small.take(order), kind="stable"))
+
+
+def _runs(tied: "np.typing.NDArray[np.bool_]") -> list[tuple[int, int]]:
+    """Return the stretches in which each is tied to the one before."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], tied, [False])).astype(np.int8)))
+    return [(start, end + 1) for start, end in edges.reshape(-1, 2).tolist()]
+
+
+def _lines(vocabulary: Vocabulary, value: Places, word: Places) -> tuple[bytes, Places]:
+    """Write `token value` lines, each with a newline behind.
+
+    Returns:
+        UTF-8 of all lines, and where each ends.
+    """
+    starts = vocabulary.starts.take(word)
+    sizes = vocabulary.ends.take(word) - starts + 1  # with the space that stands behind every token of a batch
+    digits = np.ones_like(sizes)
+    for power in range(1, len(str(value.max(initial=0)))):
+        digits += value >= 10**power
+    sizes += digits
+    sizes += 1
+    ends = sizes.cumsum()
+    text = side_by_side(vocabulary.buffer, starts, sizes)
+    text[ends - 1] = _NEWLINE
+    text[ends - 2] = _ZERO + value % 10
+    for place in range(1, int(digits.max(initial=1))):
+        here = np.flatnonzero(digits > place)
+        text[ends.take(here) - 2 - place] = _ZERO + value.take(here) // 10**place % 10
+    return text.tobytes(), ends

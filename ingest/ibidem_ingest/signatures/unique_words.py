@@ -1,0 +1,258 @@
+"""Unique words: the terms that occur once in a text, in their order (Yalniz, Can and Manmatha 2011, DUPNIQ).
+
+Two editions of a book have most of them in common and in the same order, however their pages break and however many
+letters were misread. With L the length of the longest common subsequence of two sequences X and Y:
+
+    its = log L / log(|X| + |Y| - L)        cs = L / √(|X| · |Y|)
+
+`its` decides from 0.72 on. `cs` serves parts of books, from 0.12 on with an L of at least 100. L is at most the number
+of common words, so a pair with too few of these is never aligned: in the paper more than 99 % of all pairs stop there.
+
+A sequence that is for the most part in alphabetical order (a dictionary, a directory) is set aside: any two of them
+would be in the same order by nature. Under 100 unique words there is no signature.
+"""
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import log, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import C2, Hashes, wh1
+
+ITS = 0.72
+CS = 0.12
+LEAST_ALIGNED = 100
+"""The shortest common subsequence for which `cs` counts."""
+
+LEAST_WORDS = 100
+ALPHABETICAL = 0.9
+"""Share of neighbours in alphabetical order from which a sequence is set aside."""
+
+SAMPLED = 64
+"""About so many neighbouring pairs are kept for look-up."""
+
+STEPS = 6
+"""Of a fixed-point iteration whose error falls to a tenth at each."""
+
+Words = NDArray[np.uint32]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class UniqueWords:
+    """The unique words of one text.
+
+    Args:
+        words: (n,) upper 32 bits of each word's `wh1`, in the order of the text.
+        alphabetical: Whether they are in alphabetical order, so that they are compared with nothing.
+    """
+
+    words: Words
+    alphabetical: bool = False
+
+    @cached_property
+    def order(self) -> Places:
+        """The places of the words, ordered by their hashes."""
+        return np.argsort(self.words, kind="stable")
+
+    @cached_property
+    def ordered(self) -> Words:
+        """The hashes in ascending order."""
+        return self.words[self.order]
+
+    @property
+    def comparable(self) -> bool:
+        """Whether they may be compared at all."""
+        return self.words.size >= LEAST_WORDS and not self.alphabetical
+
+    def sampled(self) -> Hashes:
+        """Return keys of neighbouring pairs, about 64 of them, those that are multiples of a power of two.
+
+        What is a multiple of 32 is one of 4 as well, so that a chapter and its book still meet.
+        """
+        if not self.comparable:
+            return np.zeros(0, np.uint64)
+        pairs = self.words[:-1].astype(np.uint64) << np.uint64(32) | self.words[1:]
+        pairs *= np.uint64(C2)
+        pairs ^= pairs >> np.uint64(32)
+        step = 1 << max(0, (self.words.size // SAMPLED).bit_length() - 1)
+        return np.unique(pairs[pairs & np.uint64(step - 1) == 0])
+
+
+NONE = UniqueWords(np.zeros(0, np.uint32))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Aligned:
+    """The longest common subsequence of two sequences of unique words.
+
+    Args:
+        a: (L,) places in the one, ascending.
+        b: (L,) places in the other, ascending.
+        its: log L / log(|X| + |Y| - L).
+        cs: L / √(|X| · |Y|).
+    """
+
+    a: Places
+    b: Places
+    its: float
+    cs: float
+
+    def __len__(self) -> int:
+        """Return the length of the subsequence."""
+        return self.a.size
+
+    @property
+    def counts(self) -> bool:
+        """Whether the two texts share enough to be told so."""
+        return self.its >= ITS or (self.cs >= CS and len(self) >= LEAST_ALIGNED)
+
+
+def sign(tokens: Sequence[str]) -> UniqueWords:
+    """Sign the tokens of one text.
+
+    Args:
+        tokens: In text order.
+    """
+    counts = Counter(tokens)
+    once = [token for token in tokens if counts[token] == 1 and is_term(token)]
+    if len(once) < LEAST_WORDS:
+        return NONE
+    leading = [token.encode()[:8] for token in once]
+    rising = sum(a <= b for a, b in pairwise(leading))
+    return UniqueWords(np.array([wh1(each) >> 32 for each in once], np.uint32), rising >= ALPHABETICAL * len(once))
+
+
+def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords], list[Places]]:
+    """Sign several texts, as `sign` does each.
+
+    Returns:
+        The unique words of each, and the tokens of the batch at which they stand; none where there are too few.
+    """
+    vocabulary = groups.vocabulary
+    kept = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))
+    kept = kept.take(np.argsort(groups.first.take(kept)))
+    first, word = groups.first.take(kept), groups.word.take(kept)
+    words = (vocabulary.hashes.take(word) >> np.uint64(32)).astype(np.uint32)
+    leading = vocabulary.leading.take(word).byteswap()
+    rising = np.concatenate(([False], leading[1:] >= leading[:-1]))
+    bounds = np.searchsorted(first, batch.offsets).tolist()
+    signed, places = [], []
+    for start, end in pairwise(bounds):
+        if end - start < LEAST_WORDS:
+            signed.append(NONE)
+            places.append(np.zeros(0, np.int64))
+            continue
+        ordered = np.count_nonzero(rising[start + 1 : end]) >= ALPHABETICAL * (end - start)
+        signed.append(UniqueWords(words[start:end], bool(ordered)))
+        places.append(first[start:end])
+    return signed, places
+
+
+def compare(a: UniqueWords, b: UniqueWords) -> Aligned | None:
+    """Align the unique words of two texts.
+
+    Returns:
+        Their longest common subsequence; None when they cannot reach a threshold, or may not be compared.
+    """
+    if not (a.comparable and b.comparable):
+        return None
+    left, right = common(a, b)
+    if left.size < least(a.words.size, b.words.size):
+        return None
+    aligned = longest(left, right)
+    length = aligned[0].size
+    if length < 2:
+        return None
+    sizes = a.words.size, b.words.size
+    return Aligned(*aligned, its(length, *sizes), length / sqrt(sizes[0] * sizes[1]))
+
+
+def its(length: int, a: int, b: int) -> float:
+    """Return log L / log(|X| + |Y| - L); 1 for sequences that are equal.
+
+    >>> round(its(1_000, 8_000, 8_000), 3), its(500, 500, 500)
+    (0.718, 1.0)
+    """
+    return log(length) / log(a + b - length)
+
+
+def least(a: int, b: int) -> int:
+    """Return the least length of a common subsequence with which two sequences reach a threshold.
+
+    Args:
+        a: Words of the one.
+        b: Words of the other.
+
+    >>> least(8_000, 8_000), least(300, 8_000), least(100, 100)
+    (960, 185, 38)
+    """
+    by_cs = max(LEAST_ALIGNED, int(CS * sqrt(a * b)))
+    by_its = 1.0
+    for _ in range(STEPS):
+        by_its = (a + b - by_its) ** ITS
+    return max(2, min(by_cs, int(by_its), a, b))
+
+
+def common(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
+    """Return the places of the common words, in the order of the first text.
+
+    A hash that a text holds twice (two words of one hash) stands where it occurs first.
+    """
+    if a.words.size > b.words.size:
+        right, left = common(b, a)
+        order = np.argsort(left)
+        return left[order], right[order]
+    at = np.searchsorted(b.ordered, a.ordered)
+    at[at == b.ordered.size] = 0
+    found = np.flatnonzero(b.ordered[at] == a.ordered)
+    left, right = a.order[found], b.order[at[found]]
+    order = np.argsort(left)
+    return left[order], right[order]
+
+
+def longest(left: Places, right: Places) -> tuple[Places, Places]:
+    """Return the longest increasing subsequence of the second places, with the first ones (patience, O(n log n)).
+
+    Args:
+        left: (n,) ascending.
+        right: (n,) in any order.
+
+    >>> longest(np.arange(5), np.array([3, 0, 1, 9, 2]))[1].tolist()
+    [0, 1, 2]
+    """
+    values = right.tolist()
+    tails: list[int] = []
+    holders: list[int] = []
+    before = [-1] * len(values)
+    for number, value in enumerate(values):
+        if not tails or value > tails[-1]:
+            place = len(tails)
+            tails.append(value)
+            holders.append(number)
+        else:
+            place = bisect_left(tails, value)
+            tails[place] = value
+            holders[place] = number
+        if place:
+            before[number] = holders[place - 1]
+    return traced(left, right, before, holders[-1] if holders else -1)
+
+
+def traced(left: Places, right: Places, before: Sequence[int], last: int) -> tuple[Places, Places]:
+    """Go back from the last member of a subsequence to its first."""
+    chosen = []
+    while last >= 0:
+        chosen.append(last)
+        last = before[last]
+    rows = np.array(chosen[::-1], np.int64)
+    return left[rows], right[rows]

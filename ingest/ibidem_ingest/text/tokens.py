@@ -1,0 +1,255 @@
+"""`tok1`: what a token is, in a plain version for short texts and in a batched one without an object per word.
+
+Broken words are joined (`brokenwords`), characters unknown to Unicode 14.0 become blanks; then NFKC, lower case, NFKC.
+A token is a run of letters, marks and digits that begins with a letter or digit; a character of a script without spaces
+between words (`characters`) is a token of its own, with the marks behind it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.text.dehyphenation import join_broken_words
+from ibidem_ingest.text.unicode_kinds import (
+    DIGIT,
+    LETTER,
+    LOWER,
+    MARK,
+    OTHER,
+    SINGLE,
+    SINGLE_DIGIT,
+    UNASSIGNED,
+    code_points,
+    kinds,
+    kinds_of,
+)
+from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
+
+TOK = "tok1"
+
+_TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
+_ASCII_TOKEN = re.compile("[a-z0-9]+")
+_ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
+_SPACE = 32
+_TAIL = b" " * 9
+_SIMPLE_BELOW = 0x3000
+_NOT_SIMPLE = 0xFFFFFFFF
+_JAMO = range(0x1100, 0x1200)
+_SIGMA = 0x3A3
+
+Flags = NDArray[np.bool_]
+CodePoints = NDArray[np.uint32]
+
+
+def tokens(text: str) -> list[str]:
+    """Return the tokens of a text, one string each.
+
+    >>> tokens("The Court's ruling (No. 12-B) stands; 東京.")
+    ['the', 'court', 's', 'ruling', 'no', '12', 'b', 'stands', '東', '京']
+    """
+    text = join_broken_words(text)
+    if text.isascii():
+        return _ASCII_TOKEN.findall(text.lower())
+    text = _normal_form(text)
+    return [text[found.start() : found.end()] for found in _TOKEN.finditer(kinds_of(text))]
+
+
+@dataclass(frozen=True, eq=False)
+class TokenBatch:
+    """The tokens of several documents in one buffer, with their hashes.
+
+    Args:
+        buffer: UTF-8 of all tokens in order, a space or more before and behind each, at least eight at the end.
+        starts: Byte offset of each token, int64.
+        ends: Byte offset behind each token, int64.
+        hashes: `wh1` of each token, uint64.
+        leading: Its first eight bytes as a little-endian word, zeros behind a shorter one, uint64.
+        offsets: Token offset of each document and of the end, int64, documents + 1.
+    """
+
+    buffer: bytes
+    starts: Places
+    ends: Places
+    hashes: Hashes
+    leading: Hashes
+    offsets: Places
+
+    @classmethod
+    def of(cls, texts: Sequence[str], joined: Flags | None = None) -> "TokenBatch":
+        """Cut texts into tokens; the same tokens as `tokens` of each.
+
+        Args:
+            texts: The texts.
+            joined: Whose broken words are joined already, since doing it twice would join more; nobody's when None.
+
+        >>> batch = TokenBatch.of(["Held: affirmed.", "", "12 U.S.C."])
+        >>> batch.buffer, batch.offsets.tolist()
+        (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
+        """
+        buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if joined is None else joined)
+        space = np.frombuffer(buffer, np.uint8) == _SPACE
+        edges = np.flatnonzero(space[1:] != space[:-1])
+        starts, ends = edges[0::2] + 1, edges[1::2] + 1
+        hashes, leading = hash_tokens(buffer, starts, ends)
+        return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins))
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return self.offsets.size - 1
+
+    @cached_property
+    def lengths(self) -> Places:
+        """Number of tokens of each document."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def documents(self) -> Places:
+        """Number of the document of each token."""
+        return np.repeat(np.arange(len(self)), self.lengths)
+
+    def some(self, first: int, end: int) -> "TokenBatch":
+        """Return the documents from one number up to another, over the same buffer."""
+        offsets = self.offsets[first : end + 1]
+        tokens = slice(int(offsets[0]), int(offsets[-1]))
+        return TokenBatch(
+            self.buffer,
+            self.starts[tokens],
+            self.ends[tokens],
+            self.hashes[tokens],
+            self.leading[tokens],
+            offsets - offsets[0],
+        )
+
+    def token(self, number: int) -> str:
+        """Return one token as a string."""
+        return self.buffer[self.starts[number] : self.ends[number]].decode()
+
+    def joined(self) -> list[bytes]:
+        """Return the tokens of each document, joined by one space, as UTF-8."""
+        octets = np.frombuffer(self.buffer, np.uint8)
+        kept = octets != _SPACE
+        kept[1:] |= kept[:-1]  # of several spaces in a row the first
+        spaced = octets[kept].tobytes()
+        joined, begin = [], 0
+        starts = np.append(self.starts, octets.size).take(self.offsets).tolist()
+        for start, end in pairwise(starts):
+            size = int(np.count_nonzero(kept[start:end]))
+            joined.append(spaced[begin : begin + max(0, size - 1)])
+            begin += size
+        return joined
+
+
+def _normal_form(text: str) -> str:
+    """Blank out what Unicode 14.0 does not know, before NFKC, so that all Python versions agree; then normalise."""
+    points = code_points(text)
+    unknown = kinds().take(points) == UNASSIGNED
+    if unknown.any():
+        text = np.where(unknown, _SPACE, points).astype("<u4").tobytes().decode("utf-32-le")
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
+
+
+def _normal_bytes(text: str) -> bytes:
+    """Return the tokens of a text whose broken words are joined, with one space or more between them, as UTF-8."""
+    if text.isascii():
+        return text.encode().translate(_ASCII_FOLD)
+    points = code_points(text)
+    if points.max() < _SIMPLE_BELOW:
+        folded = _simple_fold().take(points)
+        if folded.max() < _NOT_SIMPLE:
+            return _utf8(folded)
+    return _utf8(_separated(code_points(_normal_form(text))))
+
+
+def _utf8(points: CodePoints) -> bytes:
+    return points.astype("<u4", copy=False).tobytes().decode("utf-32-le").encode()
+
+
+@cache
+def _simple_fold() -> CodePoints:
+    """Return what normalising makes of each low code point whose outcome no neighbour can change.
+
+    Returns:
+        The one character that it becomes, a space for what separates, or `_NOT_SIMPLE`.
+    """
+    fold = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
+    for point in range(_SIMPLE_BELOW):
+        normal = _normal_form(chr(point))
+        shapes = set(kinds_of(normal))
+        if shapes <= {OTHER, UNASSIGNED}:
+            fold[point] = _SPACE
+        elif len(normal) == 1 and shapes <= {LETTER, LOWER, DIGIT} and point != _SIGMA and point not in _JAMO:
+            fold[point] = ord(normal)
+    return fold
+
+
+def _separated(points: CodePoints) -> CodePoints:
+    """Blank out what is no part of a token, and put a space on both sides of a single character and its marks."""
+    shapes = kinds().take(points)
+    mark = shapes == MARK
+    base = np.maximum.accumulate(
+        np.where(mark, 0, np.arange(points.size))
+    )  # of a mark: where the character before stands
+    kept = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
+    single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
+    cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))
+    return np.insert(np.where(kept, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
+
+
+def _normal_buffer(texts: Sequence[str], joined: Flags) -> tuple[bytes, Places]:
+    """Normalise texts into one buffer.
+
+    Args:
+        texts: The texts.
+        joined: Whose broken words are joined already.
+
+    Returns:
+        The buffer, and the byte offset of each text in it and of the end.
+    """
+    if all(map(str.isascii, texts)):
+        texts, raw = _with_joined_words(texts, joined)
+        return raw.translate(_ASCII_FOLD), _begins(texts)
+    whole = (text if done else join_broken_words(text) for text, done in zip(texts, joined, strict=True))
+    parts = [_normal_bytes(text) for text in whole]
+    return b" ".join([b"", *parts, _TAIL]), _begins(parts)
+
+
+def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
+    return np.concatenate(([0], np.cumsum([len(part) + 1 for part in parts], dtype=np.int64)))
+
+
+def _with_joined_words(texts: Sequence[str], joined: Flags) -> tuple[Sequence[str], bytes]:
+    """Join the broken words of texts in ASCII; looks in all of them at once for hyphens before a blank.
+
+    Args:
+        texts: The texts.
+        joined: Whose broken words are joined already.
+
+    Returns:
+        The texts, and all of them in one buffer with a space before each.
+    """
+    raw = " ".join(["", *texts, _TAIL.decode()]).encode()
+    octets = np.frombuffer(raw, np.uint8)
+    hyphen = octets[:-1] == ord("-")
+    hyphen &= octets[1:] <= _SPACE
+    hyphens = sparse_nonzero(hyphen)
+    hyphens = hyphens[octets.take(hyphens - 1) >= ord("a")]
+    if not hyphens.size:
+        return texts, raw
+    numbers = np.searchsorted(_begins(texts), hyphens, "right") - 1
+    broken = set(numbers[~joined[numbers]].tolist())
+    texts = [join_broken_words(text) if number in broken else text for number, text in enumerate(texts)]
+    return texts, " ".join(["", *texts, _TAIL.decode()]).encode()
+
+
+def sparse_nonzero(flags: Flags) -> Places:
+    """Return what `np.flatnonzero` does, faster where few of many flags are set: eight are looked at in one go."""
+    whole = flags.size & ~7
+    words = np.flatnonzero(flags[:whole].view(np.uint64) != 0)
+    places = (words[:, None] * 8 + np.arange(8))[flags[:whole].reshape(-1, 8)[words]]
+    return np.concatenate((places, np.flatnonzero(flags[whole:]) + whole))

@@ -1,0 +1,86 @@
+"""Texts of documents on a terminal: harmless, on one line, with marked words."""
+
+from collections.abc import Iterable
+
+from rich.text import Text
+
+from ibidem.comparison.word_diff import Piece, shortened
+from ibidem_engines.engine import HIGHLIGHT
+
+OPEN, CLOSE = HIGHLIGHT
+
+
+def harmless(text: str) -> str:
+    r"""Put a text on one line and drop control characters, which could steer a terminal, and the marks.
+
+    >>> harmless("a\x1b[2Jb\n  c")
+    'a[2Jb c'
+    """
+    return "".join(filter(str.isprintable, " ".join(text.split())))
+
+
+def marked(passage: str, *, styled: bool) -> Text:
+    """Mark the query's words in a passage: by style where there is one, by asterisks elsewhere.
+
+    Args:
+        passage: A snippet or title with `HIGHLIGHT` marks.
+        styled: Whether the terminal shows styles.
+
+    >>> marked("the " + OPEN + "court" + CLOSE + " held", styled=False).plain
+    'the *court* held'
+    """
+    shown = Text()
+    head, *rest = " ".join(passage.split()).split(OPEN)
+    shown.append(harmless_inside(head))
+    for part in rest:
+        word, _, after = part.partition(CLOSE)
+        shown.append(harmless(word) if styled else f"*{harmless(word)}*", "word")
+        shown.append(harmless_inside(after))
+    return shown
+
+
+def one_line(line: Text) -> Text:
+    """Keep a text on one line; what does not fit is cut with an ellipsis."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def harmless_inside(text: str) -> str:
+    """Make a part of a line harmless and keep the blanks at its ends."""
+    before, after = text[:1].isspace(), text[-1:].isspace()
+    inner = harmless(text)
+    return f"{' ' * before}{inner}{' ' * after}" if inner else " " * (before or after)
+
+
+def spelled(pieces: Iterable[Piece]) -> Text:
+    """Write a difference on one line: `[only in the lead → only in the duplicate]`, common words around it.
+
+    >>> spelled([Piece("same", ("rose",)), Piece("lead", ("5",)), Piece("duplicate", ("6",)), Piece("gap")]).plain
+    'rose [5 → 6] …'
+    """
+    line = Text()
+    pieces = list(pieces)
+    for number, piece in enumerate(pieces):
+        after = pieces[number + 1].kind if number + 1 < len(pieces) else ""
+        before = pieces[number - 1].kind if number else ""
+        replaced = piece.kind == "duplicate" and before == "lead"
+        if line and not replaced:
+            line.append(" ")
+        line.append_text(written(piece, replaced=replaced, goes_on=piece.kind == "lead" and after == "duplicate"))
+    return line
+
+
+def written(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
+    """Write one piece.
+
+    Args:
+        piece: What to write.
+        replaced: Whether it stands in the place of the lead's words just written.
+        goes_on: Whether the duplicate's words follow in its place.
+    """
+    run = harmless(shortened(piece.words))
+    if piece.kind == "lead":
+        return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")
+    if piece.kind == "duplicate":
+        return Text.assemble(" → " if replaced else "[", (run if replaced else f"+ {run}", "added"), "]")
+    return Text(run or "…")

@@ -1,0 +1,197 @@
+"""A client's `search` with the parameters of dedupe; without them it is the client's own, untouched."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+
+from ibidem.dedupe.request import PREFIX, DedupeRequest, as_text, parse_request
+from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.search import native_search
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.requests import Ask, Exchange, hold, hold_waiting
+from ibidem_ingest.errors import UsageError
+
+AROUND = "_ibidem_around"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a client would have sent for a search.
+
+    Args:
+        path: Of the request.
+        params: Of its query string, as the client has them.
+        headers: Of the request.
+        body: As the caller gave it.
+    """
+
+    path: str
+    params: Mapping[str, Any]
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def index(self) -> str:
+        """The names that are searched; empty for all."""
+        return unquote(self.path.strip("/").rpartition("_search")[0].strip("/"))
+
+
+class Passed(Exception):
+    """A failure that the caller told the client to pass over, with what is returned instead."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class Speaker(ABC):
+    """One client at one search, speaking as its own methods do.
+
+    Args:
+        client: The client.
+        sent: What it would have sent.
+    """
+
+    def __init__(self, client: Any, sent: Sent) -> None:
+        self.client = client
+        self.sent = sent
+
+    @abstractmethod
+    def start(self, ask: Ask) -> Any:
+        """Send a request; a client that waits gives something to wait for."""
+
+    @abstractmethod
+    def read(self, ask: Ask, answer: Any) -> Any:
+        """Read the JSON of an answer."""
+
+    @abstractmethod
+    def written(self, body: Any) -> str | bytes:
+        """Write JSON as the client does."""
+
+    @abstractmethod
+    def params(self) -> dict[str, str]:
+        """Give the query string that the server is meant to see."""
+
+    @abstractmethod
+    def exception(self, failure: Failure) -> Exception:
+        """Make the client's own exception."""
+
+    @abstractmethod
+    def returned(self, answer: Json) -> Any:
+        """Give an answer as the client's methods return it."""
+
+    def exchange(self, request: DedupeRequest, around: Surroundings) -> Exchange[Json]:
+        """Read what would have been sent, and search."""
+        body = self.sent.body
+        text = body if isinstance(body, str | bytes) or body is None else self.written(body)
+        whole = orjson.loads(text) if text else {}
+        if not isinstance(whole, dict):
+            raise UsageError("the body of the search is no JSON object", "write {'query': …}")
+        return native_search(read_search(self.sent.index, whole, self.params(), request), around)
+
+
+class DedupeSearch:
+    """What both kinds of client have."""
+
+    _speaker: type[Speaker]
+
+    def _search(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> tuple[Speaker | None, Any]:
+        """Tell who speaks where dedupe is asked for; else only the search's own arguments."""
+        asked = {name: value for name, value in given.items() if name == "dedupe" or name.startswith(PREFIX)}
+        own = {name: value for name, value in given.items() if name not in asked}
+        request = request_of(asked)
+        if request is None:
+            return None, own
+        speaker = self._speaker(self, self._would_send(args, own))
+        around = Surroundings() if "authorization" in speaker.sent.headers else around_of(self)
+        return speaker, speaker.exchange(request, around)
+
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+        """Let the client's own method make its request, and take it before it is sent."""
+        raise NotImplementedError
+
+
+class WaitlessSearch(DedupeSearch):
+    """The `search` of a client whose methods return when the answer is there."""
+
+    def search(self, *args: Any, **given: Any) -> Any:
+        """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+        speaker, rest = self._search(args, given)
+        if speaker is None:
+            return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
+        try:
+            return speaker.returned(hold(rest, lambda ask: speaker.read(ask, speaker.start(ask))))
+        except Passed as passed:
+            return passed.answer
+        except Failure as failure:
+            raise speaker.exception(failure) from failure
+
+
+class WaitingSearch(DedupeSearch):
+    """The `search` of a client whose methods are waited for."""
+
+    async def search(self, *args: Any, **given: Any) -> Any:
+        """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+        speaker, rest = self._search(args, given)
+        if speaker is None:
+            return await super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
+
+        async def send(ask: Ask) -> Any:
+            return speaker.read(ask, await speaker.start(ask))
+
+        try:
+            return speaker.returned(await hold_waiting(rest, send))
+        except Passed as passed:
+            return passed.answer
+        except Failure as failure:
+            raise speaker.exception(failure) from failure
+
+
+def request_of(given: Mapping[str, Any]) -> DedupeRequest | None:
+    """Read the arguments of dedupe; None when the client's own search is asked for.
+
+    Raises:
+        UsageError: A name or value that does not exist, or a figure for groups without groups.
+    """
+    given = {name: value for name, value in given.items() if value is not None}
+    request = parse_request(given)
+    if given and "dedupe" not in given:
+        raise UsageError(f"{next(iter(given))} is given without dedupe", "add dedupe='indent' or dedupe='collapse'")
+    return None if request.mode == "off" else request
+
+
+def around_of(client: Any) -> Surroundings:
+    """Give what a client has read of indexes lately."""
+    around: Surroundings = client.__dict__.setdefault(AROUND, Surroundings())
+    return around
+
+
+def taken(result: Any) -> Sent:
+    """Take what was made instead of sent, also out of a method that is to be waited for."""
+    if isinstance(result, Sent):
+        return result
+    try:
+        result.send(None)
+    except StopIteration as done:
+        sent: Sent = done.value
+        return sent
+    raise RuntimeError("the client waited before it sent its search")
+
+
+def twin_of(client: Any) -> Any:
+    """Copy a client without its connections."""
+    return copy.copy(client)
+
+
+def listed(value: object) -> str:
+    """Write a parameter as a query string holds it."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(as_text, value))
+    return value.decode() if isinstance(value, bytes) else as_text(value)

@@ -1,0 +1,1 @@
+"""Comparison of two texts: evidence, shared passages, differences, and the page that shows them."""

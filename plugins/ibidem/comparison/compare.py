@@ -1,0 +1,163 @@
+"""Two documents side by side: every signal, what they are to each other, and the text that they share."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ibidem.comparison.matches import Passage, Region, aligned, covered, in_characters, runs
+from ibidem.comparison.offsets import Words, words
+from ibidem.grouped_search.explanations import relation_of
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Evidence, Guards, Long, Policy, decide, equal_content, same_table
+from ibidem_ingest.pairs.relations import relate
+from ibidem_ingest.signatures import minhash
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
+from ibidem_ingest.signatures.sign import sign
+
+Signals = Mapping[str, Mapping[str, object]]
+
+WIDEST = Policy(level="partial")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What two documents are to each other.
+
+    Args:
+        a: The first document.
+        b: The second document.
+        evidence: What makes them duplicates, or None.
+        signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
+        words_a: The words of the first text, with their places.
+        words_b: Those of the second.
+        passages: The text that both have with small differences, in the order of the first.
+        shared: Every run of words that both have, as characters, in the order of the first.
+    """
+
+    a: Document
+    b: Document
+    evidence: Evidence | None
+    signals: Signals
+    words_a: Words
+    words_b: Words
+    passages: tuple[Passage, ...]
+    shared: tuple[Region, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem compare --json` prints."""
+        return {
+            "a": self.a.id,
+            "b": self.b.id,
+            "level": self.evidence.level if self.evidence else None,
+            "relation": relation_of(self.evidence) if self.evidence else None,
+            "confidence": self.evidence.score if self.evidence else None,
+            "why": dict(self.evidence.why) if self.evidence else None,
+            "signals": self.signals,
+            "shared": [{"a": list(one.a), "b": list(one.b), "words": one.words} for one in self.shared],
+        }
+
+
+def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -> Comparison:
+    """Compare two documents; nothing is read from an index and nothing is stored.
+
+    Args:
+        a: The first document.
+        b: The second document.
+        tables: The idf tables of their languages.
+        policy: The figures of the decision.
+    """
+    (packed_a, packed_b), long = signed(a, b, tables)
+    words_a, words_b = words(a.text), words(b.text)
+    found = runs(words_a.tokens, words_b.tokens)
+    shared = [in_characters(run, words_a, words_b) for run in found]
+    return Comparison(
+        a,
+        b,
+        decide(packed_a, packed_b, policy, long),
+        signals(packed_a, packed_b) | of_parts(packed_a, packed_b, long) | overlap(words_a, words_b, shared),
+        words_a,
+        words_b,
+        tuple(aligned(words_a.tokens, words_b.tokens, found)),
+        tuple(shared),
+    )
+
+
+def signed(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], Long | None]:
+    """Sign both documents, in the form that decisions are made on."""
+    own, other = sign([a, b], tables)
+    left, right = unpack(pack(a, own)), unpack(pack(b, other))
+    if left is None or right is None:
+        raise AssertionError("a value that was just packed is read again")
+    its, others = LongSignatures.decode(own.long), LongSignatures.decode(other.long)
+    return (left, right), (its, others) if its and others else None
+
+
+def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
+    """Return what each signature says of a pair, whether or not it suffices for a level."""
+    found: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
+    if not (a.length and b.length):
+        return found
+    guards = Guards.between(a, b)
+    found["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
+    found["content"] = {"equal": equal_content(a, b)}
+    found["minhash"] = slots(a, b)
+    if same_table(a, b):
+        found |= by_rarity(a, b)
+    if any(a.profile) and any(b.profile):
+        found["profile"] = {"equal": a.profile == b.profile}
+    found["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
+    if guards.days_apart is not None:
+        found["date"] = {"days_apart": guards.days_apart}
+    return found
+
+
+def slots(a: Packed, b: Packed) -> dict[str, object]:
+    """Return how many min-hash slots are equal, with a shared band or without, and the resemblance they stand for."""
+    equal = minhash.equal_slots(a.slots, b.slots)
+    resemblance = max(0.0, minhash.corrected(equal / len(a.slots)))
+    return {
+        "shared": equal,
+        "of": len(a.slots),
+        "band": minhash.shares_band(a.slots, b.slots),
+        "estimate": round(resemblance, 3),
+    }
+
+
+def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
+    """Return what the signatures made with an idf table say, as far as both documents have them."""
+    found: dict[str, Mapping[str, object]] = {}
+    if a.terms and b.terms:
+        found["termvector"] = {
+            "shared": len(set(a.terms) & set(b.terms)),
+            "of": min(len(a.terms), len(b.terms)),
+            "full": bool(a.flags & b.flags & FULL),
+        }
+    if any(a.fingerprint) and any(b.fingerprint):
+        found["fingerprint"] = {
+            "equal": a.fingerprint == b.fingerprint,
+            "equal_binned": a.fingerprint_binned == b.fingerprint_binned,
+            "weak": bool((a.flags | b.flags) & WEAK),
+        }
+    return found
+
+
+def of_parts(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
+    """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
+    found = relate(*long, whole=minhash.corrected(minhash.compare(a.slots, b.slots))) if long is not None else None
+    if long is None or found is None:
+        return {}
+    told = {"relation": found.told, "confidence": found.confidence, "a": list(found.a), "b": list(found.b)}
+    return {long[0].parts: {**told, **found.signals}}
+
+
+def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
+    """Return which share of each text's characters of words stands in passages that both have."""
+    return {"overlap": {"a": share(a, [one.a for one in shared]), "b": share(b, [one.b for one in shared])}}
+
+
+def share(text: Words, spans: list[tuple[int, int]]) -> float:
+    """Return which share of a text, from its first word to its last, the spans cover."""
+    if not text.tokens:
+        return 0.0
+    return round(covered(spans) / covered([(text.starts[0], text.ends[-1])]), 3)

@@ -1,0 +1,201 @@
+"""A text cut into the passages that another text has too, each linked to its place there, with what differs marked."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.comparison.compare import Comparison
+from ibidem.comparison.matches import blocks
+from ibidem.comparison.offsets import Words, breaks_of
+
+COLOURS = 6
+"""Colours that passages have in turn."""
+
+Numbers = NDArray[np.int64]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class Stretch(NamedTuple):
+    """Text of one kind.
+
+    Args:
+        text: As it stands in the document.
+        differs: Whether the other text has other words here, or none; only inside a passage.
+        page: Number of the page that begins before it, from 1; 0 when none does.
+    """
+
+    text: str
+    differs: bool = False
+    page: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text: a passage that both have, or what stands between two of them.
+
+    Args:
+        stretches: Its text.
+        passage: Number of the passage, from 1; 0 for what only this text has.
+        target: Number of the passage to go to in the other text.
+    """
+
+    stretches: Sequence[Stretch]
+    passage: int = 0
+    target: int = 0
+
+    @property
+    def colour(self) -> int:
+        """Number of its colour."""
+        return self.passage % COLOURS
+
+
+@dataclass(frozen=True, slots=True)
+class PagedText:
+    """A text with the places of its page breaks.
+
+    Args:
+        text: The text.
+        breaks: Offsets of its page breaks.
+    """
+
+    text: str
+    breaks: Numbers
+
+    @classmethod
+    def of(cls, text: str) -> "PagedText":
+        """Find the page breaks."""
+        return cls(text, breaks_of(text))
+
+    def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[Stretch]:
+        """Yield a stretch of the text, cut at its page breaks.
+
+        Args:
+            start: Offset of its first character.
+            end: Offset behind its last.
+            differs: Whether the other text has other words here.
+        """
+        low, high = np.searchsorted(self.breaks, (start, end)).tolist()
+        page = 1 if start == 0 and len(self.breaks) else 0
+        for number in range(low, high):
+            at = int(self.breaks[number])
+            if start < at or page:
+                yield Stretch(printable(self.text[start:at]), differs, page)
+            start, page = at + 1, number + 2
+        if start < end or page:
+            yield Stretch(printable(self.text[start:end]), differs, page)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Marks:
+    """Which passage holds which word of a text, each word one.
+
+    Args:
+        words: The words.
+        owner: (n,) number of the passage that holds a word, from 1; 0 for a word that none holds.
+        same: (n,) whether both texts have it there.
+        anchors: For each passage the one that holds its first word, itself unless the text repeats it; 0 for none.
+    """
+
+    words: Words
+    owner: Numbers
+    same: NDArray[np.bool_]
+    anchors: Sequence[int]
+
+    @classmethod
+    def of(cls, words: Words, extents: Sequence[tuple[int, int]], same: Iterable[tuple[int, int]]) -> "Marks":
+        """Give each word to the first passage that reaches it.
+
+        Args:
+            words: The words.
+            extents: For each passage the numbers of its words: from, to.
+            same: Runs of words that both texts have: from, to.
+        """
+        owner = np.zeros(len(words.tokens), np.int64)
+        reached = 0
+        for number, (start, end) in sorted(enumerate(extents, 1), key=lambda each: each[1]):
+            owner[max(start, reached) : end] = number
+            reached = max(reached, end)
+        both = np.zeros(len(words.tokens), bool)
+        for start, end in same:
+            both[start:end] = True
+        return cls(words, owner, both, [0, *(int(owner[start]) for start, _ in extents)])
+
+
+def marks_of(found: Comparison) -> tuple[Marks, Marks]:
+    """Mark both texts of a comparison."""
+    tokens = found.words_a.tokens, found.words_b.tokens
+    same = [block for passage in found.passages for block in blocks(passage, *tokens) if block.same]
+    return (
+        Marks.of(found.words_a, [one.a for one in found.passages], [block.a for block in same]),
+        Marks.of(found.words_b, [one.b for one in found.passages], [block.b for block in same]),
+    )
+
+
+def parts(text: PagedText, own: Marks, other: Marks) -> Iterator[Part]:
+    """Cut a text into its passages and what stands between them.
+
+    Args:
+        text: The text.
+        own: Which passage holds which of its words.
+        other: The same for the other text.
+    """
+    words = own.words
+    reached = 0
+    for number, first, last in runs_of(own.owner):
+        if not number:
+            continue
+        start, end = words.starts[first], words.ends[last]
+        if start > reached:
+            yield Part(list(text.stretches(reached, start)))
+        yield Part(list(marked(text, words, own.same[first : last + 1], first)), number, other.anchors[number])
+        reached = end
+    if reached < len(text.text):
+        yield Part(list(text.stretches(reached, len(text.text))))
+
+
+def runs_of(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
+    """Yield runs of equal values: the value, and the first and last place of it.
+
+    >>> list(runs_of(np.array([0, 0, 3])))
+    [(0, 0, 1), (3, 2, 2)]
+    """
+    ends = [*(np.flatnonzero(values[1:] != values[:-1]) + 1).tolist(), len(values)]
+    start = 0
+    for end in ends:
+        if start < end:
+            yield int(values[start]), start, end - 1
+        start = end
+
+
+def marked(text: PagedText, words: Words, same: NDArray[np.bool_], first: int) -> Iterator[Stretch]:
+    """Yield the text of a passage, with the words that differ apart from the others.
+
+    Args:
+        text: The whole text.
+        words: Its words.
+        same: (m,) whether both texts have a word of the passage.
+        first: Number of the passage's first word.
+    """
+    reached = words.starts[first]
+    end = words.ends[first + len(same) - 1]
+    for is_same, start, last in runs_of(same):
+        if not is_same:
+            begin = words.starts[first + start]
+            yield from text.stretches(reached, begin)
+            reached = words.ends[first + last]
+            yield from text.stretches(begin, reached, differs=True)
+    yield from text.stretches(reached, end)
+
+
+def printable(text: str) -> str:
+    r"""Drop the control characters that no page may hold.
+
+    >>> printable("a\x00b\tc")
+    'ab\tc'
+    """
+    return _CONTROL.sub("", text)

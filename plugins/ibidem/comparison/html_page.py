@@ -1,0 +1,202 @@
+"""What a page about two documents shows: both texts, the passages they share, what differs, and a plot of pages.
+
+A view model and its template: `ibidem compare --html` writes it as one file that needs nothing else; a server may put
+`templates/shared_body.html` into a page of its own and serve `templates/shared.css` beside it. Nothing in the body is a
+script or a style, so a strict content security policy holds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from ibidem.comparison.compare import Comparison
+from ibidem.comparison.dotplot import Dot, DotPlot, dot_plot
+from ibidem.comparison.html import COLOURS, PagedText, Part, marks_of, parts, printable
+from ibidem.comparison.matches import Passage
+from ibidem.comparison.offsets import PageNumbers
+from ibidem.grouped_search.explanations import counted, percent, reason, spanned
+from ibidem_ingest.document import Document
+
+SHADES = 4
+"""Shades of a dot, by the share of words."""
+
+Letter = Literal["a", "b"]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two documents.
+
+    Args:
+        letter: Which of the two.
+        title: Its title, or its id.
+        about: Date, source and id.
+        share: How much of it stands in the other, in words.
+        pages: How many pages or parts it has, in words.
+        parts: Its whole text.
+    """
+
+    letter: Letter
+    title: str
+    about: str
+    share: str
+    pages: str
+    parts: Sequence[Part]
+
+    @classmethod
+    def of(
+        cls, letter: Letter, document: Document, found: Comparison, pages: PageNumbers, parts: Sequence[Part]
+    ) -> "Side":
+        """Put the words around a text together."""
+        share = found.signals.get("overlap", {}).get(letter, 0.0)
+        return cls(
+            letter=letter,
+            title=printable(document.title or document.id),
+            about=printable(" · ".join(part for part in (document.date, document.source, document.id) if part)),
+            share=f"{percent(share)} of it stands in {'B' if letter == 'a' else 'A'}",
+            pages=counted(pages.count, pages.name) if pages.paged else "",
+            parts=parts,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A passage in the list of passages.
+
+    Args:
+        anchors: Numbers of the passages to go to in the two texts.
+        words: How long it is, in words.
+        pages_a: Where it stands in the first text, in words; may be empty.
+        pages_b: Where it stands in the second text.
+        opening: Its first words.
+    """
+
+    anchors: tuple[int, int]
+    words: str
+    pages_a: str
+    pages_b: str
+    opening: str
+
+    @property
+    def colour(self) -> int:
+        """Number of its colour."""
+        return self.anchors[0] % COLOURS
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPage:
+    """Everything that the page shows.
+
+    Args:
+        verdict: What the two are to each other.
+        summary: How much they share.
+        sides: The two documents.
+        entries: The longest passages, in the order of the first text.
+        more: How many passages are not listed.
+        plot: Which pages share text.
+        anchors: For each passage, from 1, the one to go to in the first text.
+    """
+
+    verdict: str
+    summary: str
+    sides: tuple[Side, Side]
+    entries: Sequence[Entry]
+    more: int
+    plot: DotPlot
+    anchors: Sequence[int]
+
+    def shade(self, dot: Dot) -> int:
+        """Return the shade of a dot, from 1 to 4."""
+        return max(1, min(SHADES, 1 + int(dot.share * SHADES)))
+
+    def caption(self, dot: Dot) -> str:
+        """Say what a dot stands for."""
+        a, b = self.plot.pages(dot)
+        return (
+            f"A {spanned(self.plot.name_a, *a)}, B {spanned(self.plot.name_b, *b)}: {percent(dot.share)} of the words"
+        )
+
+
+ENTRIES = 50
+"""Passages that are listed; every one is marked in the texts."""
+
+OPENING = 12
+"""Words that a list entry shows."""
+
+
+def shared_page(found: Comparison) -> SharedPage:
+    """Prepare the page about a comparison.
+
+    Args:
+        found: Two documents, compared.
+    """
+    numbers = PageNumbers.of(found.a.text, found.words_a), PageNumbers.of(found.b.text, found.words_b)
+    marks = marks_of(found)
+    linked = [(number, each) for number, each in enumerate(found.passages, 1) if marks[0].anchors[number] == number]
+    longest = sorted(linked, key=lambda each: -each[1].words)[:ENTRIES]
+    return SharedPage(
+        verdict=verdict(found),
+        summary=summary(found),
+        sides=(
+            Side.of("a", found.a, found, numbers[0], list(parts(PagedText.of(found.a.text), *marks))),
+            Side.of("b", found.b, found, numbers[1], list(parts(PagedText.of(found.b.text), *marks[::-1]))),
+        ),
+        entries=[
+            entry(passage, found, numbers, (marks[0].anchors[number], marks[1].anchors[number]))
+            for number, passage in sorted(longest, key=lambda each: each[0])
+        ],
+        more=len(linked) - len(longest),
+        plot=dot_plot(found.passages, *numbers),
+        anchors=marks[0].anchors,
+    )
+
+
+def render(page: SharedPage, *, language: str = "en") -> str:
+    """Write the page as one file of HTML that needs nothing else.
+
+    Args:
+        page: What it shows.
+        language: Language of the texts, for the reader's software; ISO 639-1.
+    """
+    return environment().get_template("shared_page.html").render(page=page, language=language)
+
+
+@cache
+def environment() -> Environment:
+    """Return what renders the templates: every value is escaped, and a name that is missing is an error."""
+    return Environment(
+        loader=PackageLoader("ibidem"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+
+def verdict(found: Comparison) -> str:
+    """Say what the two are to each other."""
+    if found.evidence is None:
+        return "No duplicates: no evidence suffices."
+    return f"{found.evidence.level}: {reason(found.evidence.why, 'B', 'A')}"
+
+
+def summary(found: Comparison) -> str:
+    """Say how much they share."""
+    words = sum(passage.words for passage in found.passages)
+    if not words:
+        return "They share no passage of eight words."
+    return f"They share {counted(words, 'word')} in {counted(len(found.passages), 'passage')}."
+
+
+def entry(
+    passage: Passage, found: Comparison, numbers: tuple[PageNumbers, PageNumbers], anchors: tuple[int, int]
+) -> Entry:
+    """Describe a passage for the list."""
+    a, b = passage.a, passage.b
+    opening = found.a.text[found.words_a.starts[a[0]] : found.words_a.ends[min(a[0] + OPENING, a[1]) - 1]]
+    return Entry(
+        anchors,
+        counted(passage.words, "word"),
+        numbers[0].named(a[0], a[1] - 1),
+        numbers[1].named(b[0], b[1] - 1),
+        printable(" ".join(opening.split())),
+    )

@@ -1,0 +1,304 @@
+"""The text that two documents share: runs of words that both have, wherever they stand.
+
+Every run of at least eight words counts, as in the labels of exact overlap (`jac5`, `cov_a`); a passage may stand in
+another order, and twice. Found by looking up each run of eight in the other text and extending it as far as it goes, so
+the cost grows with the lengths and not with their product.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from ibidem.comparison.offsets import Words
+from ibidem_ingest.signatures.unique_words import longest
+
+LEAST = 8
+PLACES = 16
+"""The most places in the other text that one run is tried at; a form's empty lines would have thousands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of words in both texts.
+
+    Args:
+        a: Number of its first word in the first text.
+        b: Number of its first word in the second text.
+        words: How many words it has.
+    """
+
+    a: int
+    b: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A run of words in both texts, as characters.
+
+    Args:
+        a: Offsets in the first text: from, to.
+        b: Offsets in the second text: from, to.
+        words: How many words it has.
+    """
+
+    a: tuple[int, int]
+    b: tuple[int, int]
+    words: int
+
+
+def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
+    """Return where each run of `size` words stands, at most `PLACES` for each."""
+    found: dict[tuple[str, ...], list[int]] = {}
+    for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
+        places = found.setdefault(gram, [])
+        if len(places) < PLACES:
+            places.append(place)
+    return found
+
+
+def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
+    """Return how many words are the same from `a[i]` and `b[j]` on."""
+    most = min(len(a) - i, len(b) - j)
+    return next((n for n in range(most) if a[i + n] != b[j + n]), most)
+
+
+def runs(a: Sequence[str], b: Sequence[str], least: int = LEAST) -> list[Run]:
+    """Find the runs of words that both have, the longest at each place of `a`, without overlap there.
+
+    Args:
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+        least: Words that a run must have; fewer when a whole text has fewer.
+
+    >>> runs("to be or not to be".split(), "whether or not to be".split(), least=3)
+    [Run(a=2, b=1, words=4)]
+    """
+    size = min(least, len(a), len(b))
+    if size == 0:
+        return []
+    where = grams(b, size)
+    found: list[Run] = []
+    i = reached = 0
+    while i <= len(a) - size:
+        places = where.get(tuple(a[i : i + size]), ())
+        # Of places that are equally long the one nearest to where the last run ended: texts mostly go on in order.
+        words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
+        if words:
+            found.append(Run(i, j, words))
+            reached = j + words
+        i += words or 1
+    return found
+
+
+def regions(a: Words, b: Words, least: int = LEAST) -> list[Region]:
+    """Find the text that two documents share, as characters of each.
+
+    Args:
+        a: The first text's words.
+        b: The second text's words.
+        least: Words that a run must have.
+    """
+    return [in_characters(run, a, b) for run in runs(a.tokens, b.tokens, least)]
+
+
+def in_characters(run: Run, a: Words, b: Words) -> Region:
+    """Return where a run stands in the two texts."""
+    return Region(
+        (a.starts[run.a], a.ends[run.a + run.words - 1]),
+        (b.starts[run.b], b.ends[run.b + run.words - 1]),
+        run.words,
+    )
+
+
+def covered(spans: Iterable[tuple[int, int]]) -> int:
+    """Return how many places at least one of the spans covers.
+
+    >>> covered([(0, 4), (2, 6), (9, 10)])
+    7
+    """
+    total = reached = 0
+    for start, end in sorted(spans):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
+GAP = 40
+"""Words that may stand between two runs of a passage, in each text: two or three lines of a book."""
+
+OPEN = 4
+"""Passages that a run may go on with, the latest first: a phrase that stands elsewhere too cuts none in two."""
+
+
+LEAST_WORDS = 8
+"""Words of runs and anchors that make a passage; fewer are chance."""
+
+DENSE = 0.15
+"""Share of a passage's words that stands in runs and anchors, at least; so far do other words part those of chance."""
+
+
+class Block(NamedTuple):
+    """Words of a passage that are the same in both texts, or that differ.
+
+    Args:
+        same: Whether both have them.
+        a: Numbers of words in the first text: from, to.
+        b: The same in the second text.
+    """
+
+    same: bool
+    a: tuple[int, int]
+    b: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of text that both have, with small differences.
+
+    Args:
+        runs: The runs of words that are the same, in the order of both texts.
+    """
+
+    runs: tuple[Run, ...]
+
+    @property
+    def a(self) -> tuple[int, int]:
+        """Numbers of its words in the first text: from, to."""
+        return self.runs[0].a, self.runs[-1].a + self.runs[-1].words
+
+    @property
+    def b(self) -> tuple[int, int]:
+        """Numbers of its words in the second text: from, to."""
+        return self.runs[0].b, self.runs[-1].b + self.runs[-1].words
+
+    @property
+    def words(self) -> int:
+        """How many words of it are in runs."""
+        return sum(run.words for run in self.runs)
+
+
+def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
+    """Chain runs into passages.
+
+    Args:
+        runs: In the order of the first text, without overlap there.
+        gap: Words that may stand between two runs, in each text.
+
+    Returns:
+        The passages in the order of the first text.
+
+    >>> [(one.a, one.b) for one in passages([Run(0, 5, 9), Run(10, 14, 8), Run(30, 90, 8)])]
+    [((0, 18), (5, 22)), ((30, 38), (90, 98))]
+    """
+    chains: list[list[Run]] = []
+    for run in runs:
+        for chain in reversed(chains[-OPEN:]):
+            if goes_on(chain[-1], run, gap):
+                chain.append(run)
+                break
+        else:
+            chains.append([run])
+    return [Passage(tuple(chain)) for chain in chains]
+
+
+def aligned(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
+    """Find the passages of two texts, those of badly recognised text too.
+
+    Args:
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+        runs: The runs that both have, in the order of the first.
+
+    Returns:
+        The passages in the order of the first text; every run is in one.
+    """
+    inside = np.zeros(len(a), bool)
+    for run in runs:
+        inside[run.a : run.a + run.words] = True
+    both = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
+    certain = frozenset(runs)
+    found = (without_chance(passage, certain) for passage in passages(both))
+    return [passage for passage in found if passage is not None]
+
+
+def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
+    """Return the words that occur once in each text, as far as they stand in the same order.
+
+    >>> anchors("the king of the north".split(), "the old king went north".split())
+    [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]
+    """
+    place = once(b)
+    pairs = [(at, place[word]) for word, at in once(a).items() if word in place]
+    if not pairs:
+        return []
+    left, right = np.array(pairs, np.int64).T
+    return [Run(i, j, 1) for i, j in zip(*(each.tolist() for each in longest(left, right)), strict=True)]
+
+
+def once(tokens: Sequence[str]) -> dict[str, int]:
+    """Return the places of the words that occur once, in their order."""
+    counts = Counter(tokens)
+    return {word: at for at, word in enumerate(tokens) if counts[word] == 1}
+
+
+def without_chance(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
+    """Take the anchors out of a passage that has too few words for its length; None when nothing is left.
+
+    Args:
+        passage: Runs and anchors.
+        runs: The runs, which stay in any case.
+    """
+    long = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
+    if passage.words >= LEAST_WORDS and passage.words >= DENSE * long:
+        return passage
+    real = tuple(run for run in passage.runs if run in runs)
+    return Passage(real) if real else None
+
+
+def goes_on(run: Run, after: Run, gap: int) -> bool:
+    """Tell whether a run follows another in both texts, with few words between."""
+    return 0 <= after.a - run.a - run.words <= gap and 0 <= after.b - run.b - run.words <= gap
+
+
+def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
+    """Yield the words of a passage, the same ones and those that differ in turn.
+
+    Args:
+        passage: The passage.
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+    """
+    for run, after in pairwise(passage.runs):
+        yield same(run)
+        yield from between((run.a + run.words, after.a), (run.b + run.words, after.b), a, b)
+    yield same(passage.runs[-1])
+
+
+def same(run: Run) -> Block:
+    """Return a run as a block."""
+    return Block(same=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
+
+
+def between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
+    """Align the words between two runs.
+
+    Args:
+        in_a: Numbers of words in the first text: from, to.
+        in_b: The same in the second text.
+        a: Tokens of the first text.
+        b: Tokens of the second text.
+
+    >>> words = "so help me god", "so aid me god"
+    >>> [block.same for block in between((0, 4), (0, 4), words[0].split(), words[1].split())]
+    [True, False, True]
+    """
+    matcher = SequenceMatcher(None, a[slice(*in_a)], b[slice(*in_b)], autojunk=False)
+    for tag, i, j, k, m in matcher.get_opcodes():
+        yield Block(tag == "equal", (in_a[0] + i, in_a[0] + j), (in_b[0] + k, in_b[0] + m))

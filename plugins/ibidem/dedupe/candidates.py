@@ -1,0 +1,272 @@
+"""Which rows could be duplicates at all: those that share a key, so that never all pairs are compared.
+
+A pair that the decision joins shares its content hash, its fingerprint, its profile or a band of its min-hash. Or it
+shares terms: two sets that share 40 of 60 share three of any 23 of each taken in the same order, so three of the terms
+that are rarest here (the prefix filter of Chaudhuri, Ganti and Kaushik 2006, asking for three instead of one).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.dedupe.pair_rules import Rows, eligible
+from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
+from ibidem_ingest.signatures.packed import LONG, WEAK
+from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
+from ibidem_ingest.signatures.schema import BANDS
+
+Hashes = NDArray[np.uint64]
+Numbers = NDArray[np.int32]
+
+MOST = np.iinfo(np.int32).max
+
+TERMS = 3
+"""Of the rarest terms so many are asked for: more would be looked through for little, fewer let too much pass."""
+
+ENTRIES = 1_000_000
+"""Keys that are sorted at once, or twice as many: bounds the memory."""
+
+ROUNDING = 1e-4
+"""Buckets of lengths are so much wider than they need to be, in logarithms."""
+
+BUCKETS = 24
+"""Bits of a bucket's number."""
+
+SLICE = 4_096
+"""Feature sets that are looked through at once."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Holders:
+    """Who holds which key: one entry for each key and row, keys that only one row holds left out.
+
+    Args:
+        key: (e,) number of the key, ascending.
+        row: (e,) rows, ascending within a key.
+        faint: The first number of a key that says little alone: a term.
+        least: How many such keys two rows have to share; of the others one is enough.
+    """
+
+    key: Numbers
+    row: Numbers
+    faint: int = MOST
+    least: int = 1
+
+    @property
+    def keys(self) -> int:
+        """How many keys are numbered."""
+        return int(self.key[-1]) + 1 if len(self.key) else 0
+
+    def among(self, rows: NDArray[np.bool_]) -> "Holders":
+        """Keep the entries of some rows.
+
+        Args:
+            rows: (n,) whether a row is kept.
+        """
+        kept = np.flatnonzero(rows[self.row])
+        return replace(self, key=self.key[kept], row=self.row[kept])
+
+
+def holders(columns: PackedColumns, policy: Policy) -> Holders:
+    """Find which rows share a key under a policy.
+
+    Args:
+        columns: The packed values, in rank order.
+        policy: Evidence that it does not count gives no keys.
+    """
+    plain = joined(in_hashes(columns, policy))
+    weak = list(in_weak_keys(columns, policy))
+    if not weak:
+        return plain
+    return replace(joined([plain, *weak]), faint=plain.keys, least=TERMS)
+
+
+def in_weak_keys(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
+    """Find who shares what says little alone: rare terms, or single slots of min-hash."""
+    if policy.level != "identical" and policy.terms is not None:
+        yield from in_rarest(columns, policy.terms)
+    if policy.level == "partial" and policy.contained is not None:
+        yield from in_slots(columns.slots, (columns.slot_count > 0) & (columns.length > 0))
+
+
+def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
+    """Find who shares a hash of the whole text, or a band of its min-hash."""
+    words = columns.length > 0
+    yield shared(folded(columns.content), words)
+    if policy.level == "identical":
+        return
+    if policy.fingerprint is not None:
+        strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
+        yield shared(columns.fingerprint[:, None], strong)
+    if policy.profile is not None:
+        yield shared(columns.profile[:, None], words & (columns.profile != 0))
+    if policy.slots is not None:
+        yield from in_bands(columns.slots, words & (columns.slot_count > 0))
+    if policy.level == "partial" and policy.related is not None:
+        yield from in_slots(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
+
+
+def folded(content: Hashes) -> Hashes:
+    """Fold the two halves of a content hash into one; a collision costs a comparison and nothing else."""
+    keys: Hashes = content[:, :1] ^ content[:, 1:]
+    return keys
+
+
+def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[Holders]:
+    """Find who shares a band of three slots, some bands at a time.
+
+    Args:
+        slots: (n, 100) min-hash slots.
+        carried: (n,) whether the row has them.
+    """
+    at_once = max(1, ENTRIES // max(1, len(slots)))
+    for first in range(0, BANDS, at_once):
+        yield shared(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
+
+
+def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[Holders]:
+    """Find who shares a single slot, some slots at a time: a chapter shares few with its book, unrelated texts none.
+
+    Args:
+        slots: (n, 100) min-hash slots.
+        carried: (n,) whether the row has them.
+    """
+    if not carried.any():
+        return
+    at_once = max(1, ENTRIES // len(slots))
+    for first in range(0, slots.shape[1], at_once):
+        some = slots[:, first : first + at_once].astype(np.uint64)
+        number = np.arange(first, first + some.shape[1], dtype=np.uint64) << np.uint64(16)
+        yield shared(some | number, carried)
+
+
+def bands(slots: NDArray[np.uint16]) -> Hashes:
+    """Return the keys of bands: three slots and the band's number.
+
+    Args:
+        slots: (n, 3 b) slots.
+
+    Returns:
+        (n, b) keys.
+    """
+    wide = slots.astype(np.uint64)
+    number = np.arange(slots.shape[1] // 3, dtype=np.uint64) << np.uint64(48)
+    keys: Hashes = wide[:, 0::3] | wide[:, 1::3] << np.uint64(16) | wide[:, 2::3] << np.uint64(32) | number
+    return keys
+
+
+def shared(keys: Hashes, carried: NDArray[np.bool_]) -> Holders:
+    """Find the keys that several rows hold.
+
+    Args:
+        keys: (n, k) keys of each row.
+        carried: (n,) whether the row has these keys.
+    """
+    rows = np.flatnonzero(carried)
+    return several(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(carried))
+
+
+def several(keys: NDArray[np.generic], rows: Rows, size: int) -> Holders:
+    """Group entries by key and drop those that stand alone.
+
+    Args:
+        keys: (e,) a key for each entry.
+        rows: (e,) its row.
+        size: The number of all rows.
+    """
+    order = np.argsort(keys)
+    ordered = keys[order]
+    new = np.ones(len(keys), bool)
+    new[1:] = ordered[1:] != ordered[:-1]
+    alone = new.copy()
+    alone[:-1] &= new[1:]
+    kept = np.flatnonzero(~alone)
+    number, row = np.divmod(np.sort(np.cumsum(new)[kept] * size + rows[order[kept]]), max(1, size))
+    return Holders(number.astype(np.int32), row.astype(np.int32))
+
+
+def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[Holders]:
+    """Find who shares terms that are rare among these rows, at similar lengths; each idf table for itself.
+
+    A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
+    same for all; the order by the number of holders here makes the fewest candidates.
+    """
+    may = eligible(columns, rule)
+    for table in np.unique(columns.idf[may]):
+        rows = np.flatnonzero(may & (columns.idf == table))
+        known = Counted.of(columns.terms[rows])
+        least = least_shared(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
+        slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
+        term = np.concatenate([terms for terms, _ in slices])
+        row = np.concatenate([held for _, held in slices])
+        keys = term << BUCKETS | similar(columns.length[row], rule.lengths)
+        parts = max(1, len(keys) // ENTRIES)
+        for part in range(parts):
+            low = np.flatnonzero(term % parts == part)
+            yield several(np.concatenate((keys[low], keys[low] + 1)), np.tile(row[low], 2), len(columns))
+
+
+def similar(lengths: Rows, ratio: float) -> Rows:
+    """Put lengths into buckets: two within the ratio of each other are in the same one or in neighbours.
+
+    >>> similar(np.array([95, 100, 106]), 0.95).tolist()
+    [88, 89, 90]
+    """
+    width = ROUNDING - log(max(ROUNDING, ratio))
+    return np.floor(np.log(lengths) / width).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """How many sets hold which term.
+
+    Args:
+        codes: (t,) codes of terms, ascending.
+        held: (t,) in how many sets each occurs.
+    """
+
+    codes: NDArray[np.int32]
+    held: Rows
+
+    @classmethod
+    def of(cls, terms: NDArray[np.int32]) -> "Counted":
+        """Count the terms of sets; filling is held by more than can be, so that it comes last in any order."""
+        codes, held = np.unique(terms, return_counts=True)
+        return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, held))
+
+    def numbers(self, terms: NDArray[np.int32]) -> Rows:
+        """Return the place of each term; in order, since a search that goes upwards stays in the processor's cache."""
+        order = np.argsort(terms, axis=None)
+        number = np.empty(terms.size, np.int64)
+        number[order] = np.searchsorted(self.codes, terms.ravel()[order])
+        return number.reshape(terms.shape)
+
+    def prefixes(self, columns: PackedColumns, rows: Rows, least: int) -> tuple[Rows, Rows]:
+        """Return the rarest terms of some rows' sets, as far as another set holds them too.
+
+        Args:
+            columns: The packed values.
+            rows: Whose sets.
+            least: How many terms a set shares at least with its duplicate.
+
+        Returns:
+            Numbers of terms, and for each the row that holds it.
+        """
+        number = self.numbers(columns.terms[rows])
+        rarest = np.sort(self.held[number] << 32 | number, axis=1)
+        size = columns.term_count[rows].astype(np.int64) - least + 1
+        prefix = (np.arange(rarest.shape[1]) < size[:, None]) & (rarest >> 32 > 1)
+        return rarest[prefix] & 0xFFFFFFFF, np.repeat(rows, np.count_nonzero(prefix, axis=1))
+
+
+def joined(parts: Iterable[Holders]) -> Holders:
+    """Join entries of several kinds into one set; their keys are numbered on."""
+    keys, rows, above = [], [], 0
+    for part in parts:
+        keys.append(part.key + np.int32(above))
+        rows.append(part.row)
+        above += part.keys
+    return Holders(np.concatenate(keys), np.concatenate(rows))

@@ -1,0 +1,211 @@
+"""Leader grouping: down the ranking, a hit joins the first lead that it duplicates, or else becomes a lead.
+
+Only leads are ever compared with what follows. Some rows are settled among themselves; their leads take duplicates
+from all that follows, and what they took is never looked at again; so ten thousand copies of one text cost ten thousand
+comparisons and not fifty million. The result is that of the plain loop over all pairs (a test says so), and
+prefix-stable: hits that follow change nothing above them.
+
+Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
+compared: that grows with the square of their number. So a value brings rows together with its first leads only, a
+thousand or some more, and what is cut is counted.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ibidem.dedupe.candidates import Holders, Numbers
+from ibidem.dedupe.long_texts import Related
+from ibidem.dedupe.overrides import Said
+from ibidem.dedupe.pair_rules import UNDECIDED, Bools, Codes, Rows
+from ibidem.dedupe.pairs import BUDGET, Found, Judge, Postings, earlier_holders, first_holders, spread
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+BLOCK = 10_000
+"""Rows that are settled together; only a whole index holds more."""
+
+MOST_LEADS = 1_000
+"""Leads that hold a value, from which on no further ones are looked for under it."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grouping:
+    """Which group each row belongs to.
+
+    Args:
+        lead: (n,) row of the group's first occurrence; its own for a lead.
+        evidence: (n,) code of what joined it to the first occurrence, an index into `SIGNATURES`; 0 for a lead.
+        crowded: (n,) whether it shares a value with so many leads that it was not compared with all of them.
+    """
+
+    lead: Rows
+    evidence: Codes
+    crowded: Bools
+
+    @property
+    def leads(self) -> Rows:
+        """The first occurrences, in rank order."""
+        return np.flatnonzero(self.lead == np.arange(len(self.lead)))
+
+    def members(self, leads: Iterable[int]) -> dict[int, list[int]]:
+        """Return the rows of some groups in rank order, by their first occurrence, which is the first of them."""
+        wanted = np.fromiter(leads, np.int64)
+        rows = np.flatnonzero(np.isin(self.lead, wanted))
+        found: dict[int, list[int]] = {int(lead): [] for lead in wanted}
+        for row, lead in zip(rows.tolist(), self.lead[rows].tolist(), strict=True):
+            found[lead].append(row)
+        return found
+
+
+def group(
+    columns: PackedColumns,
+    policy: Policy,
+    said: Said | None = None,
+    related: Related | None = None,
+    suspected: Holders | None = None,
+) -> Grouping:
+    """Group hits.
+
+    Args:
+        columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
+        policy: The decision for a pair.
+        said: What readers said of pairs.
+        related: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
+        suspected: Who shares what the packed values do not hold.
+    """
+    judge = Judge(columns, policy, said or Said(), related, suspected)
+    entries = judge.shared_keys()
+    work = Work(judge, np.zeros(entries.keys, np.int64))
+    if judge.size <= BLOCK:
+        work.settle(entries)
+    else:
+        work.settle_in_blocks(entries)
+    return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
+
+
+@dataclass(eq=False, slots=True)
+class Work:
+    """A grouping under way.
+
+    Args:
+        judge: Who decides on pairs.
+        held: (k,) how many leads hold each key so far.
+    """
+
+    judge: Judge
+    held: Rows
+    rows: Rows = field(init=False)
+    lead: Rows = field(init=False)
+    evidence: Codes = field(init=False)
+    crowded: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with every row as a lead that may still join another."""
+        self.rows = np.arange(self.judge.size)
+        self.lead = np.arange(self.judge.size)
+        self.evidence = np.zeros(self.judge.size, np.uint8)
+        self.crowded = np.zeros(self.judge.size, bool)
+
+    def settle_in_blocks(self, entries: Holders) -> None:
+        """Settle very many rows: each block is first compared with the leads of all blocks before it."""
+        leads = Leads.of(entries)
+        for start in range(0, self.judge.size, BLOCK):
+            block = entries.among((self.rows >= start) & (self.rows < start + BLOCK))
+            self.join_first(self.judge.verified(spread(block, leads.postings(block), self.judge.size)))
+            undecided = block.among(self.lead == self.rows)
+            self.held = leads.held.copy()
+            self.settle(undecided)
+            leads.add(undecided.among(self.lead == self.rows))
+
+    def settle(self, entries: Holders) -> None:
+        """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
+        entries = again_shared(self.uncrowded(entries))
+        while len(entries.row):
+            last = some_rows(entries, self.judge.size)
+            these = entries.among(self.rows < last)
+            self.join_within(self.judge.verified(spread(these, Postings.within(these), self.judge.size)))
+            undecided = entries.among(self.lead == self.rows)
+            taken = spread(undecided, Postings.within(undecided, leads_before(undecided, last)), self.judge.size)
+            self.join_first(self.judge.verified(taken))
+            open_ = self.lead == self.rows
+            leads = entries.among(open_ & (self.rows < last))
+            self.held += np.bincount(leads.key, minlength=len(self.held))
+            entries = again_shared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
+
+    def uncrowded(self, entries: Holders) -> Holders:
+        """Drop the keys that so many leads hold that no further ones are looked for under them."""
+        full = self.held[entries.key] >= MOST_LEADS
+        self.crowded[entries.row[full]] = True
+        kept = np.flatnonzero(~full)
+        return replace(entries, key=entries.key[kept], row=entries.row[kept])
+
+    def join_within(self, found: Found) -> None:
+        """Go down a block: a row joins the first lead that it duplicates."""
+        lead, evidence = self.lead, self.evidence
+        for row, earlier, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True):
+            if lead[row] == row and lead[earlier] == earlier and (told := self.judge.settled(row, earlier, code)):
+                lead[row], evidence[row] = earlier, told
+
+    def join_first(self, found: Found) -> None:
+        """Let rows join the first of the leads that they duplicate."""
+        if (found.code == UNDECIDED).any():
+            self.join_within(found)
+            return
+        row, at = np.unique(found.row, return_index=True)
+        self.lead[row] = found.earlier[at]
+        self.evidence[row] = found.code[at]
+
+
+@dataclass(eq=False, slots=True)
+class Leads:
+    """Which leads hold which key.
+
+    Args:
+        start: (k + 1,) where the holders of a key begin.
+        held: (k,) how many leads hold it so far.
+        rows: Their rows.
+    """
+
+    start: Rows
+    held: Rows
+    rows: Numbers
+
+    @classmethod
+    def of(cls, entries: Holders) -> "Leads":
+        """Make room for all who hold a key; nobody is a lead yet."""
+        start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
+        return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
+
+    def postings(self, entries: Holders) -> Postings:
+        """Pair entries with the first leads that hold their keys."""
+        return Postings(self.rows, self.start[entries.key], np.minimum(self.held[entries.key], MOST_LEADS))
+
+    def add(self, entries: Holders) -> None:
+        """Add leads; they come after all that were added before."""
+        self.rows[self.start[entries.key] + self.held[entries.key] + earlier_holders(entries)] = entries.row
+        self.held += np.bincount(entries.key, minlength=len(self.held))
+
+
+def some_rows(entries: Holders, size: int) -> int:
+    """Return the row up to which the pairs among the entries fit the budget; beyond the first entry's at least."""
+    pairs = np.cumsum(np.bincount(entries.row, weights=earlier_holders(entries), minlength=size))
+    fits = int(np.searchsorted(pairs, BUDGET, side="right"))
+    return max(fits, int(entries.row.min()) + 1)
+
+
+def leads_before(entries: Holders, last: int) -> Rows:
+    """Return for each entry of a row from `last` on how many rows before `last` hold its key; 0 for those before."""
+    early = entries.row < last
+    number = np.cumsum(early)
+    first = first_holders(entries)
+    return np.where(early, 0, number - number[first] + early[first])
+
+
+def again_shared(entries: Holders) -> Holders:
+    """Drop the keys that only one row still holds."""
+    new = np.ones(len(entries.key) + 1, bool)
+    new[1:-1] = entries.key[1:] != entries.key[:-1]
+    kept = np.flatnonzero(~(new[1:] & new[:-1]))
+    return replace(entries, key=entries.key[kept], row=entries.row[kept])

@@ -1,0 +1,91 @@
+"""Which long texts may share pages: those that carry the same clues of pages, or several sampled words.
+
+The clues are those that an index looks long texts up by, here for many texts at once: a key for each, never all pairs.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+from ibidem.dedupe.candidates import Hashes, Holders, joined, several
+from ibidem.dedupe.overrides import Name
+from ibidem.dedupe.pair_rules import Rows
+from ibidem.dedupe.pairs import Postings, pair_keys, spread
+from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue
+
+LEAST_RARE = 5
+"""Of the 25 rarest terms of a full set so many are shared when 40 of 60 are (25 - 20)."""
+
+
+LEAST: Mapping[Clue, int] = {"rare": LEAST_RARE, "sampled": 2}
+"""How many values of a class are asked for, where one is not enough."""
+
+
+MOST_HOLDERS = 100
+"""Texts that may share a key: what more carry is a banner page, an oath or a stock form."""
+
+
+@dataclass(slots=True)
+class PageKeys:
+    """The clues of long texts, gathered one text after the other.
+
+    Args:
+        names: Index and id of each text.
+        kept: For each class of clues the hashes of each text.
+        passed: For each class how many of its keys were left out when holders were asked for, since too many texts
+            carry them.
+    """
+
+    names: list[Name] = field(default_factory=list)
+    kept: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    passed: dict[LongClue, int] = field(default_factory=dict)
+
+    def add(self, name: Name, long: LongSignatures) -> None:
+        """Add a text."""
+        self.names.append(name)
+        found = long.clues()
+        for clue, kept in self.kept.items():
+            values = found.get(clue, [])
+            kept.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
+
+    def holders(self, names: Sequence[Name]) -> Holders:
+        """Return who shares a key.
+
+        Args:
+            names: Index and id of all rows, among them those that were added.
+        """
+        row = {name: number for number, name in enumerate(names)}
+        rows = np.array([row[name] for name in self.names], np.int64)
+        return joined(list(self._parts(rows, len(names))))
+
+    def _parts(self, rows: Rows, size: int) -> Iterator[Holders]:
+        yield several(np.empty(0, np.uint64), np.empty(0, np.int64), size)
+        for clue, kept in self.kept.items():
+            lengths = [len(each) for each in kept]
+            if not sum(lengths):
+                continue
+            held = several(np.concatenate(kept), np.repeat(rows, lengths), size)
+            if passed := int(np.count_nonzero(np.bincount(held.key) > MOST_HOLDERS)):
+                self.passed[clue] = passed
+            shared = uncommon(held)
+            if (least := LEAST.get(clue, 1)) > 1:
+                shared = pair_keys(several_shared(shared, least, size), size)
+            yield shared
+
+
+def uncommon(entries: Holders, most: int = MOST_HOLDERS) -> Holders:
+    """Leave out the keys that more rows hold than may."""
+    held = np.bincount(entries.key, minlength=1)
+    kept = np.flatnonzero(held[entries.key] <= most)
+    numbers = np.unique(entries.key[kept], return_inverse=True)[1].astype(np.int32)
+    return replace(entries, key=numbers, row=entries.row[kept])
+
+
+def several_shared(entries: Holders, least: int, size: int) -> NDArray[np.int64]:
+    """Return the pairs that share so many keys, as `row * size + earlier`."""
+    faint = replace(entries, faint=0, least=least)
+    return np.concatenate([np.empty(0, np.int64), *spread(faint, Postings.within(faint), size)])

@@ -1,0 +1,290 @@
+"""The decision for many pairs at once: `ibidem_ingest.pairs.decision.decide` over columns, with the same results.
+
+A test proves the two equal. What a pair's evidence says in detail is left to `decide`, asked for what is shown.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.pairs.decision import LEVELS, Level, Policy, Terms, least_shared
+from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, corrected
+from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
+from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from ibidem_ingest.signatures.schema import BANDS, FULL_SET, SLOTS
+
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+
+SIGNATURES = (
+    "",
+    "content",
+    "minhash",
+    "termvector",
+    "fingerprint",
+    "profile",
+    "override",
+    "shingles",
+    "pages",
+    "chunks",
+    "words",
+)
+"""What a code of evidence stands for; 0 is none."""
+
+CODE: Mapping[str, int] = {name: code for code, name in enumerate(SIGNATURES)}
+
+UNDECIDED = len(SIGNATURES)
+"""The code of a pair of long texts that only their long signatures can decide on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of rows of one set of columns.
+
+    Args:
+        columns: The packed values.
+        a: (m,) rows.
+        b: (m,) rows.
+    """
+
+    columns: PackedColumns
+    a: Rows
+    b: Rows
+
+    def take(self, which: NDArray[np.int64]) -> "Pairs":
+        """Return some of the pairs."""
+        return Pairs(self.columns, self.a[which], self.b[which])
+
+    def equal(self, column: NDArray[np.generic]) -> Bools:
+        """Tell where a column has the same value on both sides."""
+        same: Bools = column[self.a] == column[self.b]
+        return same
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Length of the shorter text by that of the longer."""
+        a, b = self.columns.length[self.a], self.columns.length[self.b]
+        return np.minimum(a, b) / np.maximum(np.maximum(a, b), 1)
+
+    @cached_property
+    def numbers_agree(self) -> Bools:
+        """Whether the numbers agree: `decision.numbers_agree`."""
+        counts = self.columns.numbers
+        agree = np.minimum(counts[self.a], counts[self.b]) < FEW
+        rest = np.flatnonzero(~agree)
+        agree[rest] = share_of_numbers(
+            self.columns.number_sketch[self.a[rest]], self.columns.number_sketch[self.b[rest]]
+        )
+        return agree
+
+
+def share_of_numbers(a: NDArray[np.int32], b: NDArray[np.int32]) -> Bools:
+    """Tell for each pair of sketches whether a third of the 16 smallest of their union is shared."""
+    both = np.sort(np.concatenate((a, b), axis=1), axis=1)
+    real = both != NO_NUMBER
+    twice = np.zeros_like(real)
+    twice[:, 1:] = (both[:, 1:] == both[:, :-1]) & real[:, 1:]
+    distinct = np.cumsum(real & ~twice, axis=1)
+    shared = (twice & (distinct <= SKETCH)).sum(axis=1)
+    enough: Bools = shared / np.clip(distinct[:, -1], 1, SKETCH) >= LEAST_SHARE
+    return enough
+
+
+def may_match(pairs: Pairs) -> Bools:
+    """Tell which pairs have words on both sides and do not differ where they must not."""
+    columns = pairs.columns
+    words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
+    a, b = columns.guard[pairs.a], columns.guard[pairs.b]
+    may: Bools = words & ((a == b) | (a == 0) | (b == 0))
+    a, b = columns.title[pairs.a], columns.title[pairs.b]
+    may &= (a == b) | (a == 0) | (b == 0)
+    return may
+
+
+def within(pairs: Pairs, days: int | None) -> Bools:
+    """Tell which pairs lie within the date window; a missing date passes."""
+    if days is None:
+        return np.ones(len(pairs.a), bool)
+    start, end = pairs.columns.date_from, pairs.columns.date_to
+    missing = (start == NO_DATE) | (end == NO_DATE)
+    apart = np.maximum(start[pairs.a] - end[pairs.b], start[pairs.b] - end[pairs.a])
+    within_days: Bools = missing[pairs.a] | missing[pairs.b] | (apart <= days)
+    return within_days
+
+
+def same_content(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.same_content` for many pairs."""
+    del policy
+    columns = pairs.columns
+    return pairs.equal(columns.content[:, 0]) & pairs.equal(columns.content[:, 1]) & pairs.equal(columns.scheme)
+
+
+def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.similar_shingles` for many pairs."""
+    columns = pairs.columns
+    passed = np.zeros(len(pairs.a), bool)
+    if policy.slots is None:
+        return passed
+    signed = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
+    equal = columns.slots[pairs.a[signed]] == columns.slots[pairs.b[signed]]
+    enough = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
+    bands = equal[enough, : 3 * BANDS]
+    passed[signed[enough]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
+    return passed
+
+
+def eligible(columns: PackedColumns, rule: Terms) -> Bools:
+    """Tell which rows' feature sets may be compared at all: `decision.eligible`."""
+    sizes: Bools = (columns.term_count >= max(1, rule.smallest)) & (columns.idf != 0)
+    return sizes & ((columns.flags & FULL) > 0) if rule.full else sizes
+
+
+def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.shared_terms` for many pairs."""
+    passed = np.zeros(len(pairs.a), bool)
+    rule = policy.terms
+    if rule is None:
+        return passed
+    columns = pairs.columns
+    may = eligible(columns, rule)
+    to_see = may[pairs.a] & may[pairs.b] & pairs.equal(columns.idf) & (pairs.lengths >= rule.lengths)
+    if rule.numbers:
+        to_see &= pairs.numbers_agree
+    which = np.flatnonzero(to_see)
+    a, b = pairs.a[which], pairs.b[which]
+    needed = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
+    passed[which] = count_shared(columns.terms[a], columns.terms[b]) >= needed
+    return passed
+
+
+def needed_by_size(share: float) -> NDArray[np.int64]:
+    """Return the fewest shared terms for each size of the smaller set."""
+    return np.array([least_shared(share, size) for size in range(FULL_SET + 1)])
+
+
+def count_shared(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Count the terms that two sets share, row by row; each row has a term once, filling aside."""
+    both = np.sort(np.concatenate((a, b), axis=1), axis=1)
+    shared: NDArray[np.int64] = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] != NO_TERM)).sum(axis=1)
+    return shared
+
+
+def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.same_fingerprint` for many pairs."""
+    columns, rule = pairs.columns, policy.fingerprint
+    if rule is None:
+        return np.zeros(len(pairs.a), bool)
+    strong = (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0) & (columns.idf != 0)
+    strong &= columns.length >= rule.shortest
+    equal = strong[pairs.a] & strong[pairs.b] & pairs.equal(columns.fingerprint) & pairs.equal(columns.idf)
+    numbers = pairs.equal(columns.numbers) & (columns.number_sketch[pairs.a] == columns.number_sketch[pairs.b]).all(
+        axis=1
+    )
+    passed: Bools = equal & numbers & (pairs.lengths >= rule.lengths)
+    return passed
+
+
+def same_profile(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.same_profile` for many pairs."""
+    profiles = pairs.columns.profile
+    if policy.profile is None:
+        return np.zeros(len(pairs.a), bool)
+    equal: Bools = (profiles[pairs.a] != 0) & pairs.equal(profiles) & (pairs.lengths >= policy.profile)
+    which = np.flatnonzero(equal)
+    equal[which] = pairs.take(which).numbers_agree
+    return equal
+
+
+def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.contained_shingles` for many pairs."""
+    columns, rule = pairs.columns, policy.contained
+    passed = np.zeros(len(pairs.a), bool)
+    if rule is None:
+        return passed
+    may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
+    which = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~both_long(pairs))
+    a, b = pairs.a[which], pairs.b[which]
+    equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
+    passed[which] = contained(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    return passed
+
+
+def contained(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
+    """`minhash.containment` for many pairs.
+
+    Args:
+        equal: (m,) how many of 100 slots are equal.
+        a: (m,) distinct shingles of the one text.
+        b: (m,) those of the other.
+    """
+    alike = np.array([corrected(share / SLOTS) for share in range(SLOTS + 1)])[equal]
+    share = alike * (a + b) / ((1 + alike) * np.maximum(1, np.minimum(a, b)))
+    return np.where(equal < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
+
+
+def both_long(pairs: Pairs) -> Bools:
+    """`decision.both_long` for many pairs."""
+    long: Bools = (pairs.columns.flags & LONG) > 0
+    both: Bools = long[pairs.a] & long[pairs.b]
+    return both
+
+
+Rule = Callable[[Pairs, Policy], Bools]
+
+RULES: Mapping[Level, Mapping[str, Rule]] = {
+    "identical": {"content": same_content},
+    "near": {
+        "minhash": similar_shingles,
+        "termvector": shared_terms,
+        "fingerprint": same_fingerprint,
+        "profile": same_profile,
+    },
+    "partial": {"shingles": contained_shingles},
+}
+"""As `decision.RULES`: for each level the evidence, the strongest first."""
+
+
+SLICE = 8_192
+"""Pairs decided on at once: their columns stay in the processor's cache."""
+
+
+def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+    """Decide on many pairs.
+
+    Args:
+        columns: The packed values.
+        a: (m,) rows.
+        b: (m,) rows; the order within a pair does not matter.
+        policy: The level asked for, and all figures.
+
+    Returns:
+        (m,) codes of the strongest evidence, as indexes into `SIGNATURES`; 0 where the two are no duplicates,
+        `UNDECIDED` where long signatures have to tell.
+    """
+    codes = np.zeros(len(a), np.uint8)
+    for start in range(0, len(a), SLICE):
+        part = slice(start, start + SLICE)
+        codes[part] = strongest(Pairs(columns, a[part], b[part]), policy)
+    return codes
+
+
+def strongest(pairs: Pairs, policy: Policy) -> Codes:
+    """Go through the levels up to the one asked for; a pair keeps the first evidence that it passes."""
+    codes = np.zeros(len(pairs.a), np.uint8)
+    undecided = np.flatnonzero(may_match(pairs))
+    for level in LEVELS[: LEVELS.index(policy.level) + 1]:
+        if level != "identical":
+            undecided = undecided[within(pairs.take(undecided), policy.window_days)]
+        for signature, rule in RULES[level].items():
+            if len(undecided):
+                passed = rule(pairs.take(undecided), policy)
+                codes[undecided[passed]] = CODE[signature]
+                undecided = undecided[~passed]
+    if policy.level == "partial" and policy.related is not None:
+        codes[undecided[both_long(pairs.take(undecided))]] = UNDECIDED
+    return codes

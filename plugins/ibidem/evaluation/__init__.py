@@ -1,0 +1,1 @@
+"""Evaluation: grouping a labelled collection and comparing it with its labels."""

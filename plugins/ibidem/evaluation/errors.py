@@ -1,0 +1,123 @@
+"""Where found duplicates and labels disagree, the worst first, each with what the signatures say of the pair."""
+
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+import numpy as np
+
+from ibidem.comparison.compare import Signals, signals
+from ibidem.dedupe.long_texts import Related
+from ibidem.evaluation.labels import Pair
+from ibidem.grouped_search.explanations import Why, guards, reason
+from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+MOST = 10
+"""So many are told, half of either kind where there are enough of both."""
+
+SLICE = 50_000
+"""Pairs that are compared at once: bounds the memory."""
+
+Kind = Literal["missed", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A pair on which labels and signatures disagree.
+
+    Args:
+        a: One document's id.
+        b: The other's.
+        kind: `missed`: a duplicate by the labels alone; `wrong`: one by the signatures alone.
+        alike: Share of equal min-hash slots, 0 to 1.
+        why: The reason in words.
+        signals: What each signature says of the pair.
+    """
+
+    a: str
+    b: str
+    kind: Kind
+    alike: float
+    why: str
+    signals: Signals
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem evaluate --json` prints of it."""
+        return {"a": self.a, "b": self.b, "kind": self.kind, "why": self.why, "signals": self.signals}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Signed:
+    """Documents that pairs of ids speak of.
+
+    Args:
+        ids: Their ids, by row.
+        columns: Their packed values.
+        policy: The figures of the decision.
+        related: Who decides on pairs of long texts; None where these are no duplicates.
+    """
+
+    ids: Sequence[str]
+    columns: PackedColumns
+    policy: Policy
+    related: Related | None = None
+
+    def worst(self, true: AbstractSet[Pair], found: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
+        """Return the worst mistakes: missed pairs that are most alike, and wrong ones that are least alike.
+
+        Args:
+            true: Pairs that are duplicates by the labels.
+            found: Pairs that were found.
+            most: How many to tell.
+        """
+        missed, wrong = self.by_likeness(true - found)[::-1], self.by_likeness(found - true)
+        share = max(most // 2, most - len(wrong))
+        first = [self.mistake(pair, "missed", alike) for alike, pair in missed[:share]]
+        return first + [self.mistake(pair, "wrong", alike) for alike, pair in wrong[: most - len(first)]]
+
+    def by_likeness(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
+        """Put pairs in order, the least alike first."""
+        row = {name: number for number, name in enumerate(self.ids)}
+        left = iter(sorted(pairs))
+        ordered: list[tuple[float, Pair]] = []
+        while some := list(islice(left, SLICE)):
+            rows = np.array([[row[a], row[b]] for a, b in some])
+            slots, signed = self.columns.slots, self.columns.slot_count > 0
+            alike = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * signed[rows].all(axis=1)
+            ordered += zip(alike.tolist(), some, strict=True)
+        return sorted(ordered)
+
+    def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
+        """Say what is known of a pair."""
+        rows = [self.ids.index(name) for name in pair]
+        a, b = (self.columns.packed(row) for row in rows)
+        if a is None or b is None:
+            return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
+        evidence = self.related.evidence(*rows) if self.related is not None else decide(a, b, self.policy)
+        told = signals(a, b)
+        said = reason(evidence.why, pair[1]) if evidence else too_little(told)
+        return Mistake(*pair, kind, alike, said, told)
+
+
+def too_little(told: Signals) -> str:
+    """Say what a pair shares that does not suffice.
+
+    >>> too_little({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
+    'only 31 of 100 samples of five-word runs equal, one 50 % as long as the other'
+    """
+    parts = [part for name in ("minhash", "termvector") if name in told for part in [shared(name, told[name])]]
+    figures: dict[str, object] = {"length_ratio": told["length"].get("ratio")}
+    if "numbers" in told:
+        figures["numbers_agree"] = told["numbers"]["agree"]
+    return f"only {', '.join([*parts, *guards(figures)])}" if parts else "one of them has no words to sign"
+
+
+def shared(name: str, figures: Why) -> str:
+    """Say how much of a signature two documents share."""
+    said = reason({"signature": name, **figures})
+    if name == "minhash" and not figures["band"]:
+        return f"{said} and no band of three"
+    return f"{said} of sets that are not full" if figures.get("full") is False else said

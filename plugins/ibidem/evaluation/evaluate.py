@@ -1,0 +1,259 @@
+"""Duplicates that are found, against labels: what `ibidem evaluate` measures."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+
+from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.leader_clustering import group
+from ibidem.dedupe.long_candidates import PageKeys
+from ibidem.dedupe.long_texts import Longs, Related
+from ibidem.dedupe.pairs import duplicates
+from ibidem.evaluation.errors import Mistake, Signed
+from ibidem.evaluation.labels import Pair, named, ordered, parse_condition, read_labels, read_pairs
+from ibidem.evaluation.metrics import PairFigures, SetFigures, adjusted_rand, components
+from ibidem.index.language_check import Foreign, Overheard
+from ibidem_engines.query import Filter
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import signed
+
+EVERY = parse_condition("")
+"""The condition that every listed pair fulfils."""
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What is known to be true.
+
+    Args:
+        path: A table of clusters or of pairs.
+        positive: A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
+        unjudged: A table of pairs that the labels do not speak about; None when there is none.
+    """
+
+    path: Path
+    positive: str = ""
+    unjudged: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How well the duplicates that are found agree with labels.
+
+    Args:
+        documents: How many were signed.
+        pairs: The pair decision over all candidates, groups aside.
+        ari: Adjusted Rand index of the groups, in the order of the documents, against the sets of the labels.
+        sets: The same in duplicate sets.
+        refused: Documents that could not be read.
+        unknown: Ids that the labels name and no document has.
+        mistakes: The worst of the pairs on which labels and signatures disagree.
+        took_s: Seconds it took.
+        foreign: Languages whose documents are in another one.
+    """
+
+    documents: int
+    pairs: PairFigures
+    ari: float
+    sets: SetFigures
+    refused: int
+    unknown: Sequence[str]
+    mistakes: Sequence[Mistake]
+    took_s: float
+    foreign: Sequence[Foreign] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem evaluate --json` prints."""
+        return {
+            "documents": self.documents,
+            "pairs": self.pairs.as_json(),
+            "ari": self.ari,
+            "sets": self.sets.as_json(),
+            "refused": self.refused,
+            "unknown": list(self.unknown),
+            "mistakes": [each.as_json() for each in self.mistakes],
+            "took_s": self.took_s,
+            "foreign": [each.as_json() for each in self.foreign],
+        }
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Collection:
+    """Documents that were signed in memory.
+
+    Args:
+        ids: Their ids, in the order of the files.
+        columns: Their packed values.
+        long: Their long signatures, encoded, by id.
+        left_out: Ids of documents that the filters left out or that could not be read.
+        refused: How many could not be read.
+    """
+
+    ids: Sequence[str]
+    columns: PackedColumns
+    long: Mapping[str, bytes]
+    left_out: AbstractSet[str]
+    refused: int
+
+    def related(self, policy: Policy) -> tuple[Related | None, Holders | None]:
+        """Return who decides on pairs of long texts, and which of them share clues; neither below `partial`."""
+        if policy.level != "partial" or policy.related is None:
+            return None, None
+        names = [("", name) for name in self.ids]
+        keys = PageKeys()
+        for name, value in self.long.items():
+            if (signatures := LongSignatures.decode(value)) is not None:
+                keys.add(("", name), signatures)
+        longs = Longs(lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long})
+        return Related(names, self.columns.packed, policy, longs), keys.holders(names)
+
+
+def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
+    items: Iterable[Document | Refusal],
+    labels: Labels,
+    tables: Tables,
+    policy: Policy | None = None,
+    *,
+    seen: Callable[[int], None] = lambda _: None,
+    filters: Sequence[Filter] = (),
+) -> Evaluation:
+    """Sign documents in memory and compare the duplicates that are found with labels.
+
+    Args:
+        items: Documents and refusals, as readers give them.
+        labels: What is known to be true.
+        tables: Where the idf tables are.
+        policy: The decision for a pair; the default one when None.
+        seen: Called with the number of documents signed so far.
+        filters: Only documents that pass are taken, and only labels of these count.
+
+    Raises:
+        UsageError: Labels that cannot be read; no documents, or the same id twice.
+    """
+    began = perf_counter()
+    read_labels(labels.path, parse_condition(labels.positive))
+    heard = Overheard()
+    compared = compare(collect(heard.passing(items), tables, seen, filters), labels, policy or Policy())
+    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=heard.foreign(tables.of))
+
+
+def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:
+    """Compare the duplicates among signed documents with labels."""
+    began = perf_counter()
+    true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
+    unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
+    related, suspected = collection.related(policy)
+    found = found_pairs(collection, policy, related, suspected)
+    groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
+    sets = components(collection.ids, true)
+    return Evaluation(
+        documents=len(collection.ids),
+        pairs=PairFigures.of(true - unjudged, found - unjudged),
+        ari=adjusted_rand(sets, groups),
+        sets=SetFigures.of(sets, groups),
+        refused=collection.refused,
+        unknown=sorted(named(labels.path) - set(collection.ids) - collection.left_out),
+        mistakes=Signed(collection.ids, collection.columns, policy, related).worst(true - unjudged, found - unjudged),
+        took_s=round(perf_counter() - began, 2),
+    )
+
+
+def found_pairs(
+    collection: Collection, policy: Policy, related: Related | None = None, suspected: Holders | None = None
+) -> set[Pair]:
+    """Return all pairs that the decision joins, by their ids.
+
+    Args:
+        collection: Signed documents.
+        policy: The decision for a pair.
+        related: Who decides on pairs of long texts; found out when None.
+        suspected: Which of them share clues.
+    """
+    if related is None:
+        related, suspected = collection.related(policy)
+    found = duplicates(collection.columns, policy, related, suspected)
+    names = collection.ids
+    return {ordered(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
+
+
+def collect(
+    items: Iterable[Document | Refusal],
+    tables: Tables,
+    seen: Callable[[int], None] = lambda _: None,
+    filters: Sequence[Filter] = (),
+) -> Collection:
+    """Sign documents in memory; only their packed values and long signatures are kept.
+
+    Args:
+        items: Documents and refusals, as readers give them.
+        tables: Where the idf tables are.
+        seen: Called with the number of documents signed so far.
+        filters: Only documents that pass are taken.
+
+    Raises:
+        UsageError: There are no documents, or the same id is there twice.
+    """
+    refusals: list[Refusal] = []
+    left_out: set[str] = set()
+    packed: dict[str, bytes] = {}
+    long: dict[str, bytes] = {}
+    for document, signatures in signed(passing(without(refusals, items), filters, left_out), tables):
+        if document.id in packed:
+            raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
+        packed[document.id] = pack(document, signatures)
+        if signatures.long:
+            long[document.id] = signatures.long
+        seen(len(packed))
+    if not packed:
+        raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
+    left_out.update(refusal.id for refusal in refusals)
+    return Collection(list(packed), PackedColumns.of(list(packed.values())), long, left_out, len(refusals))
+
+
+def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:
+    """Yield the documents and put the refusals aside."""
+    for item in items:
+        if isinstance(item, Refusal):
+            refusals.append(item)
+        else:
+            yield item
+
+
+def passing(documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]) -> Iterator[Document]:
+    """Yield the documents that pass all filters, and put the ids of the others aside.
+
+    Args:
+        documents: Documents.
+        filters: On `id`, `source`, `language` or `meta.<name>`.
+        left_out: Takes the ids of those that do not pass.
+    """
+    for document in documents:
+        if all(passes(document, each) for each in filters):
+            yield document
+        else:
+            left_out.add(document.id)
+
+
+def passes(document: Document, condition: Filter) -> bool:
+    """Tell whether a document has the value that a filter asks for; of a list in `meta`, one entry is enough.
+
+    >>> passes(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
+    True
+    """
+    if condition.field.startswith("meta."):
+        held = document.meta.get(condition.field.removeprefix("meta."))
+    elif condition.field in ("id", "source", "language"):
+        held = getattr(document, condition.field)
+    else:
+        raise UsageError(
+            f"--filter {condition.field} cannot be used here", "right are id, source, language and meta.NAME"
+        )
+    return condition.value in map(str, held if isinstance(held, list | tuple) else [held])

@@ -1,0 +1,206 @@
+"""Grouped searches in the engine's own language: what they ask is sent to the engine with the caller's own rights."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any, TypeVar
+
+from ibidem.gateway.bodies import written
+from ibidem.gateway.callers import Caller
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.metrics import Metrics, Stage
+from ibidem.gateway.search_request import NativeRequest
+from ibidem.gateway.upstream import Reply, Upstream, media_type, reshaped, target
+from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.search import native_search
+from ibidem_engines.cluster.dsl import ONLY_PACKED
+from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.requests import Ask, Exchange
+
+T = TypeVar("T")
+Json = dict[str, Any]
+
+JSON, LINES = "json", "x-ndjson"
+"""The two forms of a request's body."""
+
+CALLERS = 1_000
+INDEXES = 1_000
+"""Callers, and indexes of each, of which is remembered how they are made."""
+
+AT_HAND = 1_000
+"""Hits of a window that is grouped in some ten milliseconds, which is done at once."""
+
+GROUPING = ThreadPoolExecutor(1, thread_name_prefix="grouping")
+"""Where longer windows are grouped, so that none holds up other requests."""
+
+_OF_THE_ANSWER = frozenset(("accept", "accept-encoding"))
+
+
+class EngineRefused(Exception):
+    """An answer of the engine's that is an error: it goes to the caller as it is.
+
+    Args:
+        reply: The answer.
+    """
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.status)
+        self.reply = reply
+
+
+class Remembered:
+    """How indexes are made, as each caller may know it."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[Caller, Surroundings] = OrderedDict()
+
+    def of(self, caller: Caller) -> Surroundings:
+        """Return what is remembered for a caller."""
+        around = self._kept.pop(caller, None)
+        if around is None or len(around.layouts) > INDEXES:
+            around = Surroundings()
+        self._kept[caller] = around
+        if len(self._kept) > CALLERS:
+            self._kept.popitem(last=False)
+        return around
+
+
+@dataclass(slots=True)
+class Grouped:
+    """One request's grouped searches.
+
+    Args:
+        upstream: The engine.
+        headers: The request's headers, names in small letters.
+        metrics: Where stages are noted.
+        kind: The form of the engine's answers, known after the first.
+        warnings: What the engine warned of.
+    """
+
+    upstream: Upstream
+    headers: Mapping[str, str]
+    metrics: Metrics
+    kind: str = "application/json"
+    warnings: dict[str, None] = field(default_factory=dict)
+
+    async def search(self, asked: NativeRequest, around: Surroundings) -> Json:
+        """Search, and answer in the engine's own shape with the duplicates grouped.
+
+        Args:
+            asked: What is searched, and how it is grouped.
+            around: What is remembered of the indexes.
+
+        Raises:
+            EngineRefused: The engine's own error.
+            UsageError: What cannot be grouped.
+        """
+        if asked.dedupe is None or asked.dedupe.mode == "off":
+            return await self.send(Ask("POST", f"/{asked.indexes}/_search", asked.parameters, asked.body))
+        search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
+        depth = max(asked.dedupe.window, search.page * search.size)
+        found = await self._held(native_search(search, around), aside=depth > AT_HAND)
+        self.metrics.grouped(found["dedupe"])
+        return found
+
+    async def send(self, ask: Ask) -> Json:
+        """Send one request with the caller's rights, and return the answer's JSON."""
+        form = JSON if ask.lines is None else LINES
+        reply = await self._replied(ask.method, ask.path, ask.params, form, content(ask))
+        return {} if reply.status in ask.passed_over else self._read(reply)
+
+    async def send_lines(self, path: str, params: Mapping[str, str], lines: bytes) -> Json:
+        """Send several searches as they came, and return the answer's JSON.
+
+        Args:
+            path: With a leading slash.
+            params: Of the query string.
+            lines: Heads and bodies.
+        """
+        return self._read(await self._replied("POST", path, params, LINES, lines))
+
+    async def _held(self, exchange: Exchange[Json], *, aside: bool) -> Json:
+        """Send every request of an exchange, and time its stages.
+
+        Args:
+            exchange: What is to be asked.
+            aside: Whether its own work is so long that other requests go on meanwhile, which costs some time.
+        """
+        loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
+        while True:
+            if aside:
+                ask, result, took = await loop.run_in_executor(GROUPING, step, exchange, answer)
+            else:
+                ask, result, took = step(exchange, answer)
+            grouping += took
+            if ask is None:
+                self.metrics.took("grouping", grouping)
+                done: Json = result
+                return done
+            began = perf_counter()
+            answer = await self.send(ask)
+            if stage := stage_of(ask):
+                self.metrics.took(stage, perf_counter() - began)
+
+    async def _replied(self, method: str, path: str, params: Mapping[str, str], form: str, body: bytes | None) -> Reply:
+        return await self.upstream.send(method, target(path, params), self._headers(form), body)
+
+    def _read(self, reply: Reply) -> Json:
+        """Read an answer, and keep what its headers say."""
+        if reply.status >= 400:
+            raise EngineRefused(reply)
+        self._note(reply)
+        read: Json = reply.json()
+        return read
+
+    def _headers(self, form: str) -> list[tuple[str, str]]:
+        """Return the caller's headers, and the forms of what is sent and answered: those of the version he speaks."""
+        sent = [(name, value) for name, value in reshaped(self.headers, form) if name not in _OF_THE_ANSWER]
+        return [*sent, ("accept", media_type(self.headers, JSON))]
+
+    def _note(self, reply: Reply) -> None:
+        for name, value in reply.headers:
+            if name == "content-type":
+                self.kind = value
+            elif name == "warning":
+                self.warnings[value] = None
+
+
+def step(exchange: Exchange[T], answer: object) -> tuple[Ask | None, Any, float]:
+    """Take an exchange one step further.
+
+    Args:
+        exchange: What is to be asked.
+        answer: The answer to what it asked last; None at first.
+
+    Returns:
+        What it asks next, or None; what came of it, when it is done; and how many seconds the step took.
+
+    Raises:
+        Answered: A part of the index failed.
+    """
+    began = perf_counter()
+    try:
+        ask = exchange.send(answer)
+    except StopIteration as done:
+        return None, done.value, perf_counter() - began
+    except Failure as failure:
+        raise Answered(failure.status or 502, failure.kind or "exception", failure.reason) from failure
+    return ask, None, perf_counter() - began
+
+
+def stage_of(ask: Ask) -> Stage | None:
+    """Tell which stage of a search a request is; None for what is asked around it."""
+    if not ask.path.endswith("/_search") or ask.body is None:
+        return None
+    return "window" if ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"] else "fetch"
+
+
+def content(ask: Ask) -> bytes | None:
+    """Write a request's body."""
+    if ask.lines is not None:
+        return b"".join(written(line) + b"\n" for line in ask.lines)
+    return None if ask.body is None else written(ask.body)

@@ -1,0 +1,90 @@
+"""What every request is given: the settings, and the index with the caller's own rights."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from ibidem.gateway.callers import Caller, Engines
+from ibidem.gateway.dedupe_proxy import Remembered
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.metrics import Metrics
+from ibidem.gateway.upstream import Upstream
+from ibidem_engines.engine import Engine
+from ibidem_workers.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What every request may use.
+
+    Args:
+        settings: The settings in force.
+        engines: The engines, by caller.
+        upstream: The cluster behind the gateway; None over SQLite.
+        metrics: What is counted.
+        remembered: How indexes are made, as each caller may know it.
+    """
+
+    settings: Settings
+    engines: Engines
+    upstream: Upstream | None
+    metrics: Metrics
+    remembered: Remembered = field(default_factory=Remembered)
+
+    @property
+    def kind(self) -> str:
+        """Which engine it is: `sqlite`, `opensearch` or `elasticsearch`."""
+        return self.settings.engine.partition(":")[0].partition("+")[0]
+
+
+def given(request: Request) -> Given:
+    """Return what a request may use."""
+    found: Given = request.app.state.given
+    return found
+
+
+async def given_to_route(request: Request) -> Given:
+    """Return what a request may use; not waiting, since the framework would give what waits a thread of its own."""
+    return given(request)
+
+
+async def cluster(request: Request) -> Upstream:
+    """Return the cluster behind the gateway.
+
+    Raises:
+        Answered: There is none.
+    """
+    upstream = given(request).upstream
+    if upstream is None:
+        raise Answered(
+            501,
+            "not_implemented_exception",
+            "an SQLite index has no query language of OpenSearch or Elasticsearch",
+            "search it by /ibidem/search?q=WORDS, or name a cluster in IBIDEM_ENGINE",
+        )
+    return upstream
+
+
+async def caller(request: Request) -> Caller:
+    """Return who calls."""
+    return Caller.of(request.headers)
+
+
+def callers_engine(request: Request) -> Engine:
+    """Return the index of the settings as the caller may read and write it."""
+    all_ = given(request)
+    return all_.engines.of(Caller.of(request.headers), all_.settings.index)
+
+
+WithGiven = Annotated[Given, Depends(given_to_route)]
+"""A parameter of a route: what every request may use."""
+
+WithCluster = Annotated[Upstream, Depends(cluster)]
+"""A parameter of a route: the cluster behind the gateway; refused over SQLite."""
+
+WithCaller = Annotated[Caller, Depends(caller)]
+"""A parameter of a route: who calls."""
+
+CallersEngine = Annotated[Engine, Depends(callers_engine)]
+"""A parameter of a route: the index of the settings, with the caller's own rights."""

@@ -1,0 +1,220 @@
+"""`/ibidem/…`: searches as people type them, one document's duplicates, two documents side by side, the whole index."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Lock
+from typing import Annotated, Any
+from urllib.parse import urlencode
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Request, Response
+from pydantic import Field
+
+from ibidem.comparison.compare import compare
+from ibidem.comparison.html import printable
+from ibidem.dedupe.overrides import VERDICTS, recorded
+from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithGiven, given
+from ibidem.gateway.errors import JSON, Answered
+from ibidem.gateway.metrics import watched_search
+from ibidem.gateway.openapi import Id, Known, LevelParameters, NoParameters, PairParameters, SearchParameters
+from ibidem.index.alerts import LONGEST_NAME, Reported, named, reported
+from ibidem.index.doctor import report
+from ibidem.index.documents import stored_document, titles
+from ibidem.index.groups import index_groups
+from ibidem.index.inspection import inspect as inspect_document
+from ibidem.index.overrides_store import declare, read_verdict, readable_overrides, take_back
+from ibidem_engines.connect import open_for_caller
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import parse_query
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+
+document_router = APIRouter(prefix="/ibidem", tags=["documents"])
+
+PathId = Annotated[str, Path(description="A document's id.", min_length=1)]
+
+_whole_index = Lock()
+"""Grouping a whole index takes a processor for seconds: one at a time."""
+
+
+@document_router.get("/search")
+def search(engine: CallersEngine, given: WithGiven, asked: SearchParameters) -> Response:
+    """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
+    query = parse_query(asked.q, asked.filter)
+    found = watched_search(engine, query, asked.request("indent"), asked.page, asked.size, given.metrics)
+    return answer(found.response)
+
+
+@document_router.get("/inspect/{id:path}")
+def inspect(id: PathId, engine: CallersEngine, asked: LevelParameters) -> Response:  # noqa: A002 - the name in the path
+    """Show a document's duplicates in the whole index, as `ibidem inspect --json` does."""
+    return answer(inspect_document(engine, id, asked.policy()).as_json())
+
+
+@document_router.get("/compare")
+def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters) -> Response:
+    """Compare two documents, as `ibidem compare --json` does."""
+    left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
+    return answer(compare(left, right, Tables(given.settings.tables)).as_json())
+
+
+@document_router.get("/groups")
+def groups(engine: CallersEngine, asked: LevelParameters) -> Response:
+    """Group the whole index, as `ibidem groups --json` does; one caller at a time, since it takes seconds."""
+    with alone():
+        found = index_groups(engine, asked.policy())
+    return answer(found.as_json(titles(engine, [name for name, _ in found.largest])))
+
+
+@document_router.get("/doctor")
+def doctor(caller: WithCaller, given: WithGiven, _: NoParameters) -> Response:
+    """Tell every setting and what answers, as `ibidem doctor --json` does, to those whom the engine lets in."""
+    settings = given.settings
+
+    def opened() -> Engine:
+        return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
+
+    check_let_in(opened())
+    return answer(report(settings, opened))
+
+
+def check_let_in(engine: Engine) -> None:
+    """Refuse a caller whom the engine does not know, and everybody when it cannot be asked.
+
+    Args:
+        engine: The engine, as the caller may read it.
+
+    Raises:
+        EngineError: The engine's own words to a stranger, or that it does not answer.
+    """
+    try:
+        engine.info()
+    finally:
+        engine.close()
+
+
+def answer(value: Mapping[str, Any], status: int = 200) -> Response:
+    """Write a value as JSON.
+
+    Args:
+        value: What is answered.
+        status: HTTP status.
+    """
+    return Response(orjson.dumps(value), status, media_type=JSON)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let nobody else in.
+
+    Raises:
+        Answered: Somebody is in already.
+    """
+    if not _whole_index.acquire(blocking=False):
+        raise Answered(
+            429, "rejected_execution_exception", "the index is being grouped for another caller", "come again later"
+        )
+    try:
+        yield
+    finally:
+        _whole_index.release()
+
+
+MOST_WORDS = 2_000
+
+
+async def check_allowed(request: Request) -> None:
+    """Refuse to change words where the settings do not let callers do so.
+
+    Raises:
+        Answered: They do not.
+    """
+    if not given(request).settings.gateway_overrides:
+        raise Answered(
+            403,
+            "security_exception",
+            "nobody may say here what is a duplicate",
+            "IBIDEM_GATEWAY_OVERRIDES=true allows it; ibidem overrides does it on the command line",
+        )
+
+
+override_router = APIRouter(prefix="/ibidem/overrides", tags=["overrides"])
+Allowed = [Depends(check_allowed)]
+
+
+class Word(Known):
+    """A reader's word on two documents."""
+
+    a: Id
+    b: Id
+    verdict: str = Field(description=f"{' or '.join(VERDICTS)}.")
+    reason: str = Field(default="", max_length=MOST_WORDS)
+    author: str = Field(default="", max_length=200, description="Who says so; a caller with an account is its user.")
+
+
+@override_router.get("")
+def overrides(engine: CallersEngine, _: NoParameters) -> Response:
+    """List what readers said of pairs of documents that the caller may read."""
+    return answer({"overrides": [word.as_record() for word in readable_overrides(engine, recorded(engine))]})
+
+
+@override_router.post("", dependencies=Allowed, status_code=201)
+def say(word: Word, engine: CallersEngine, caller: WithCaller) -> Response:
+    """Say that two documents are not duplicates, or that they are the same."""
+    author = caller.name or word.author
+    said = declare(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
+    return answer({"overrides": [said.as_record()]}, 201)
+
+
+@override_router.delete("", dependencies=Allowed)
+def unsay(engine: CallersEngine, pair: PairParameters) -> Response:
+    """Take back what was said of two documents."""
+    return answer({"overrides": [word.as_record() for word in take_back(engine, pair.a, pair.b, readable_overrides)]})
+
+
+alert_router = APIRouter(prefix="/ibidem/alerts", tags=["alerts"])
+
+ATOM = "http://www.w3.org/2005/Atom"
+SHOWN = 50
+
+Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_length=LONGEST_NAME)]
+
+
+@alert_router.get("/{name}.atom", response_class=Response, responses={200: {"content": {"application/atom+xml": {}}}})
+def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -> Response:
+    """Give the latest documents that an alert reported; `ibidem alerts run` looks for new ones."""
+    alert = named(engine, name)
+    latest = reported(engine, name)[-SHOWN:][::-1]
+    base = str(request.base_url).rstrip("/")
+    root = Element("feed", xmlns=ATOM)
+    tell(root, "id", f"{base}/ibidem/alerts/{name}.atom")
+    tell(root, "title", f"{alert.name}: {alert.query}")
+    tell(root, "updated", latest[0].when if latest else "1970-01-01T00:00:00+00:00")
+    for each, document in readable_ones(engine, latest):
+        root.append(entry(base, each, document))
+    return Response(tostring(root, encoding="utf-8", xml_declaration=True), media_type="application/atom+xml")
+
+
+def readable_ones(engine: Engine, latest: list[Reported]) -> list[tuple[Reported, Document]]:
+    """Return what was reported with its documents, as far as they are there and may be read."""
+    there = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
+    return [(each, there[each.index, each.id]) for each in latest if (each.index, each.id) in there]
+
+
+def entry(base: str, each: Reported, document: Document) -> Element:
+    """Describe one document."""
+    made = Element("entry")
+    address = f"{base}/ibidem/page/document?{urlencode({'id': document.id})}"
+    tell(made, "id", address)
+    tell(made, "title", document.title or document.id)
+    tell(made, "updated", each.when)
+    SubElement(made, "link", rel="alternate", type="text/html", href=address)
+    if about := " · ".join(part for part in (document.date, document.source) if part):
+        tell(made, "summary", about)
+    return made
+
+
+def tell(parent: Element, name: str, text: str) -> None:
+    """Add an element with a text, without what XML cannot hold."""
+    SubElement(parent, name).text = "".join(each for each in printable(text) if each.isprintable())

@@ -1,0 +1,81 @@
+"""Answering a request that went wrong, whoever noticed it."""
+
+import logging
+from collections.abc import Mapping
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from ibidem.gateway.dependencies import given
+from ibidem.gateway.errors import AGAIN, Answered, answered, as_response, wants_page
+from ibidem.gateway.page.rendering import html
+from ibidem_engines.errors import EngineError
+from ibidem_ingest.errors import IbidemError
+
+TITLES: Mapping[int, str] = {
+    400: "That was not understood",
+    401: "Who are you?",
+    403: "That is not allowed",
+    404: "There is no such thing",
+    413: "That is too long",
+    429: "Too many at once",
+    503: "The search engine does not answer",
+    504: "That took too long",
+}
+OTHER = "Something went wrong"
+
+
+def as_page(wrong: Answered) -> Response:
+    """Make the answer that a person understands.
+
+    Args:
+        wrong: What went wrong.
+    """
+    title = TITLES.get(wrong.status, OTHER)
+    answer = html("page_error.html", wrong.status, title=title, reason=wrong.reason, remedy=wrong.remedy)
+    answer.headers.update(AGAIN.get(wrong.status, {}))
+    return answer
+
+
+LOG = logging.getLogger(__name__)
+
+ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
+UNKNOWN = "extra_forbidden"
+
+
+def refuse(request: Request, error: Exception) -> Response:
+    """Answer a request that went wrong, and count it."""
+    wrong = named(request, error)
+    given(request).metrics.errors.labels(wrong.kind).inc()
+    return as_page(wrong) if wants_page(request) else as_response(request, wrong)
+
+
+def named(request: Request, error: Exception) -> Answered:
+    """Say what went wrong.
+
+    Args:
+        request: The request.
+        error: An error of ours, of the engine, or of the framework.
+    """
+    if isinstance(error, Answered):
+        return error
+    if isinstance(error, EngineError):
+        LOG.warning("%s", error)
+    if isinstance(error, IbidemError):
+        return answered(error)
+    if isinstance(error, RequestValidationError):
+        return invalid(request, error)
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    asked = f"{request.method} {request.url.path}"
+    return Answered(status, "not_proxied_exception", f"{asked} is not answered here", f"the gateway answers {ANSWERED}")
+
+
+def invalid(request: Request, error: RequestValidationError) -> Answered:
+    """Name the parameter or field at fault, and what would be right."""
+    wrong = error.errors()[0]
+    name = ".".join(str(part) for part in wrong["loc"][1:]) or "the body"
+    if wrong["type"] != UNKNOWN:
+        return Answered(400, "illegal_argument_exception", f"{name}: {wrong['msg']}")
+    what = f"{request.url.path} takes no {name!r}"
+    return Answered(400, "illegal_argument_exception", what, "its parameters are in /openapi.json")

@@ -1,0 +1,139 @@
+"""What went wrong, as clients of a search engine expect it: a status, and an error in the engine's JSON shape."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ibidem_engines.cluster.errors import TIMEOUT, Failure
+from ibidem_engines.errors import EngineError, NoIndex, Unavailable
+from ibidem_ingest.errors import IbidemError, Missing, UsageError
+
+JSON = "application/json"
+
+KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
+    Missing: (404, "resource_not_found_exception"),
+    UsageError: (400, "illegal_argument_exception"),
+    NoIndex: (404, "index_not_found_exception"),
+}
+"""Status and type by the class of our error, the narrower first; the names are the engines' own."""
+
+
+class Answered(Exception):
+    """A request that ends with an error, wherever it was noticed.
+
+    Args:
+        status: HTTP status.
+        kind: The error's type, as clients compare it.
+        reason: What is the matter.
+        remedy: What would be right; may be empty.
+    """
+
+    def __init__(self, status: int, kind: str, reason: str, remedy: str = "") -> None:
+        super().__init__(status, kind, reason, remedy)
+        self.status = status
+        self.kind = kind
+        self.reason = reason
+        self.remedy = remedy
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the error as OpenSearch and Elasticsearch write theirs, with the remedy in the reason.
+
+        >>> Answered(404, "resource_not_found_exception", "no document 'a'").as_json()["status"]
+        404
+        """
+        reason = f"{self.reason}; {self.remedy}" if self.remedy else self.reason
+        cause = {"type": self.kind, "reason": reason}
+        return {"error": {"root_cause": [cause], **cause}, "status": self.status}
+
+    def body(self) -> bytes:
+        """Return it as the bytes of an answer."""
+        return orjson.dumps(self.as_json())
+
+
+def answered(error: IbidemError) -> Answered:
+    """Make an answer of an error of ours.
+
+    Args:
+        error: What was raised.
+
+    >>> answered(UsageError("dedupe='maybe' is not understood", "right are: off, collapse, indent")).status
+    400
+    """
+    status, kind = judged(error)
+    return Answered(status, kind, *told(error))
+
+
+def told(error: IbidemError) -> tuple[str, str]:
+    """Return what a caller is told of an error, and the remedy: never where the engine is, nor what its file is called.
+
+    Args:
+        error: What was raised.
+    """
+    if not isinstance(error, EngineError):
+        return error.what, error.remedy
+    said = error.__cause__
+    if isinstance(said, Failure) and said.status >= 400:
+        return said.reason or f"the engine answered with status {said.status}", error.remedy
+    if isinstance(error, NoIndex):
+        return "there is no such index", error.remedy
+    if isinstance(error, Unavailable):
+        return "the engine does not answer", "try again later"
+    return "the engine cannot be asked", "the gateway's log tells more"
+
+
+def judged(error: IbidemError) -> tuple[int, str]:
+    """Return status and type."""
+    for known, answer in KNOWN.items():
+        if isinstance(error, known):
+            return answer
+    return of_engine(error)
+
+
+def of_engine(error: IbidemError) -> tuple[int, str]:
+    """Return the engine's own status and type, or those of an engine that gave none."""
+    said = error.__cause__
+    failure = said if isinstance(said, Failure) else Failure(0, "", "")
+    if failure.kind == TIMEOUT:
+        return 504, "timeout_exception"
+    if failure.status >= 400:
+        return failure.status, failure.kind or "exception"
+    if isinstance(error, Unavailable):
+        return 503, "unavailable_exception"
+    return (502, "bad_gateway_exception") if isinstance(error, EngineError) else (500, "exception")
+
+
+def turned_away(error: IbidemError) -> bool:
+    """Tell whether the engine answered that it does not know, or not trust, who asks."""
+    return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
+
+
+def as_response(_: Request, wrong: Answered) -> Response:
+    """Make the answer that a program understands.
+
+    Args:
+        wrong: What went wrong.
+    """
+    return Response(wrong.body(), wrong.status, headers=AGAIN.get(wrong.status), media_type=JSON)
+
+
+AGAIN: Mapping[int, Mapping[str, str]] = {
+    401: {"www-authenticate": 'Basic realm="search engine", charset="UTF-8"'},
+    429: {"retry-after": "1"},
+    503: {"retry-after": "5"},
+}
+"""Headers that belong to a status: how to say who one is, and when to come again."""
+
+
+PAGE = "text/html"
+
+
+def wants_page(request: Request) -> bool:
+    """Tell whether a browser asks: it names HTML among what it accepts, clients of a search engine never do.
+
+    Args:
+        request: The request.
+    """
+    return PAGE in request.headers.get("accept", "")

@@ -1,0 +1,128 @@
+"""Which indexes callers may name: `IBIDEM_GATEWAY_INDEXES`, or the one index of the settings."""
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any
+
+from ibidem.gateway import grammar
+from ibidem.gateway.errors import Answered
+from ibidem.grouped_search.dsl.unsupported import refuse_depth
+from ibidem_workers.settings import Settings
+
+_NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
+"""What the engines take as a name, or as a pattern with `*`: no other cluster's, no date arithmetic, no exclusion."""
+
+
+def patterns(settings: Settings) -> tuple[str, ...]:
+    """Return the names and patterns that are open to callers."""
+    return settings.gateway_indexes or (settings.index,)
+
+
+def all_open(settings: Settings) -> bool:
+    """Tell whether callers may name every index, so that nothing has to be looked for."""
+    return "*" in patterns(settings)
+
+
+def allowed(name: str, settings: Settings) -> bool:
+    """Tell whether a name, or everything that a pattern stands for, is open to callers.
+
+    A pattern is taken as a text: whatever a `*` in it stands for, a `*` of the settings covers as well.
+
+    Args:
+        name: One name or pattern.
+        settings: The settings in force.
+
+    >>> allowed("news-2026-*", Settings(gateway_indexes="news-*")), allowed("*", Settings(gateway_indexes="news-*"))
+    (True, False)
+    """
+    return any(fnmatchcase(name, literal(pattern)) for pattern in patterns(settings))
+
+
+def literal(pattern: str) -> str:
+    """Write a pattern so that nothing but `*` means anything in it."""
+    return pattern.replace("[", "[[]").replace("?", "[?]")
+
+
+def check_indexes(named: str, settings: Settings) -> str:
+    """Check what stands in a path for one or several indexes, and return it.
+
+    Args:
+        named: Names and patterns, by commas.
+        settings: The settings in force.
+
+    Raises:
+        Answered: A name that none can have, or one that is not open to callers.
+    """
+    for name in named.split(","):
+        check_name(name, settings)
+    return named
+
+
+def check_name(name: str, settings: Settings) -> None:
+    """Check one name or pattern.
+
+    Raises:
+        Answered: It is none, or not open to callers.
+    """
+    if not _NAME.fullmatch(name) or ".." in name:
+        raise Answered(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
+    if not allowed(name, settings):
+        open_ones = ", ".join(patterns(settings))
+        raise Answered(
+            403,
+            "security_exception",
+            f"index {name!r} is not open here",
+            f"open are {open_ones} (IBIDEM_GATEWAY_INDEXES)",
+        )
+
+
+INDEX, ID = ("index", "_index"), ("id", "_id", "path")
+TARGET = "target_index"
+"""Where a runtime field of type `lookup` reads."""
+
+WRAPPER = "wrapper"
+
+
+def check_references(body: Any, settings: Settings) -> None:
+    """Check every index that a search names in its body; nothing where all are open.
+
+    Args:
+        body: A request's body, read from JSON.
+        settings: The settings in force.
+
+    Raises:
+        Answered: An index that is not open to callers, or a part that could name one unseen.
+        UsageError: A body that is nested too deeply to be looked through.
+    """
+    if all_open(settings):
+        return
+    refuse_depth(body)
+    for reader in (grammar.search, references):
+        for index in reader(body):
+            check_indexes(index, settings)
+
+
+def references(body: Any) -> Iterator[str]:
+    """Yield the indexes that are named anywhere together with an id, or looked up in.
+
+    >>> list(references({"query": {"terms": {"id": {"index": "lists", "id": "1", "path": "ids"}}}}))
+    ['lists']
+    """
+    stack = [body]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            yield from (grammar.index_of(value, name) for name in INDEX if names_a_document(value, name))
+            if TARGET in value:
+                yield grammar.index_of(value, TARGET)
+            if isinstance(value.get(WRAPPER), dict) and isinstance(value[WRAPPER].get("query"), str):
+                grammar.refuse(WRAPPER)
+            stack += value.values()
+        elif isinstance(value, list):
+            stack += value
+
+
+def names_a_document(value: dict[str, Any], name: str) -> bool:
+    """Tell whether an object names a document by an index and an id."""
+    return name in value and not isinstance(value[name], dict | list) and any(each in value for each in ID)

@@ -1,0 +1,267 @@
+"""What every request passes first: its host and site, how many there are at once, how long each may take, how it ends.
+
+Written for the server's own interface (ASGI), since every layer between costs time.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Iterable, Mapping
+from time import perf_counter
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ibidem.gateway.arrival import arrived, too_long
+from ibidem.gateway.callers import RIGHTS
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.metrics import STAGES, Metrics
+from ibidem_workers.settings import Settings
+
+SAFE = ("GET", "HEAD", "OPTIONS")
+COSTLY = ("/ibidem/groups", "/ibidem/page/export")
+"""Paths that take a processor for seconds: no link of another site leads there."""
+
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
+
+
+def check_host(host: str, known: tuple[str, ...]) -> None:
+    """Refuse a name that the gateway is not called by.
+
+    Args:
+        host: The header `Host`.
+        known: Names without ports; `*` for any.
+
+    Raises:
+        Answered: It is another's name.
+    """
+    matched = _HOST.fullmatch(host)
+    if "*" in known or (matched and matched["name"].lower() in known):
+        return
+    raise Answered(
+        421,
+        "misdirected_request_exception",
+        f"this gateway is not called {host!r}",
+        f"it is called {', '.join(known)}; IBIDEM_GATEWAY_HOSTS names others",
+    )
+
+
+def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
+    """Refuse a request which a page of another site sent, but for links that a reader follows.
+
+    Args:
+        method: The request's method.
+        headers: Its headers, names in small letters.
+        path: What is asked for.
+
+    Raises:
+        Answered: It comes from another site.
+    """
+    if same_site(headers):
+        return
+    followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
+    if method in SAFE and followed:
+        return
+    raise Answered(
+        403,
+        "security_exception",
+        "a page of another site sent this request",
+        "open the gateway's own page, or send the request with a program",
+    )
+
+
+def same_site(headers: Mapping[str, str]) -> bool:
+    """Tell whether a request comes from the gateway's own page, from the address bar or from a program.
+
+    >>> same_site({"host": "ibidem.example", "origin": "https://elsewhere.example"})
+    False
+    """
+    if site := headers.get("sec-fetch-site"):
+        return site in ("same-origin", "none")
+    try:
+        sent = [urlsplit(headers[name]).netloc for name in ("origin", "referer") if name in headers]
+    except ValueError:
+        return False
+    return all(netloc == headers.get("host") for netloc in sent)
+
+
+POLICY = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+}
+"""Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
+
+ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
+"""Headers that a request may have once."""
+
+LOG = logging.getLogger(__name__)
+
+PROBES = ("/healthz", "/readyz")
+"""Paths that tell nothing of the index; they are asked by addresses that nobody knows before."""
+
+ALWAYS = (*PROBES, "/metrics")
+"""Paths that answer however busy the gateway is."""
+
+
+Shown = Callable[[Request, Answered], Response]
+"""Makes an answer out of what went wrong."""
+
+
+class Bounds:
+    """The outermost layer of the gateway.
+
+    Args:
+        app: What answers.
+        settings: The limits.
+        metrics: Counts the requests.
+        hosts: Names by which the gateway may be called.
+        product: Headers that the engine would send with every answer.
+        shown: Makes an answer out of what went wrong.
+    """
+
+    def __init__(  # noqa: PLR0913 - the framework gives a layer its parts by name
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        metrics: Metrics,
+        hosts: Iterable[str],
+        product: Mapping[str, str],
+        shown: Shown,
+    ) -> None:
+        self._app = app
+        self._settings = settings
+        self._metrics = metrics
+        self._hosts = tuple(hosts)
+        self._always = POLICY | dict(product)
+        self._shown = shown
+        self._now = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = Outgoing(send, self._always)
+        began = perf_counter()
+        STAGES.set({})
+        try:
+            self._check(scope)
+            await self._in_time(scope, await arrived(receive, self._settings), answer)
+        except Answered as wrong:
+            if answer.status:
+                raise
+            await self._shown(Request(scope), wrong)(scope, receive, answer)
+        except Exception as bug:
+            LOG.exception("%s %s", scope["method"], scope["path"])
+            if answer.status:
+                raise
+            fault = Answered(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log tells more")
+            await self._shown(Request(scope), fault)(scope, receive, answer)
+        finally:
+            took = perf_counter() - began
+            self._metrics.answered(getattr(scope.get("route"), "path", ""), answer.status, took)
+            tell(scope, answer.status, took)
+
+    def _check(self, scope: Scope) -> None:
+        asked = Headers(scope=scope)
+        check_once(scope)
+        if scope["path"] not in PROBES:
+            check_host(asked.get("host", ""), self._hosts)
+        check_site(scope["method"], asked, scope["path"])
+        length = asked.get("content-length", "0")
+        if length.isdecimal() and int(length) > self._settings.gateway_body:
+            raise too_long(self._settings)
+
+    async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
+        """Answer within the time and the number of requests that are allowed."""
+        if scope["path"] not in ALWAYS and self._now >= self._settings.gateway_clients:
+            raise Answered(
+                429,
+                "rejected_execution_exception",
+                f"{self._now} requests are being answered",
+                "come again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
+            )
+        waited_for = True
+
+        async def while_waited_for(message: Message) -> None:
+            if waited_for:
+                await answer(message)
+
+        self._now += 1
+        work = asyncio.ensure_future(self._app(scope, receive, while_waited_for))
+        work.add_done_callback(self._ended)
+        try:
+            await asyncio.wait((work,), timeout=self._settings.gateway_timeout)
+        finally:
+            waited_for = work.done()
+            work.cancel()
+        if not waited_for:
+            raise self._too_late()
+        work.result()
+
+    def _ended(self, work: asyncio.Future[None]) -> None:
+        """Count a request out: a thread that nobody waits for any more is still at work until it ends."""
+        self._now -= 1
+        if not work.cancelled():
+            work.exception()
+
+    def _too_late(self) -> Answered:
+        return Answered(
+            504,
+            "timeout_exception",
+            f"no answer within {self._settings.gateway_timeout} seconds",
+            "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
+        )
+
+
+def check_once(scope: Scope) -> None:
+    """Refuse a request that says twice who asks, whom, or in which form: two readers may believe different ones.
+
+    Raises:
+        Answered: Naming the header.
+    """
+    names = [name for name, _ in scope["headers"] if name in ONCE]
+    for name in set(names):
+        if names.count(name) > 1:
+            told = name.decode("latin-1")
+            raise Answered(400, "illegal_argument_exception", f"header {told!r} is sent twice", "send it once")
+
+
+def tell(scope: Scope, status: int, seconds: float) -> None:
+    """Log an answer: never the query string, nor what was sent."""
+    level = logging.DEBUG if scope["path"] in ALWAYS else logging.INFO
+    if LOG.isEnabledFor(level):
+        stages = {f"{stage}_ms": round(1e3 * took, 1) for stage, took in STAGES.get().items()}
+        told = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
+        LOG.log(level, "answered", extra=told | stages)
+
+
+class Outgoing:
+    """What goes back to the client, with the headers of every answer.
+
+    Args:
+        send: Sends to the client.
+        always: Headers of every answer, where it has none of these names.
+    """
+
+    def __init__(self, send: Send, always: dict[str, str]) -> None:
+        self._send = send
+        self._always = always
+        self.status = 0
+
+    async def __call__(self, message: Message) -> None:
+        """Send a part of the answer."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            sent = MutableHeaders(scope=message)
+            for name, value in self._always.items():
+                sent.setdefault(name, value)
+        await self._send(message)

@@ -1,0 +1,209 @@
+"""Several searches in one request: a head and a body a line, as `_msearch` takes them."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from ibidem.dedupe.request import as_text
+from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
+from ibidem.gateway.dedupe_proxy import EngineRefused, Grouped, Json
+from ibidem.gateway.errors import Answered, answered
+from ibidem.gateway.grammar import UNKNOWN
+from ibidem.gateway.index_access import all_open
+from ibidem.gateway.native_parameters import check_parameters
+from ibidem.gateway.search_request import NativeRequest, build_request, is_ours, read_parameters
+from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem_ingest.errors import IbidemError, UsageError
+from ibidem_workers.settings import Settings
+
+INDEX = ("index", "indices", "indice")
+"""Names under which the engines look for the indexes in a head."""
+
+HEAD = frozenset(
+    (
+        *("allow_no_indices", "allowNoIndices", "allow_partial_search_results", "ccs_minimize_roundtrips"),
+        *("expand_wildcards", "expandWildcards", "ignore_throttled", "ignoreThrottled", "ignore_unavailable"),
+        *("ignoreUnavailable", "preference", "request_cache", "requestCache", "routing", "search_pipeline"),
+        *("search_type", "searchType", "cancel_after_time_interval"),
+    )
+)
+"""What else a head may say."""
+
+
+OF_EACH = ("rest_total_hits_as_int", "typed_keys")
+"""Parameters of the query string that shape each answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One search of several.
+
+    Args:
+        request: What it asks, or what is wrong with it.
+        content: Its head and body, written again from what was read, each with its end of line.
+    """
+
+    request: NativeRequest | UsageError | Answered
+    content: bytes
+
+    @property
+    def passes(self) -> bool:
+        """Whether it asks nothing of the dedupe layer."""
+        return isinstance(self.request, NativeRequest) and self.request.dedupe is None
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """Several searches.
+
+    Args:
+        path: Where those that ask for no groups are sent on to.
+        parameters: Of the query string, without ours.
+        lines: The searches.
+    """
+
+    path: str
+    parameters: Mapping[str, str]
+    lines: Sequence[Line]
+
+
+def read_lines(
+    indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings
+) -> Several:
+    """Read several searches.
+
+    Args:
+        indexes: What stood in the path for the indexes; may be empty.
+        query_string: As it came; what it asks of the dedupe layer is asked for each.
+        headers: Names in small letters.
+        content: The body's bytes.
+        settings: The settings in force.
+
+    Raises:
+        Answered: A line that is no JSON object, an index that is not open or not named.
+    """
+    parameters = read_parameters(query_string)
+    check_parameters(parameters, settings)
+    if "source" in parameters:
+        raise Answered(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
+    theirs = {name: value for name, value in parameters.items() if not is_ours(name)}
+    for_each = {name: value for name, value in parameters.items() if is_ours(name) or name in OF_EACH}
+    plain = unpacked(content, headers, settings)
+    check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
+    lines = [
+        read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings) for head, body in pairs(plain)
+    ]
+    return Several(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", theirs, lines)
+
+
+def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    r"""Yield head and body of each search.
+
+    Raises:
+        Answered: A head without a body, or a last line without an end.
+
+    >>> list(pairs(b'{}\n{"query":{}}\n'))
+    [(b'{}', b'{"query":{}}')]
+    """
+    if not content.endswith(b"\n"):
+        raise Answered(400, "illegal_argument_exception", "the body does not end with an end of line", "add one")
+    lines = [line.rstrip(b"\r") for line in content[:-1].split(b"\n")]
+    if len(lines) % 2:
+        raise Answered(400, "illegal_argument_exception", "the last head has no body", "write two lines a search")
+    yield from zip(lines[::2], lines[1::2], strict=True)
+
+
+def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Values, settings: Settings) -> Line:
+    """Read one search of several; a parameter or part that is not understood is its own fault alone.
+
+    Args:
+        indexes: Where its head names none.
+        for_each: What the query string asks of every one.
+        head: Names the indexes, and how they are read.
+        body: In the engine's own language.
+        settings: The settings in force.
+    """
+    named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
+    if len(named) > 1 or not named[0]:
+        raise Answered(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
+    rest = {name: value for name, value in head.items() if name not in INDEX}
+    check_head(rest, settings)
+    content = b"%s\n%s\n" % (written({"index": named[0].split(","), **rest}), written(body))
+    try:
+        asked = {name: as_text(value) for name, value in rest.items()}
+        return Line(build_request(named[0], {**asked, **for_each}, body, settings), content)
+    except UsageError as wrong:
+        return Line(wrong, content)
+    except Answered as wrong:
+        if wrong.kind != UNKNOWN:
+            raise
+        return Line(wrong, content)
+
+
+def check_head(rest: Values, settings: Settings) -> None:
+    """Refuse what a head may not say while not all indexes are open.
+
+    Raises:
+        Answered: Naming it.
+    """
+    for name in rest:
+        if not all_open(settings) and name not in HEAD and not is_ours(name):
+            raise Answered(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
+
+
+def in_one(value: object) -> str:
+    """Write the indexes of a head as a path has them.
+
+    Raises:
+        Answered: They are no texts.
+
+    >>> in_one(["news", "law"])
+    'news,law'
+    """
+    given = value if isinstance(value, list) else [value]
+    names = [name for name in given if isinstance(name, str)]
+    if len(names) < len(given):
+        raise Answered(400, "illegal_argument_exception", "an index is named by a text", 'write {"index": "NAME"}')
+    return ",".join(names)
+
+
+AT_ONCE = 4
+"""Grouped searches of one request that run at the same time."""
+
+
+async def all_of(work: Grouped, asked: Several, around: Surroundings) -> Json:
+    """Answer several searches in their order, as `_msearch` does: one that fails harms no other.
+
+    Args:
+        work: Where they are sent.
+        asked: The searches.
+        around: What is remembered of the indexes.
+    """
+    turns = asyncio.Semaphore(AT_ONCE)
+    grouped = [one_of(work, line, around, turns) for line in asked.lines if not line.passes]
+    passed, *own = await asyncio.gather(passed_on(work, asked), *grouped)
+    left, made = iter(passed.get("responses", ())), iter(own)
+    responses = [next(left if line.passes else made) for line in asked.lines]
+    return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
+
+
+async def passed_on(work: Grouped, asked: Several) -> Json:
+    """Send the searches that ask for no groups on together."""
+    plain = [line.content for line in asked.lines if line.passes]
+    return await work.send_lines(asked.path, asked.parameters, b"".join(plain)) if plain else {}
+
+
+async def one_of(work: Grouped, line: Line, around: Surroundings, turns: asyncio.Semaphore) -> Json:
+    """Answer one grouped search, or say what was wrong with it."""
+    async with turns:
+        try:
+            if isinstance(line.request, UsageError | Answered):
+                raise line.request
+            return {**await work.search(line.request, around), "status": 200}
+        except EngineRefused as refused:
+            return {**refused.reply.json(), "status": refused.reply.status}
+        except Answered as wrong:
+            return wrong.as_json()
+        except IbidemError as error:
+            return answered(error).as_json()

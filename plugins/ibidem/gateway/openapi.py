@@ -1,0 +1,142 @@
+"""The OpenAPI document: what can be asked, and what is answered to it."""
+
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Query
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem_engines.query import QUERY_HELP
+from ibidem_ingest.document import MAX_ID_BYTES
+from ibidem_ingest.pairs.decision import Policy
+
+ERROR: dict[str, Any] = {
+    "type": "object",
+    "required": ["error", "status"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["type", "reason", "root_cause"],
+            "properties": {
+                "type": {"type": "string"},
+                "reason": {"type": "string"},
+                "root_cause": {"type": "array", "items": {"type": "object"}},
+            },
+        },
+        "status": {"type": "integer"},
+    },
+}
+"""An error as OpenSearch and Elasticsearch write theirs."""
+
+WRONG = {
+    "400": "What was sent is not understood; the reason says what would be right.",
+    "401": "The engine does not know who asks.",
+    "403": "The engine, or the settings, do not allow it.",
+    "404": "No such index or document.",
+    "406": "The body is in a form that is not taken.",
+    "408": "The request did not arrive in time.",
+    "413": "The body is too long.",
+    "415": "The body is packed in a way that is not taken.",
+    "421": "The gateway is not called by this name.",
+    "429": "Too many requests at once; come again.",
+    "500": "A fault.",
+    "501": "An SQLite index has no such query language.",
+    "502": "The engine's answer cannot be read.",
+    "503": "The engine does not answer.",
+    "504": "The engine did not answer in time.",
+}
+
+
+def documented(app: FastAPI) -> None:
+    """Let an application describe the errors that every route may answer, in the one form that they have.
+
+    Args:
+        app: The application, its routes added.
+    """
+    described = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = described()
+        document.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                add_errors(operation["responses"])
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign] # the framework's own way to change the document
+
+
+def add_errors(responses: dict[str, Any]) -> None:
+    """Describe every error, and leave out the framework's own form of one.
+
+    Args:
+        responses: Those of an operation, by status.
+    """
+    responses.pop("422", None)
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    for status, what in WRONG.items():
+        responses.setdefault(status, {"description": what, "content": content})
+
+
+LONGEST_QUERY = 10_000
+
+
+class Known(BaseModel):
+    """A query string in which nothing unknown stands."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+Id = Annotated[str, Field(description="A document's id.", min_length=1, max_length=MAX_ID_BYTES)]
+
+
+def described(parameter: Parameter) -> Any:
+    """Return a parameter of the dedupe layer as a field: any text or nothing, since the table reads it."""
+    about = f"{parameter.about}: {parameter.values} (default: {parameter.default})"
+    return str | None, Field(default=None, description=about, max_length=20_000)
+
+
+Deduped: type[Known] = create_model(
+    "Deduped", __base__=Known, **{name: described(each) for name, each in PARAMETERS.items()}
+)
+
+
+class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table above
+    """What is searched, and how it is grouped."""
+
+    q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
+    filter: list[str] = Field(default=[], description="FIELD=VALUE: source, language, date, id or meta.NAME.")
+    page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
+    size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
+
+    def request(self, mode: Mode) -> DedupeRequest:
+        """Return what is asked of the dedupe layer."""
+        return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode)
+
+
+class Levelled(Known):
+    """How much alike two documents have to be."""
+
+    dedupe_level: str | None = described(PARAMETERS["dedupe_level"])[1]
+
+    def policy(self) -> Policy:
+        """Return the decision for a pair."""
+        return parse_request({"dedupe_level": self.dedupe_level}).policy
+
+
+class Pair(Known):
+    """Two documents."""
+
+    a: Id
+    b: Id
+
+
+class Nothing(Known):
+    """No parameter at all."""
+
+
+SearchParameters = Annotated[Searched, Query()]
+LevelParameters = Annotated[Levelled, Query()]
+PairParameters = Annotated[Pair, Query()]
+NoParameters = Annotated[Nothing, Query()]

@@ -1,0 +1,63 @@
+"""`/metrics` as Prometheus reads it."""
+
+from fastapi import APIRouter, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+
+from ibidem.gateway.dependencies import CallersEngine, WithGiven
+from ibidem.gateway.errors import Answered, turned_away
+from ibidem_engines.connect import open_for_caller
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import EngineError, Permanent, Unavailable
+
+metrics_router = APIRouter(tags=["operation"])
+
+
+@metrics_router.get("/metrics", response_class=PlainTextResponse)
+def metrics(given: WithGiven, engine: CallersEngine) -> Response:
+    """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
+    text = generate_latest(given.metrics.registry) + dead_letters(engine)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def dead_letters(engine: Engine) -> bytes:
+    """Count the documents that could not be ingested; nothing where they cannot be read.
+
+    Args:
+        engine: The index, as the caller may read it.
+    """
+    registry = CollectorRegistry()
+    try:
+        count = engine.count("dead")
+    except EngineError:
+        return b""
+    Gauge("ibidem_dead_letters", "Documents that could not be ingested.", registry=registry).set(count)
+    return generate_latest(registry)
+
+
+health_router = APIRouter(tags=["operation"])
+
+PATIENCE_S = 5.0
+
+
+@health_router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Tell that the gateway answers, whatever the engine does."""
+    return {"status": "ok"}
+
+
+@health_router.get("/readyz")
+def readyz(given: WithGiven) -> dict[str, str]:
+    """Tell that the engine answers too; one that asks for an account answers."""
+    engine = open_for_caller(given.settings.address, given.settings.index, (), PATIENCE_S)
+    try:
+        engine.info()
+    except Permanent as error:
+        if not turned_away(error):
+            raise
+    except Unavailable as error:
+        raise Answered(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+    finally:
+        engine.close()
+    return {"status": "ok", "engine": given.kind}

@@ -1,0 +1,145 @@
+"""A search in the engine's own language, as it came over HTTP: read and checked before anything is asked."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from ibidem.dedupe.request import DedupeRequest, as_text, parse_request
+from ibidem.gateway.bodies import Values, as_object, check_type, read_body
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.index_access import check_indexes, check_references
+from ibidem.gateway.native_parameters import check_parameters
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.settings import Settings
+
+DEDUPE = "dedupe"
+SOURCE, SOURCE_TYPE = "source", "source_content_type"
+"""Parameters of the query string in which the engines take a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeRequest:
+    """One search, with what is ours taken out of it.
+
+    Args:
+        indexes: What stood in the path for the indexes, checked.
+        parameters: Of the query string, without ours.
+        body: In the engine's own language, without ours.
+        dedupe: What was asked of the dedupe layer; None when nothing was.
+    """
+
+    indexes: str
+    parameters: Mapping[str, str]
+    body: Values
+    dedupe: DedupeRequest | None
+
+
+def read_request(
+    indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings
+) -> NativeRequest:
+    """Read a search.
+
+    Args:
+        indexes: Names and patterns, by commas.
+        query_string: As it came.
+        headers: Names in small letters.
+        content: The body's bytes.
+        settings: The settings in force.
+
+    Raises:
+        Answered: An index that is not open, a body that is no JSON object.
+        UsageError: A dedupe parameter that is not understood, or said in two ways.
+    """
+    parameters = read_parameters(query_string)
+    check_parameters(parameters, settings)
+    sent = read_body(content, headers, settings)
+    if SOURCE not in parameters:
+        return build_request(indexes, parameters, sent or {}, settings)
+    if sent is not None:
+        raise Answered(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
+    left = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
+    return build_request(indexes, left, read_source(parameters), settings)
+
+
+def read_source(parameters: Mapping[str, str]) -> Values:
+    """Read the body that stands in the query string.
+
+    Raises:
+        Answered: It is no JSON object, or in another form.
+
+    >>> read_source({"source": '{"size": 1}', "source_content_type": "application/json"})
+    {'size': 1}
+    """
+    check_type(parameters.get(SOURCE_TYPE, "application/json"), ("json",))
+    return as_object(parameters[SOURCE].encode())
+
+
+def build_request(indexes: str, parameters: Mapping[str, str], body: Values, settings: Settings) -> NativeRequest:
+    """Take apart what is ours and what is the engine's.
+
+    Args:
+        indexes: Names and patterns, by commas.
+        parameters: Of the query string.
+        body: Read from JSON.
+        settings: The settings in force.
+    """
+    check_indexes(indexes, settings)
+    theirs = {name: value for name, value in body.items() if not is_ours(name)}
+    check_references(theirs, settings)
+    return NativeRequest(
+        indexes,
+        {name: value for name, value in parameters.items() if not is_ours(name)},
+        theirs,
+        asked_of_dedupe(parameters, body),
+    )
+
+
+def asked_of_dedupe(parameters: Mapping[str, str], body: Values) -> DedupeRequest | None:
+    """Return what is asked of the dedupe layer, in the query string or in the body; None when nothing is.
+
+    Raises:
+        UsageError: One name with two values, a wrong name or value, or figures without a mode.
+
+    >>> asked_of_dedupe({"dedupe": "collapse"}, {"dedupe_window": 100}).window
+    100
+    """
+    there, here = ({name: each for name, each in some.items() if is_ours(name)} for some in (parameters, body))
+    for name in there.keys() & here.keys():
+        if as_text(there[name]) != as_text(here[name]):
+            raise UsageError(
+                f"{name} is {as_text(there[name])!r} in the query string and {as_text(here[name])!r} in the body",
+                "give it once",
+            )
+    for name, value in here.items():
+        if not isinstance(value, str | int | bool):
+            raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
+    asked = there | here
+    if not asked:
+        return None
+    read = parse_request(asked)
+    if DEDUPE not in asked:
+        raise UsageError(f"{', '.join(asked)} without dedupe changes nothing", "add dedupe=indent or dedupe=collapse")
+    return read
+
+
+def is_ours(name: str) -> bool:
+    """Tell whether a parameter is the dedupe layer's."""
+    return name == DEDUPE or name.startswith(f"{DEDUPE}_")
+
+
+def read_parameters(query_string: str) -> dict[str, str]:
+    """Read a query string.
+
+    Raises:
+        Answered: A name that is given twice, which the engines refuse as well.
+    """
+    try:
+        pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
+    except ValueError as error:
+        raise Answered(400, "illegal_argument_exception", f"the query string is not understood: {error}") from error
+    read: dict[str, str] = {}
+    for name, value in pairs:
+        if name in read:
+            raise Answered(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
+        read[name] = value
+    return read

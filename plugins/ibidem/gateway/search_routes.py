@@ -1,0 +1,201 @@
+"""`_search`, `_msearch` and `_count` as the engine answers them, with duplicates grouped where that was asked for."""
+
+import asyncio
+from collections.abc import Awaitable, Coroutine
+from dataclasses import replace
+from typing import Annotated, TypeVar
+from urllib.parse import quote
+
+import orjson
+from fastapi import APIRouter, Depends, Path, Request, Response
+
+from ibidem.gateway.bodies import written
+from ibidem.gateway.dedupe_proxy import EngineRefused, Grouped, Json
+from ibidem.gateway.dependencies import WithCaller, WithCluster, WithGiven
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.index_access import all_open
+from ibidem.gateway.msearch import Several, all_of, read_lines
+from ibidem.gateway.search_request import NativeRequest, read_request
+from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
+from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem_workers.settings import Settings
+
+JSON, LINES = "json", "x-ndjson"
+"""The two forms of a body that is written here."""
+
+
+async def pass_on(
+    request: Request, upstream: Upstream, content: bytes, read: NativeRequest | Several, settings: Settings
+) -> Response:
+    """Send a request on that asks nothing of the dedupe layer, and return the answer as it is.
+
+    Args:
+        request: Method, path, query string and headers.
+        upstream: The engine.
+        content: The body's bytes.
+        read: What was read of it all.
+        settings: The settings in force.
+    """
+    if all_open(settings):
+        return await pass_as_it_came(request, upstream, content)
+    if isinstance(read, Several):
+        path, form = read.path, LINES
+        body: bytes | None = b"".join(line.content for line in read.lines)
+    else:
+        path, form = f"/{quote(read.indexes)}/{request.url.path.rpartition('/')[2]}", JSON
+        body = written(read.body) if read.body else None
+    headers = reshaped(request.headers, None if body is None else form)
+    return as_response(await upstream.send(request.method, target(path, read.parameters), headers, body))
+
+
+async def pass_as_it_came(request: Request, upstream: Upstream, content: bytes) -> Response:
+    """Send a request on as it came, and return the answer as it is.
+
+    Args:
+        request: Method, path, query string and headers.
+        upstream: The engine.
+        content: The body's bytes.
+    """
+    path = request.scope["raw_path"].decode("ascii")
+    if query := request.scope["query_string"].decode("ascii"):
+        path = f"{path}?{query}"
+    return as_response(await upstream.send(request.method, path, forwarded(request.headers), content or None))
+
+
+def as_response(reply: Reply) -> Response:
+    """Return an answer of the engine's as it is."""
+    answer = Response(reply.body, reply.status)
+    del answer.headers["content-length"]
+    for name, value in reply.headers:
+        answer.headers.append(name, value)
+    answer.headers["content-length"] = str(len(reply.body))
+    return answer
+
+
+Answer = TypeVar("Answer")
+
+CLOSED = 499
+"""The status that servers note for it; nobody reads it."""
+
+
+async def unless_gone(request: Request, work: Coroutine[None, None, Answer]) -> Answer:
+    """Do something for a client, and stop when he goes away or the time is over.
+
+    Args:
+        request: His request, its body read.
+        work: What is done for him.
+
+    Raises:
+        Answered: He went away.
+    """
+    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(left(request))
+    try:
+        await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+        raise Answered(CLOSED, "client_closed_request", "the client went away")
+    finally:
+        leaving.cancel()
+        doing.cancel()
+
+
+async def left(request: Request) -> None:
+    """Return when the client has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def check_path(request: Request) -> None:
+    """Refuse a path that the engine would part otherwise than it was parted here.
+
+    Raises:
+        Answered: A stroke that is written `%2F`.
+    """
+    if b"%2f" in request.scope["raw_path"].lower():
+        raise Answered(
+            400, "invalid_index_name_exception", "no index has a stroke in its name", "write lower-case names"
+        )
+
+
+router = APIRouter(tags=["search"], dependencies=[Depends(check_path)])
+
+OF_ENGINE = "engine"
+"""What errors of the engine's own are counted as."""
+
+Indexes = Annotated[str, Path(description="Names and patterns of indexes, by commas.")]
+
+
+@router.get("/{indexes}/_search")
+@router.post("/{indexes}/_search")
+async def search(
+    indexes: Indexes, request: Request, given: WithGiven, cluster: WithCluster, caller: WithCaller
+) -> Response:
+    """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
+    content = await request.body()
+    asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
+    if asked.dedupe is None:
+        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
+    work = Grouped(cluster, request.headers, given.metrics)
+    return await unless_gone(
+        request, answer(work, work.search(asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
+    )
+
+
+@router.get("/{indexes}/_count")
+@router.post("/{indexes}/_count")
+async def count(
+    indexes: Indexes, request: Request, given: WithGiven, cluster: WithCluster, caller: WithCaller
+) -> Response:
+    """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
+    content = await request.body()
+    asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
+    if asked.dedupe is None:
+        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
+    work = Grouped(cluster, request.headers, given.metrics)
+    return await unless_gone(
+        request, answer(work, counted(work, asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
+    )
+
+
+@router.get("/_msearch")
+@router.post("/_msearch")
+@router.get("/{indexes}/_msearch")
+@router.post("/{indexes}/_msearch")
+async def several(
+    request: Request, given: WithGiven, cluster: WithCluster, caller: WithCaller, indexes: str = ""
+) -> Response:
+    """Search several times at once; each search says for itself, or the query string for all, how it is grouped."""
+    content = await request.body()
+    asked = read_lines(indexes, request.url.query, request.headers, content, given.settings)
+    if all(line.passes for line in asked.lines):
+        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
+    work = Grouped(cluster, request.headers, given.metrics)
+    return await unless_gone(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
+
+
+async def counted(work: Grouped, asked: NativeRequest, around: Surroundings) -> Json:
+    """Count documents as `_count` does, and groups as far as a window reaches."""
+    found = await work.search(replace(asked, body={**asked.body, "size": 0}), around)
+    total = found["hits"]["total"]
+    account = {"dedupe": found["dedupe"]} if "dedupe" in found else {}
+    return {"count": total["value"] if isinstance(total, dict) else total, "_shards": found["_shards"], **account}
+
+
+async def answer(work: Grouped, result: Awaitable[Json], pretty: str | None) -> Response:
+    """Write what came of grouped searches, or the engine's own error.
+
+    Args:
+        work: The searches, which know the form of the engine's answers.
+        result: What will come of them.
+        pretty: The parameter `pretty`, or None.
+    """
+    try:
+        found = await result
+    except EngineRefused as refused:
+        work.metrics.errors.labels(OF_ENGINE).inc()
+        return as_response(refused.reply)
+    option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0
+    made = Response(orjson.dumps(found, option=option), headers={"content-type": work.kind})
+    for warning in work.warnings:
+        made.headers.append("warning", warning)
+    return made

@@ -1,0 +1,1 @@
+"""A search with its duplicates grouped: reading the window, paging, scope, response."""

@@ -1,0 +1,211 @@
+"""A search with its duplicates grouped: one request for the window, one for the page's documents, one for a scope."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Literal
+
+import numpy as np
+
+from ibidem.dedupe.overrides import Name, Override, recorded
+from ibidem.dedupe.parameters import DEEPEST
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.window import Window
+from ibidem.grouped_search import cursor as cursors
+from ibidem.grouped_search.backend import Asked, Portion
+from ibidem.grouped_search.page import check_page, grouped_page
+from ibidem.grouped_search.response import Json, as_shown, plain
+from ibidem.grouped_search.scope import check_scope
+from ibidem.grouped_search.stats import ungrouped
+from ibidem.suggestion import did_you_mean
+from ibidem_engines.cluster.requests import Exchange, at_once
+from ibidem_engines.engine import Engine, Found, Hit, Ranking, Search
+from ibidem_engines.query import Query
+from ibidem_ingest.signatures.packed import NO_DATE
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+Order = Literal["relevance", "newest", "oldest"]
+
+
+@dataclass(slots=True)
+class EngineSource:
+    """A ranking of an engine.
+
+    Args:
+        engine: Where to search.
+        query: For what.
+        words: Readers' words.
+        cursor: What the engine gave with the ranking that is to be seen again, or an empty string.
+        order: How the hits of a window are ordered.
+    """
+
+    engine: Engine
+    query: Query
+    words: Sequence[Override]
+    cursor: str = field(default="")
+    order: Order = "relevance"
+
+    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+        """See `Source.window`."""
+        yield from ()
+        ranking = self.engine.window(self.query, depth, self.cursor, without)
+        self.cursor = ranking.cursor or self.cursor
+        return replace(ranking, hits=ordered(ranking.hits, self.order))
+
+    def overrides(self) -> Sequence[Override]:
+        """See `Source.overrides`."""
+        return self.words
+
+    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+        """See `Source.find`."""
+        yield from ()
+        return self.engine.find(searches, filters_of(self.query) if everywhere else self.query)
+
+    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+        """See `Source.long_signatures`."""
+        yield from ()
+        return self.engine.long_signatures(names)
+
+    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+        """See `Source.fetch`."""
+        yield from ()
+        found = self.engine.fetch(names, self.query) if names else []
+        return {(each.index, each.document.id): as_shown(each) for each in found}
+
+
+def search(  # noqa: PLR0913 - the public face: what to search, and by name how to page
+    engine: Engine,
+    query: Query,
+    request: DedupeRequest,
+    page: int = 1,
+    size: int = 10,
+    *,
+    overrides: Iterable[Override] | None = None,
+    tables: Collection[str] = (),
+) -> Json:
+    """Search, group the top of the ranking, and return a page of groups.
+
+    Args:
+        engine: Where to search.
+        query: For what.
+        request: How to group and show.
+        page: Which page, from 1.
+        size: Groups on a page; documents when dedupe is off.
+        overrides: Readers' words on pairs; those kept beside the index when None.
+        tables: Names of the current idf tables, for `mixed_tables`; without them the most common one counts as current.
+
+    Returns:
+        The response of presentation.md: the engine's own shape, `_dedupe` on each hit, and the account in `dedupe`.
+
+    Raises:
+        UsageError: A page or size that does not exist, a cursor of another query, a scope that cannot be kept to.
+        EngineError: What the engine could not do.
+    """
+    return examined(engine, query, request, page, size, overrides=overrides, tables=tables).response
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Examined:
+    """A search and what it stands on.
+
+    Args:
+        response: The response.
+        window: The hits that were grouped; None when dedupe is off.
+    """
+
+    response: Json
+    window: Window | None
+
+
+def examined(  # noqa: PLR0913 - those of `search`, and the order
+    engine: Engine,
+    query: Query,
+    request: DedupeRequest,
+    page: int = 1,
+    size: int = 10,
+    *,
+    overrides: Iterable[Override] | None = None,
+    tables: Collection[str] = (),
+    order: Order = "relevance",
+    all_copies: bool = False,
+    portion: Portion | None = None,
+) -> Examined:
+    """Search as `search` does, and give the window besides.
+
+    Args:
+        engine: Where to search.
+        query: For what.
+        request: How to group and show.
+        page: Which page, from 1.
+        size: Groups on a page.
+        overrides: Readers' words on pairs; those kept beside the index when None.
+        tables: Names of the current idf tables.
+        order: By date, the best hits of one window are ordered, and no others are looked at.
+        all_copies: Whether to read every copy of a text, where very many match, and not to count them.
+        portion: Some duplicates of one of the page's groups, instead of the page.
+
+    Raises:
+        UsageError: As in `search`.
+        EngineError: What the engine could not do.
+    """
+    began = perf_counter()
+    check_page(page, size)
+    check_scope(query, request)
+    words = recorded(engine) if overrides is None and request.mode != "off" else overrides
+    source = EngineSource(engine, query, list(words or ()), cursors.read(query, request), order)
+    deepest = DEEPEST if order == "relevance" else request.window
+    asked = Asked(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
+    ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else in_groups(source, asked)
+    missed = not ranking.total and query.native is None
+    told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}
+    took = round((perf_counter() - began) * 1000)
+    told |= {"cursor": cursors.write(ranking.cursor, query, request), "took_ms": took}
+    best = ranking.hits[0].score if ranking.hits else None
+    total = {"value": max(ranking.total, len(ranking.hits)), "relation": "eq"}
+    response = {
+        "took": took,
+        "timed_out": False,
+        "hits": {"total": total, "max_score": best, "hits": hits},
+        "dedupe": told,
+    }
+    return Examined(response, window)
+
+
+def ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
+    """Put the hits of a window in order; those without a date come last, equal ones stay as they are ranked.
+
+    Args:
+        hits: By relevance.
+        order: The order that is wished.
+    """
+    if order == "relevance":
+        return hits
+    columns = PackedColumns.of([hit.packed for hit in hits])
+    days = columns.date_from if order == "oldest" else -columns.date_to
+    unknown = (columns.date_from == NO_DATE) | ~columns.signed
+    return [hits[row] for row in np.lexsort((days, unknown))]
+
+
+Answer = tuple[Ranking, list[Json], Json, Window | None]
+
+
+def in_ranking(source: EngineSource, asked: Asked) -> Answer:
+    """Return the engine's own list, untouched."""
+    first = (asked.page - 1) * asked.size
+    depth = min(asked.deepest, first + asked.size) if source.order == "relevance" else asked.deepest
+    ranking = at_once(source.window(depth))
+    hits = ranking.hits[first : first + asked.size]
+    stored = at_once(source.fetch([(hit.index, hit.id) for hit in hits]))
+    told = ungrouped(ranking.hits, len(hits), asked.request, ranking.total)
+    return ranking, [plain(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits], told, None
+
+
+def in_groups(source: EngineSource, asked: Asked) -> Answer:
+    """Return a page of groups."""
+    page = at_once(grouped_page(source, asked))
+    return page.ranking, page.hits, page.account, page.window
+
+
+def filters_of(query: Query) -> Query:
+    """Return a query that asks for nothing but the caller's filters."""
+    return Query(typed=query.typed, filters=query.filters)

@@ -1,0 +1,167 @@
+"""How many groups lie in each bucket of a `terms` aggregation, beside the documents that the server counts there.
+
+Within the window the groups are known: the documents of a bucket that share one are counted once. Where the window
+holds all that matches, this is exact. Beyond it only equal texts can be told, by the number of distinct content keys,
+which servers estimate (HyperLogLog++, Heule et al. 2013, doi:10.1145/2452376.2452456); the lean layout has no such key,
+and documents beyond the window then count one by one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ibidem.dedupe.window import Window
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster.dsl import by_id
+
+COUNTED = ("terms", "multi_terms")
+OTHER_DOCUMENTS = ("nested", "children", "parent")
+"""Aggregations below which documents are not the hits, so that nothing is known of their groups."""
+
+MEMBERS, CONTENTS, UNSIGNED = "_ibidem_members", "_ibidem_contents", "_ibidem_unsigned"
+PRECISION = 3_000
+"""Distinct keys up to which the server's estimate is close."""
+
+NO_META: tuple[str, Json] = ("meta", {})
+"""What OpenSearch adds to an aggregation in some searches and not in others."""
+
+CONTENT = "ibidem.content"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BucketGroups:
+    """What is known of the groups in any bucket.
+
+    Args:
+        window: The grouped hits.
+        whole: Whether they are all that is aggregated.
+    """
+
+    window: Window
+    whole: bool
+
+    @property
+    def members(self) -> list[int]:
+        """The rows that share a group with another."""
+        lead = self.window.grouping.lead[: self.window.ranked]
+        rows: list[int] = np.flatnonzero(np.bincount(lead, minlength=len(lead))[lead] > 1).tolist()
+        return rows
+
+    def asked(self, aggregations: Mapping[str, Any]) -> Json:
+        """Write aggregations that also tell which of the window's documents lie in each bucket."""
+        return {name: self._asked(each) for name, each in aggregations.items()}
+
+    def _asked(self, aggregation: Any) -> Any:
+        if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
+            return aggregation
+        below = inner(aggregation)
+        more = self._told() if any(name in aggregation for name in COUNTED) else {}
+        rest = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
+        return rest | ({"aggs": self.asked(below) | more} if below or more else {})
+
+    def _told(self) -> Json:
+        """Ask which members lie in a bucket, and how many texts where the window does not hold all."""
+        by_index: dict[str, list[str]] = {}
+        rows = self.members
+        for row in rows:
+            index, name = self.window.name(row)
+            by_index.setdefault(index, []).append(name)
+        some = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(names)]}} for index, names in by_index.items()]
+        ids = {"terms": {"field": "ibidem.id", "size": max(1, len(rows))}}
+        there = {"terms": {"field": "_index", "size": max(1, len(by_index))}, "aggs": {"ids": ids}}
+        told: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
+        if not self.whole:
+            told[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
+            told[UNSIGNED] = {"missing": {"field": CONTENT}}
+        return told
+
+    def told(self, answer: Mapping[str, Any]) -> Json:
+        """Put `_dedupe` into each bucket in the place of what was asked for it."""
+        rows = {(self.window.hits[row].index, self.window.columns.ids[row]): row for row in self.members}
+        made: Json = self._told_in(answer, rows, exact=self.whole)
+        return made
+
+    def _told_in(self, part: Any, rows: Mapping[tuple[str, str], int], *, exact: bool) -> Any:
+        if isinstance(part, list):
+            return [self._told_in(each, rows, exact=exact) for each in part]
+        if not isinstance(part, Mapping):
+            return part
+        exact = exact and not part.get("doc_count_error_upper_bound")
+        own = {named(name): each for name, each in part.items() if named(name) in (MEMBERS, CONTENTS, UNSIGNED)}
+        rest = {
+            name: self._told_in(each, rows, exact=exact)
+            for name, each in part.items()
+            if named(name) not in own and (name, each) != NO_META
+        }
+        return rest | {"_dedupe": self._counted(part["doc_count"], own, rows, exact=exact)} if own else rest
+
+    def _counted(
+        self, documents: int, own: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
+    ) -> Json:
+        """Count the groups of one bucket."""
+        here = [rows[name] for name in names_in(own[MEMBERS]) if name in rows]
+        if CONTENTS not in own:
+            return {"groups": documents - self._joined(here), "approximate": not exact}
+        texts = own[CONTENTS]["value"] + own[UNSIGNED]["doc_count"]
+        return {"groups": max(1, min(documents, texts) - self._texts_joined(here)), "approximate": True}
+
+    def _joined(self, rows: Sequence[int]) -> int:
+        """Count the documents that are not the first of their group among these."""
+        return len(rows) - len({int(self.window.grouping.lead[row]) for row in rows})
+
+    def _texts_joined(self, rows: Sequence[int]) -> int:
+        """Count the distinct texts that are not the first of their group among these."""
+        content = self.window.columns.content
+        texts = {(int(self.window.grouping.lead[row]), *content[row].tolist()) for row in rows}
+        return len(texts) - len({lead for lead, *_ in texts})
+
+
+def countable(aggregations: Mapping[str, Any]) -> bool:
+    """Tell whether there are buckets whose groups can be counted.
+
+    >>> countable({"days": {"date_histogram": {}, "aggs": {"by": {"terms": {"field": "source"}}}}})
+    True
+    """
+    return any(kind in each for each in below(aggregations) for kind in COUNTED)
+
+
+def leaves_the_query(aggregations: Mapping[str, Any]) -> bool:
+    """Tell whether some count documents that do not match."""
+    return any("global" in each for each in below(aggregations))
+
+
+def below(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Go through aggregations whose documents are the hits."""
+    for each in aggregations.values():
+        if isinstance(each, Mapping) and not any(name in each for name in OTHER_DOCUMENTS):
+            yield each
+            yield from below(inner(each))
+
+
+def inner(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the aggregations inside one."""
+    found = aggregation.get("aggs") or aggregation.get("aggregations") or {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def named(name: str) -> str:
+    """Return an aggregation's name without the type that `typed_keys` puts before it.
+
+    >>> named("max#ibidem"), named("ibidem")
+    ('ibidem', 'ibidem')
+    """
+    return name.rpartition("#")[2]
+
+
+def names_in(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Read index and id of the members in a bucket."""
+    for index in part_of(members, "indices")["buckets"]:
+        for each in part_of(index, "ids")["buckets"]:
+            yield index["key"], each["key"]
+
+
+def part_of(answer: Mapping[str, Any], name: str) -> Any:
+    """Find an aggregation's answer by its name."""
+    return next(each for key, each in answer.items() if named(key) == name)

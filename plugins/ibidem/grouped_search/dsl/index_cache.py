@@ -1,0 +1,66 @@
+"""What stands around a search: how its indexes are made, and what readers said; remembered for a while."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from time import monotonic
+
+from ibidem.dedupe.overrides import Override
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster.index import Layout, pipeline_fault, reading, schema_fault
+from ibidem_engines.cluster.requests import Exchange
+from ibidem_ingest.errors import UsageError
+
+LAYOUT_S = 60.0
+"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
+
+WORDS_S = 5.0
+"""Seconds after which a reader's word is heard by everybody."""
+
+NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")
+"""Parameters that say which indexes a name stands for."""
+
+NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What was read of indexes lately; one for each client."""
+
+    layouts: dict[str, tuple[float, Layout]] = field(default_factory=dict)
+    words: dict[str, tuple[float, Sequence[Override]]] = field(default_factory=dict)
+
+    def layout(self, index: str, params: Mapping[str, str]) -> Exchange[Layout]:
+        """Give how indexes are made, and refuse those whose hits cannot be grouped.
+
+        Raises:
+            UsageError: Signed by another version, or behind a pipeline that discards hits.
+        """
+        chosen = {name: params[name] for name in NAMES if name in params}
+        pipeline = params.get("search_pipeline", "")
+        key = repr((index, sorted(chosen.items()), pipeline))
+        if key not in self.layouts or self.layouts[key][0] < monotonic():
+            layout = yield from reading(index, chosen, passed_over=(403, 404))
+            named = [pipeline] if pipeline else layout.pipelines
+            fault = schema_fault(layout) or (yield from pipeline_fault([name for name in named if name != "_none"]))
+            if fault:
+                raise UsageError(*fault)
+            self.layouts[key] = monotonic() + LAYOUT_S, layout
+        return self.layouts[key][1]
+
+    def overrides(self, names: Sequence[str]) -> Exchange[Sequence[Override]]:
+        """Give readers' words, which stand beside each index."""
+        key = ",".join(names)
+        if names and (key not in self.words or self.words[key][0] < monotonic()):
+            records = yield from ledgers.reading(names, "overrides")
+            self.words[key] = monotonic() + WORDS_S, [Override.from_record(each) for each in records]
+        return self.words[key][1] if names else ()
+
+
+def names_of(index: str, layout: Layout) -> list[str]:
+    """List the names under which a search's indexes may have been signed: their own, and those of aliases.
+
+    >>> names_of("news,old-*,-old-7", NOWHERE)
+    ['news']
+    """
+    given = [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name]
+    return sorted({*given, *layout.indices} - {"_all"})

@@ -1,0 +1,221 @@
+"""A search in the engine's own language, parted: what ranks, what stands beside the hits, what is shown of each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from xxhash import xxh3_64_hexdigest
+
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.grouped_search.dsl.unsupported import (
+    page_of,
+    refuse_depth,
+    refuse_parts,
+    refuse_scope,
+    refuse_target,
+    whole,
+)
+from ibidem.grouped_search.page import check_page
+from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.scope import check_scope
+from ibidem_engines.cluster.dsl import ALL, Clause
+from ibidem_engines.cluster.requests import Target
+from ibidem_engines.query import Query
+from ibidem_ingest.errors import UsageError
+
+SHOWN = frozenset(
+    (
+        "_source",
+        "docvalue_fields",
+        "explain",
+        "fields",
+        "highlight",
+        "include_named_queries_score",
+        "script_fields",
+        "seq_no_primary_term",
+        "stored_fields",
+        "version",
+    )
+)
+"""Parts that say what is shown of a hit: asked of the page's documents alone."""
+
+BESIDE = frozenset(("suggest", "profile"))
+"""Parts that are answered beside the hits: asked once, of all that matches."""
+
+EVERYWHERE = frozenset(("runtime_mappings", "derived", "stats", "ext"))
+"""Parts that every request brings, since queries and fields may stand on them."""
+
+AGGREGATIONS = ("aggregations", "aggs")
+APART = frozenset(("from", "size", "pit", "track_total_hits", *AGGREGATIONS))
+"""Parts that are read here and written anew."""
+
+QUERY_STRING = ("df", "analyzer", "analyze_wildcard", "default_operator", "lenient")
+FOLDED = ("from", "size", "timeout", "track_scores", "track_total_hits", "explain", "version", "seq_no_primary_term")
+LISTED = ("stored_fields", "docvalue_fields", "stats")
+SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
+
+
+@dataclass(frozen=True, slots=True)
+class NativeSearch:
+    """One search, checked.
+
+    Args:
+        target: Where.
+        ranking: Parts of the body that decide on what is found, and on its order.
+        beside: Parts that are answered beside the hits.
+        aggregations: By name; they are answered beside the hits too.
+        shown: Parts that say what is shown of a hit.
+        request: How to group and show.
+        page: Which page, from 1.
+        size: Groups on a page; 0: no hits are shown.
+        bare_total: Whether the total is to be a number, as it was once.
+    """
+
+    target: Target
+    ranking: Mapping[str, Any]
+    beside: Mapping[str, Any]
+    aggregations: Mapping[str, Any]
+    shown: Mapping[str, Any]
+    request: DedupeRequest
+    page: int
+    size: int
+    bare_total: bool = False
+
+    @property
+    def query(self) -> Query:
+        """What is asked, as far as it decides on the ranking."""
+        return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
+
+    @property
+    def clause(self) -> Clause:
+        """What matches: the query and the filter behind it."""
+        parts = [self.ranking[name] for name in ("query", "post_filter") if self.ranking.get(name)]
+        return {"bool": {"filter": parts}} if parts else ALL
+
+
+def read_search(
+    index: str, body: Mapping[str, Any] | None, params: Mapping[str, str], request: DedupeRequest
+) -> NativeSearch:
+    """Read a search.
+
+    Args:
+        index: Names, parted by commas, with wildcards or not; empty for all.
+        body: The request as the engine takes it, plain JSON.
+        params: The query string, dedupe parameters aside.
+        request: How to group and show; not `off`.
+
+    Raises:
+        UsageError: What does not go with groups, by name and with the reason.
+
+    >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).page
+    2
+    """
+    refuse_depth(body or {})
+    asked, sent = folded(body or {}, params)
+    refuse_parts(asked, sent)
+    refuse_target(index, asked)
+    refuse_scope(asked, request)
+    page, size = page_of(asked)
+    check_page(page, size or 1)
+    bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
+    if "timeout" in asked:
+        sent["allow_partial_search_results"] = "true"
+    ranking = {name: part for name, part in asked.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
+    if "query" in ranking:
+        ranking["query"] = without_inner_hits(ranking["query"])
+    if "preference" not in sent and "pit" not in asked:
+        sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
+    target = Target(index, asked.get("pit"), sent, _some(asked, EVERYWHERE))
+    shown = _some(asked, SHOWN | {"query", "post_filter"})
+    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(asked, part).items()}
+    made = NativeSearch(target, ranking, _some(asked, BESIDE), aggregations, shown, request, page, size, bare_total)
+    check_scope(made.query, request)
+    return made
+
+
+def objects_in(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a part that holds others by name.
+
+    Raises:
+        UsageError: It holds something else.
+    """
+    part = body.get(name) or {}
+    if not isinstance(part, Mapping):
+        raise UsageError(f"{name} is no JSON object", "write {'name': {'terms': {'field': …}}}")
+    return part
+
+
+def folded(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
+    """Put what a query string says of a search into the body, where it says the same; the query string wins.
+
+    >>> folded({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
+    ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
+    """
+    made, left = dict(body), dict(params)
+    options = {name: _read(left.pop(name)) for name in QUERY_STRING if name in left}
+    if "df" in options:
+        options["default_field"] = options.pop("df")
+    if "q" in left:
+        made["query"] = {"query_string": {"query": left.pop("q"), **options}}
+    for name in FOLDED:
+        if name in left:
+            made[name] = _read(left.pop(name))
+    for name in LISTED:
+        if name in left:
+            made[name] = left.pop(name).split(",")
+    if "sort" in left:
+        made["sort"] = [_order(each) for each in left.pop("sort").split(",")]
+    _fold_source(made, left)
+    _fold_suggest(made, left)
+    return made, left
+
+
+def without_inner_hits(part: Any) -> Any:
+    """Leave out what a query asks to be shown of each hit: it is asked of the page's documents alone."""
+    if isinstance(part, list):
+        return [without_inner_hits(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    return {
+        name: without_inner_hits(each)
+        for name, each in part.items()
+        if not (name == "inner_hits" and ("query" in part or "type" in part))
+    }
+
+
+def _fold_source(made: Json, left: dict[str, str]) -> None:
+    """Fold the three ways of choosing fields of the source."""
+    named = left.pop("_source", None)
+    if named is not None:
+        made["_source"] = _read(named) if named.lower() in ("true", "false") else named.split(",")
+    chosen = {
+        way: left.pop(name).split(",")
+        for way, name in (("includes", "_source_includes"), ("excludes", "_source_excludes"))
+        if name in left
+    }
+    if chosen and made.get("_source") is not False:
+        made["_source"] = chosen
+
+
+def _fold_suggest(made: Json, left: dict[str, str]) -> None:
+    """Fold the query string's one suggestion, which the server calls by its field."""
+    given = {name: left.pop(name) for name in SUGGEST if name in left}
+    if "suggest_field" in given:
+        field = given["suggest_field"]
+        term: Json = {"field": field, "suggest_mode": given.get("suggest_mode", "missing")}
+        term |= {"size": whole(given, "suggest_size", 0, "suggestions")} if "suggest_size" in given else {}
+        made["suggest"] = {field: {"text": given.get("suggest_text", ""), "term": term}}
+
+
+def _order(text: str) -> object:
+    field, colon, order = text.rpartition(":")
+    return {field: order} if colon else text
+
+
+def _read(text: str) -> object:
+    """Read yes and no as JSON has them; all else stays text, which the servers read."""
+    return {"true": True, "false": False, "": True}.get(text.lower(), text)
+
+
+def _some(body: Mapping[str, Any], names: frozenset[str]) -> Json:
+    return {name: part for name, part in body.items() if name in names}

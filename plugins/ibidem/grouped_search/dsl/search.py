@@ -1,0 +1,299 @@
+"""A search in the engine's own language with its duplicates grouped, answered in the engine's own shape.
+
+Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.parameters import DEEPEST
+from ibidem.grouped_search import cursor as cursors
+from ibidem.grouped_search.backend import Asked
+from ibidem.grouped_search.dsl.bucket_groups import BucketGroups, countable, leaves_the_query, named
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, Surroundings, names_of
+from ibidem.grouped_search.dsl.request import NativeSearch
+from ibidem.grouped_search.page import GroupedPage, grouped_page
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster import ranking as engine_cursors
+from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, leaving_out
+from ibidem_engines.cluster.errors import Failure, failure_of
+from ibidem_engines.cluster.lookup import LookUp, carrying
+from ibidem_engines.cluster.ranking import long_values, ranked
+from ibidem_engines.cluster.requests import Ask, Exchange
+from ibidem_engines.engine import Found, Ranking, Search
+from ibidem_ingest.errors import UsageError
+
+AT_ONCE = 1_000
+OWN = "ibidem"
+"""Name of the layer's own aggregation, which is taken out of the answer."""
+
+AGGREGATED = frozenset(("query", "knn", "min_score", "timeout"))
+"""Parts of a search that decide on what is aggregated."""
+
+REMEDY = "sign them with: ibidem backfill"
+
+
+def native_search(asked: NativeSearch, around: Surroundings) -> Exchange[Json]:
+    """Search, group the top of the ranking, and answer with a page of groups.
+
+    Args:
+        asked: What, where and how.
+        around: What was read of the indexes lately.
+
+    Returns:
+        The engine's response with `_dedupe` on each hit and the account in `dedupe`.
+
+    Raises:
+        UsageError: A cursor of another query, a window that the index does not allow, indexes that cannot be grouped.
+        Failure: What the server did not do, where its answer does not make the sender raise.
+    """
+    began = perf_counter()
+    source = NativeSource(asked, around)
+    yield from source.look_around()
+    page = yield from grouped_page(source, source.page)
+    if source.renamed:
+        source = source.by_engine_ids()
+        page = yield from grouped_page(source, source.page)
+    counted = yield from source.bucket_groups(page)
+    return response(asked, source, page, counted, began)
+
+
+class NativeSource:
+    """A ranking in the engine's own language.
+
+    Args:
+        asked: What, where and how.
+        around: What was read of the indexes lately.
+        ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
+    """
+
+    def __init__(self, asked: NativeSearch, around: Surroundings, *, ids: bool = False) -> None:
+        self.asked = asked
+        self.around = around
+        self.layout = NOWHERE
+        self.first: Mapping[str, Any] = {}
+        self.scores: dict[Name, float | None] = {}
+        self.renamed = False
+        self._ids = ids
+        self._words: Sequence[Override] = ()
+        self._pinned = engine_cursors.Cursor()
+
+    @property
+    def page(self) -> Asked:
+        """Which page is asked for."""
+        deepest = min(DEEPEST, self.layout.most_hits)
+        if self.asked.request.window > deepest:
+            raise UsageError(
+                f"dedupe_window={self.asked.request.window} is more than the index allows",
+                f"use 1 to {deepest}, or raise index.max_result_window",
+            )
+        asked = self.asked
+        return Asked(asked.request, asked.page, asked.size, deepest=deepest, may_leave_out=self._each_by_itself())
+
+    def _each_by_itself(self) -> bool:
+        """Tell whether each document is ranked by itself, so that others can be left out."""
+        joined = "knn" in self.asked.ranking or "hybrid" in (self.asked.ranking.get("query") or {})
+        return not (joined or self.layout.pipelines or "search_pipeline" in self.asked.target.params)
+
+    @property
+    def cursor(self) -> str:
+        """What makes later pages see this ranking; empty where only a point in time could."""
+        if self._pinned.newest is None:
+            return ""
+        held = engine_cursors.write_cursor(self._pinned, self.asked.target.index, self.asked.query)
+        return cursors.write(held, self.asked.query, self.asked.request)
+
+    def by_engine_ids(self) -> "NativeSource":
+        """Give the same ranking with the engine's own ids."""
+        other = NativeSource(self.asked, self.around, ids=True)
+        other.layout, other._words, other._pinned = self.layout, self._words, self._pinned
+        return other
+
+    def look_around(self) -> Exchange[None]:
+        """Read how the indexes are made, and what readers said; of a point in time only the hits tell the indexes."""
+        target, held = self.asked.target, cursors.read(self.asked.query, self.asked.request)
+        if held:
+            self._pinned = engine_cursors.read_cursor(held, target.index, self.asked.query)
+        if target.point is None:
+            self.layout = yield from self.around.layout(target.index, target.params)
+            self._words = yield from self.around.overrides(names_of(target.index, self.layout))
+
+    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+        """See `Source.window`."""
+        body = self._body(depth)
+        if without:
+            body = leaving_out(body, carrying(self.layout.kinds, "content", list(without)))
+        found = yield from ranked(
+            self.asked.target, body, self.layout.most_hits, ids=self._ids or bool(self.layout.bare)
+        )
+        check_whole(found.answer)
+        if "sort" in self.asked.ranking:
+            told = zip(found.hits, found.answer["hits"]["hits"], strict=True)
+            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in told}
+        if not self.first:
+            yield from self._learn(found.answer)
+        return Ranking(found.hits, found.answer["hits"]["total"]["value"])
+
+    def overrides(self) -> Sequence[Override]:
+        """See `Source.overrides`."""
+        return self._words
+
+    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+        """See `Source.find`."""
+        if everywhere:
+            raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
+        return (yield from LookUp(self.asked.target, self.layout, self.asked.clause).find(searches))
+
+    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+        """See `Source.long_signatures`."""
+        return (yield from long_values(self.asked.target, names))
+
+    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+        """See `Source.fetch`."""
+        found: dict[Name, Json] = {}
+        for at in range(0, len(names), AT_ONCE):
+            answer = yield self._shown(names[at : at + AT_ONCE])
+            check_whole(answer)
+            found |= {(hit["_index"], hit["_id"]): as_matched(hit) for hit in answer["hits"]["hits"]}
+        self.renamed = not self._ids and not all(name in found for name in names)
+        return found
+
+    def bucket_groups(self, page: GroupedPage) -> Exchange[Json | None]:
+        """Ask for aggregations once the groups are known that lie in their buckets; None where none are counted."""
+        if not self._counts_groups():
+            return None
+        asked, aggs = self.asked, self.asked.aggregations
+        all_read = page.window.ranked == page.ranking.total and not asked.ranking.keys() & {"post_filter", "min_score"}
+        whole = all_read and not leaves_the_query(aggs) and not self.first.get("timed_out")
+        counted = BucketGroups(page.window, whole)
+        body = self._up_to_now({name: part for name, part in asked.ranking.items() if name in AGGREGATED})
+        body |= {"size": 0, "track_total_hits": False, "aggs": counted.asked(aggs)}
+        answer = yield asked.target.search(body, request_cache="false")
+        check_whole(answer)
+        return counted.told(answer["aggregations"])
+
+    def _counts_groups(self) -> bool:
+        """Tell whether the groups in buckets are counted: aggregations then wait until the groups are known."""
+        return countable(self.asked.aggregations)
+
+    def _up_to_now(self, body: Json) -> Json:
+        """Leave out what was written after the ranking was first seen."""
+        if self._pinned.newest is None:
+            return body
+        return body | {"query": engine_cursors.up_to(body.get("query") or ALL, self._pinned.newest)}
+
+    def _body(self, depth: int) -> Json:
+        """Ask for the top of the ranking; what is answered beside the hits, the first time."""
+        body: Json = {**self.asked.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
+        body = self._up_to_now(body)
+        if self.first:
+            return body
+        aggs = {} if self._counts_groups() else dict(self.asked.aggregations)
+        aggs |= engine_cursors.NEWEST if self._may_pin() else {}
+        return {**body, **self.asked.beside, **({"aggs": aggs} if aggs else {})}
+
+    def _may_pin(self) -> bool:
+        """Tell whether the numbers of writes order them, so that a ranking can be seen again."""
+        knn = "knn" in self.asked.ranking
+        return self.layout.shards == 1 and self._pinned.newest is None and not self.asked.target.point and not knn
+
+    def _learn(self, answer: Mapping[str, Any]) -> Exchange[None]:
+        """Keep what is answered beside the hits, and what the hits of a point in time tell of the indexes."""
+        if self._may_pin():
+            self._pinned = engine_cursors.Cursor(newest_of(answer))
+        self.first = answer
+        if self.asked.target.point is not None:
+            index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
+            if index:
+                self.layout = yield from self.around.layout(index, {})
+                self._words = yield from self.around.overrides(names_of(index, self.layout))
+
+    def _shown(self, names: Sequence[Name]) -> Ask:
+        """Ask for documents by index and id.
+
+        The query stands beside the ids without deciding on them, for what is marked in a hit or told of it.
+        """
+        by_index: dict[str, list[str]] = {}
+        for index, name in names:
+            by_index.setdefault(index, []).append(name)
+        chosen = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()]
+        one = by_id([name for _, name in names])
+        among = (
+            one if self.layout.indices == tuple(by_index) else {"bool": {"should": chosen, "minimum_should_match": 1}}
+        )
+        query: Json = {"bool": {"filter": [among]}}
+        if self.asked.shown.get("query"):
+            query["bool"]["should"] = [self.asked.shown["query"]]
+        body = {**self.asked.shown, "query": query, "size": len(names), "track_total_hits": False}
+        return self.asked.target.search(body)
+
+
+def response(asked: NativeSearch, source: NativeSource, page: GroupedPage, counted: Json | None, began: float) -> Json:
+    """Put a response together.
+
+    Args:
+        asked: What was asked.
+        source: What was found, and what stands beside it.
+        page: The groups.
+        counted: The aggregations where groups are counted in them.
+        began: When it began, by the clock of `perf_counter`.
+    """
+    answer = dict(source.first)
+    took = round((perf_counter() - began) * 1000)
+    told = page.account | {"cursor": source.cursor, "took_ms": took}
+    if told["unsigned"] and any(hit.packed is None for hit in page.window.hits[: page.window.ranked]):
+        told["remedy"] = REMEDY
+    if answer.get("timed_out"):
+        told["groups"] = told["groups"] | {"exact": False}
+    if source.scores:
+        for hit in every(page.hits):
+            hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
+    total = max(page.ranking.total, len(page.ranking.hits))
+    shown_total = total if asked.bare_total else {"value": total, "relation": "eq"}
+    hits = {"total": shown_total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
+    answer |= {"took": took, "hits": hits, "dedupe": told}
+    leave_out_own(answer)
+    return answer if counted is None else answer | {"aggregations": counted}
+
+
+def every(hits: Sequence[Json]) -> Iterator[Json]:
+    """Return the hits of a list, and those inside its leads."""
+    for hit in hits:
+        yield hit
+        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+
+
+def leave_out_own(answer: Json) -> None:
+    """Take the layer's own aggregation out of an answer."""
+    told = {name: each for name, each in answer.get("aggregations", {}).items() if named(name) != OWN}
+    answer.pop("aggregations", None)
+    if told:
+        answer["aggregations"] = told
+
+
+def newest_of(answer: Mapping[str, Any]) -> int:
+    """Read the highest number of a write among what matches."""
+    own = [each for name, each in answer.get("aggregations", {}).items() if named(name) == OWN]
+    return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
+
+
+def check_whole(answer: Mapping[str, Any]) -> None:
+    """Refuse an answer that lacks a part of the index."""
+    told = answer.get("_shards", {})
+    failures = told.get("failures", ())
+    if failures:
+        raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
+    if told.get("successful", 0) < told.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
+        raise Failure(503, "no_shard_available_action_exception", f"{told['successful']} of {told['total']} shards")
+
+
+def as_matched(hit: Json) -> Json:
+    """Take what stands around the query out of a hit's explanation."""
+    told = hit.get("_explanation")
+    if told and told["description"] == "sum of:":
+        parts = [part for part in told["details"] if not part["description"].startswith("match on required clause")]
+        if len(parts) == 1 and len(told["details"]) > 1:
+            hit["_explanation"] = parts[0]
+    return hit

@@ -1,0 +1,145 @@
+"""What a search in the engine's own language may not bring when its hits are grouped, each with the reason."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ibidem.dedupe.parameters import DEEPEST
+from ibidem.dedupe.request import DedupeRequest
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.short_repr import shown
+
+REFUSED: Mapping[str, tuple[str, str]] = {
+    "collapse": (
+        "hits that it hides would be missing from every group",
+        "leave it out: dedupe='collapse' shows one hit of a group",
+    ),
+    "rescore": (
+        "it ranks the top of each shard anew, so that a longer window would change the order above",
+        "leave it out, or put its query into a function_score",
+    ),
+    "retriever": ("it ranks without a window that could grow", "use query, or knn"),
+    "rank": ("it ranks without a window that could grow", "use query, or knn"),
+    "sub_searches": ("they rank without a window that could grow", "use query, or knn"),
+    "search_after": (
+        "a page is so many groups, and the last hit shown says nothing of where they end",
+        "use from and size, and dedupe_cursor so that all pages see one ranking",
+    ),
+    "slice": ("copies of one text lie in different slices", "leave it out"),
+    "terminate_after": ("what it never looks at would be missing from the account", "leave it out, or use timeout"),
+    "scroll": (
+        "its pages are so many hits, and a group would be cut by them",
+        "use from and size; a point in time or dedupe_cursor makes all pages see one ranking",
+    ),
+    "scroll_id": ("its pages are so many hits, and a group would be cut by them", "use from and size"),
+    "filter_path": ("the answer would lack what groups are made of", "take what is wanted out of the whole answer"),
+    "format": ("the answer has to be JSON", "leave it out"),
+}
+"""Parts of a body and parameters of a query string, by name."""
+
+DEEPEST_NESTING = 100
+"""Objects and lists within each other; servers take some thirty conditions within each other."""
+
+_WHOLE = re.compile(r"\d{1,20}", re.ASCII)
+
+
+def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
+    """Refuse what does not go with groups.
+
+    Raises:
+        UsageError: Naming the part, the reason and what would be right.
+
+    >>> refuse_parts({"collapse": {"field": "isbn"}}, {})
+    Traceback (most recent call last):
+    ibidem_ingest.errors.UsageError: collapse does not go with dedupe: hits that it hides would be missing from every \
+group; leave it out: dedupe='collapse' shows one hit of a group
+    """
+    for name in (*body, *params):
+        if name in REFUSED:
+            refuse(name, *REFUSED[name])
+    if params.get("allow_partial_search_results", "").lower() == "true":
+        refuse("allow_partial_search_results=true", "a part of the index would be missing in silence", "leave it out")
+    if body.get("stored_fields") in ("_none_", ["_none_"]):
+        refuse("stored_fields=_none_", "without ids no document can be told from another", "use _source=false")
+    if isinstance(body.get("search_pipeline"), Mapping):
+        refuse("a search pipeline inside the request", "it may discard or reorder hits", "name a stored one, or none")
+
+
+def refuse_target(index: str, body: Mapping[str, Any]) -> None:
+    """Refuse other clusters, whose indexes cannot be looked at; and names beside a point in time."""
+    if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
+        refuse("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself")
+    if index and "pit" in body:
+        refuse("an index beside pit", "a point in time names its indexes itself", "leave the index out")
+
+
+def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
+    """Refuse to look beyond the window for a search that is no condition on a document alone."""
+    if request.scope != "window" and "knn" in body:
+        refuse(
+            f"dedupe_scope={request.scope} with knn",
+            "which documents are among the nearest cannot be asked of one alone",
+            "use dedupe_scope=window",
+        )
+    if request.scope != "window" and "min_score" in body:
+        refuse(
+            f"dedupe_scope={request.scope} with min_score", "what is looked up has no score", "leave one of them out"
+        )
+
+
+def page_of(body: Mapping[str, Any]) -> tuple[int, int]:
+    """Read which page is asked for, and how many groups are on it; 0 groups: only what stands beside the hits.
+
+    >>> page_of({"from": 20, "size": 10})
+    (3, 10)
+    """
+    start, size = whole(body, "from", 0), whole(body, "size", 10)
+    if start >= DEEPEST:
+        raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
+    if size == 0 and start == 0:
+        return 1, 0
+    if size == 0 or start % size:
+        refuse(
+            f"from={start} with size={size}",
+            "pages are cut from groups",
+            f"from is a multiple of size: 0, {size or 10}, …",
+        )
+    return start // size + 1, size
+
+
+def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups") -> int:
+    """Read a whole number of a body."""
+    value = body.get(name, default)
+    text = shown(value) if isinstance(value, dict | list) else str(value)
+    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > DEEPEST:
+        raise UsageError(
+            f"{name}={shown(value)} is not understood", f"right are: a whole number, 0 to {DEEPEST:,}, of {what}"
+        )
+    return int(text)
+
+
+def refuse_depth(body: Any) -> None:
+    """Refuse a body that is nested more deeply than it can be looked through.
+
+    Raises:
+        UsageError: It is.
+
+    >>> refuse_depth({"query": {"match_all": {}}})
+    """
+    parts, depth = [body], 0
+    while parts := [inner for part in parts for inner in inside(part)]:
+        depth += 1
+        if depth > DEEPEST_NESTING:
+            raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "join conditions side by side")
+
+
+def inside(part: Any) -> Iterable[Any]:
+    """Return what a part of a body holds."""
+    if isinstance(part, Mapping):
+        return part.values()
+    return part if isinstance(part, list | tuple) else ()
+
+
+def refuse(what: str, why: str, remedy: str) -> None:
+    """Raise the error of a combination."""
+    raise UsageError(f"{what} does not go with dedupe: {why}", remedy)

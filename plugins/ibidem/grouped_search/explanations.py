@@ -1,0 +1,243 @@
+"""The evidence that put a duplicate at its level, in words that need no knowledge of signatures."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ibidem_ingest.pairs.decision import Evidence, Level
+
+RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
+"""What two documents are to each other, as far as signatures of whole documents tell."""
+
+
+def relation_of(evidence: Evidence) -> str:
+    """Return the relation that a pair's evidence tells: that of pages where there is one."""
+    return str(evidence.why.get("relation") or RELATION_OF_LEVEL.get(evidence.level, "overlapping_text"))
+
+
+def spanned(name: str, first: int, last: int) -> str:
+    """Name pages from the first to the last.
+
+    >>> spanned("page", 12, 31).partition("pages ")[2].split("\N{EN DASH}"), spanned("part", 2, 2)
+    (['12', '31'], 'part 2')
+    """
+    return f"{name} {first:,}" if first == last else f"{name}s {first:,}\N{EN DASH}{last:,}"
+
+
+Why = Mapping[str, object]
+
+
+def counted(number: object, one: str, many: str = "") -> str:
+    """Name a number of things.
+
+    >>> counted(1, "day"), counted(1200, "day"), counted(2, "copy", "copies")
+    ('1 day', '1,200 days', '2 copies')
+    """
+    if number == 1:
+        return f"1 {one}"
+    return f"{number:,} {many or one + 's'}"
+
+
+def percent(share: object) -> str:
+    """Write a share as a whole percentage.
+
+    >>> percent(0.984)
+    '98 %'
+    """
+    return f"{float(str(share)):.0%}".replace("%", " %")
+
+
+SIGNATURES: Mapping[str, Callable[[Why], str]] = {
+    "content": lambda _: "the same words in the same order",
+    "fingerprint": lambda _: "the same six rarest terms at the same places",
+    "profile": lambda _: "the same frequent words equally often",
+    "minhash": lambda why: f"{why['shared']} of {why['of']} samples of five-word runs equal",
+    "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
+    "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
+    "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter one's five-word runs",
+}
+"""For each signature what its evidence says."""
+
+LONG_TEXT_EVIDENCE = frozenset(("pages", "chunks", "words"))
+"""Signatures of long texts: of these the relation says all that matters."""
+
+LONGEST_TITLE = 80
+"""Characters of another text's title; those of old books fill a paragraph."""
+
+
+RELATIONS: Mapping[str, str] = {
+    "same_pagination": "the same text on the same pages",
+    "different_pagination": "the same text on other pages",
+    "overlapping_text": "texts that overlap",
+}
+"""Relations without a direction."""
+
+DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
+"""What a document is to the other."""
+
+
+def relation(why: Why, other: str, own: str = "") -> str:
+    """Say what a long text is to another, and where.
+
+    Args:
+        why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
+        other: The other's title or id; may be empty.
+        own: Its own name, where both are told in one sentence.
+    """
+    name = str(why["relation"])
+    direction = DIRECTIONS.get(why.get("direction", name))
+    if direction is None:
+        places = " with ".join(part for side in ("own", "other") if (part := place(why, side)))
+        return f"{RELATIONS[name]}: {places}" if name == "overlapping_text" and places else RELATIONS[name]
+    where = place(why, "other" if direction == "part of" else "own")
+    if len(other) > LONGEST_TITLE:
+        other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
+    if own:
+        told = f"{own} {'is ' * (direction == 'part of')}{direction} {other}"
+    else:
+        told = f"{direction}: {other}" if other else f"{direction} it"
+    return f"{told}, {where}" if where else told
+
+
+def place(why: Why, side: str) -> str:
+    """Say where in one of two texts the common part stands; empty when no range is known.
+
+    >>> place({"parts": "pages", "other": {"from": 12, "to": 12, "of": 402}}, "other")
+    'page 12 of 402'
+    """
+    span = why.get(side)
+    if not isinstance(span, Mapping):
+        return ""
+    return f"{spanned(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
+
+
+def apart(days: int) -> str:
+    """Say how far two dates are from each other.
+
+    >>> apart(0), apart(1)
+    ('the same day', '1 day apart')
+    """
+    return "the same day" if days == 0 else f"{counted(days, 'day')} apart"
+
+
+def guards(why: Why) -> list[str]:
+    """Say what the guard values add, where they say something.
+
+    >>> guards({"days_apart": 3, "length_ratio": 0.81})
+    ['3 days apart', 'one 81 % as long as the other']
+    """
+    said = []
+    if isinstance(days := why.get("days_apart"), int):
+        said.append(apart(days))
+    if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
+        said.append(f"one {percent(ratio)} as long as the other")
+    if why.get("numbers_agree") is False:
+        said.append("other numbers")
+    return said
+
+
+def reason(why: Why, other: str = "", own: str = "") -> str:
+    """Say why a document is a duplicate.
+
+    Args:
+        why: The evidence as a response carries it: `signature`, its figures, and the guard values.
+        other: Title or id of the document that it duplicates; named where one holds the other.
+        own: Its own name, where both are told in one sentence.
+
+    >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
+    '57 of 60 rare terms shared, 1 day apart'
+    """
+    name = str(why.get("signature", ""))
+    strongest = SIGNATURES[name](why) if name in SIGNATURES else name
+    if name in LONG_TEXT_EVIDENCE:
+        return relation(why, other, own)
+    told = relation(why, other, own) if "relation" in why else ""
+    return ", ".join(part for part in [told, strongest, *guards(why)] if part)
+
+
+ResponseHit = Mapping[str, Any]
+Response = Mapping[str, Any]
+
+
+def groups(hits: Sequence[ResponseHit]) -> Iterator[tuple[ResponseHit, list[ResponseHit]]]:
+    """Yield each lead with the duplicates that follow it; those inside a collapsed lead stay closed."""
+    lead: ResponseHit | None = None
+    duplicates: list[ResponseHit] = []
+    for hit in hits:
+        if is_duplicate(hit):
+            duplicates.append(hit)
+            continue
+        if lead is not None:
+            yield lead, duplicates
+        lead, duplicates = hit, []
+    if lead is not None:
+        yield lead, duplicates
+
+
+def is_duplicate(hit: ResponseHit) -> bool:
+    """Tell whether a hit follows a lead."""
+    return bool(hit.get("_dedupe", {}).get("indent", 0))
+
+
+def not_shown(lead: ResponseHit, duplicates: Sequence[ResponseHit]) -> int:
+    """Return how many members of a group are not in the list."""
+    return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
+
+
+def counted_besides(lead: ResponseHit) -> str:
+    """Say how many copies of a lead were counted and not read, or nothing."""
+    count = lead.get("_dedupe", {}).get("only_counted", 0)
+    return f"{counted(count, 'further copy', 'further copies')} matched and counted, not listed" if count else ""
+
+
+def called(hit: ResponseHit) -> str:
+    """Return the title or id by which another document speaks of a hit, on one line."""
+    return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
+
+
+def because(mark: Mapping[str, Any], lead: str = "") -> str:
+    """Say why a duplicate is one, and what else is to be known of it.
+
+    Args:
+        mark: What the layer says of it.
+        lead: What its lead is called; may be empty.
+    """
+    said = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
+    said += [f"; {note}" for note in mark.get("notes", ())]
+    if mark.get("outside"):
+        said.append("; it does not match the query")
+    return "".join(said)
+
+
+def account_line(response: Response, first: int) -> str:
+    """Return the account of a response as one line."""
+    told = response["dedupe"]
+    documents, grouped = told["documents"], told["groups"]
+    shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
+    matched = documents["matched"]
+    parts = [f"{counted(matched, 'document')} match{'es' * (matched == 1)}", f"{documents['in_window']:,} examined"]
+    if told["mode"] != "off":
+        parts.append(counted(grouped["in_window"], "group"))
+    parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
+    if told.get("unsigned") and told["unsigned"] == documents["in_window"]:
+        parts[-1] += " (ibidem backfill signs what an index holds)"
+    if told.get("capped"):
+        parts.append(f"look-up cut for {counted(len(told['capped']), 'lead')}")
+    if told.get("limited"):
+        parts.append("no window reaches the rest")
+    parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range
+    return "; ".join(parts)
+
+
+def advice(response: Response) -> list[str]:
+    """Say what of the query was not understood, and what may have been meant."""
+    told = response["dedupe"]
+    better = told.get("did_you_mean")
+    return [*told.get("not_understood", ()), *([f"did you mean: {better}"] if better else [])]
+
+
+REMARKS = {
+    "unsigned": "without signatures",
+    "crowded": "not compared with all leads that share a value with them",
+    "mixed_tables": "signed with another idf table",
+}
+"""Counts of the account that are named when they are not zero."""

@@ -1,0 +1,112 @@
+"""The groups of a page as they are shown: which member leads, which follow, and how many are kept out of sight."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ibidem.dedupe.parameters import Keep, KeepBy
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.window import Window
+from ibidem_ingest.signatures.packed import NO_DATE, hash_value
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+NEVER = 1 << 40
+Worse = Callable[[PackedColumns, int], int]
+
+
+def late_start(columns: PackedColumns, row: int) -> int:
+    """Return the first day of a row's date; no date comes last."""
+    day = int(columns.date_from[row])
+    return day if columns.signed[row] and day != NO_DATE else NEVER
+
+
+def early_end(columns: PackedColumns, row: int) -> int:
+    """Return the last day of a row's date, later days first; no date comes last."""
+    day = int(columns.date_to[row])
+    return -day if columns.signed[row] and day != NO_DATE else NEVER
+
+
+WORSE: Mapping[KeepBy, Worse] = {
+    "rank": lambda _, row: row,
+    "earliest": late_start,
+    "latest": early_end,
+    "longest": lambda columns, row: -int(columns.length[row]),
+}
+"""For each way of choosing a number that is least for the member to show."""
+
+
+def by_source(sources: Sequence[str]) -> Worse:
+    """Order by the place of a row's source in a list; sources that are not listed come last.
+
+    A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs.
+    """
+    places = {
+        int.from_bytes(hash_value(name.encode()), "little"): place for place, name in reversed(list(enumerate(sources)))
+    }
+    return lambda columns, row: places.get(int(columns.source[row]), NEVER)
+
+
+def shown_lead(columns: PackedColumns, members: Sequence[int], keep: Keep) -> int:
+    """Return the member that is shown as the lead; ties go to the first in rank.
+
+    Args:
+        columns: The packed values of the window.
+        members: Rows to choose from, in rank order: those of the step of the window in which the group began.
+        keep: How to choose.
+    """
+    worse = by_source(keep.sources) if keep.by == "source" else WORSE[keep.by]
+    return min(members, key=lambda row: (worse(columns, row), row))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of a page.
+
+    Args:
+        id: Its name.
+        first: Row of its first occurrence, which gives it its place.
+        lead: Row of the member that is shown as its lead.
+        duplicates: Rows of the others, in rank order.
+        shown: How many of these are shown.
+        skipped: How many come before those.
+    """
+
+    id: str
+    first: int
+    lead: int
+    duplicates: tuple[int, ...]
+    shown: int
+    skipped: int = 0
+
+    @property
+    def size(self) -> int:
+        """All known members, the lead included."""
+        return 1 + len(self.duplicates)
+
+    @property
+    def listed(self) -> tuple[int, ...]:
+        """The rows that are shown, the lead first."""
+        return (self.lead, *self.duplicates[self.skipped : self.skipped + self.shown])
+
+    def portion(self, skipped: int, most: int) -> "Group":
+        """Return the group with other duplicates shown: so many, behind so many."""
+        return replace(self, skipped=skipped, shown=max(0, min(len(self.duplicates) - skipped, most)))
+
+
+def arrange(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
+    """Arrange the groups of a page.
+
+    Args:
+        window: The grouped hits.
+        leads: First occurrences of the page's groups, in rank order.
+        request: Which member leads and how many follow.
+    """
+    return [arranged(window, first, rows, request) for first, rows in window.grouping.members(leads).items()]
+
+
+def arranged(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> Group:
+    """Arrange one group; its lead is chosen among those of the step of the window in which it began."""
+    step_end = min(window.ranked, (first // request.window + 1) * request.window)
+    lead = shown_lead(window.columns, [row for row in rows if row < step_end], request.keep)
+    duplicates = tuple(row for row in rows if row != lead)
+    most = len(duplicates) if request.max_per_group is None else request.max_per_group
+    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), most))

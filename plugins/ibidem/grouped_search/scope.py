@@ -1,0 +1,148 @@
+"""Duplicates of a page's leads beyond the window: among all documents that match, or in the whole index.
+
+One look-up by the leads' clues. Each candidate is then grouped behind the window, so that it joins the first of *all*
+its leads that it duplicates, and is shown here only if that one is here.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ibidem.dedupe.long_candidates import LEAST
+from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.window import Window
+from ibidem_engines.cluster.requests import Exchange
+from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
+from ibidem_engines.query import Query
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import Clue, clues, long_clues
+from ibidem_ingest.signatures.packed import Packed
+
+
+class Find(Protocol):
+    """Looks up signature values, an answer for each search, among what matches or everywhere."""
+
+    def __call__(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+        """See `Source.find`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beyond:
+    """What a look-up found for leads of a window.
+
+    Args:
+        hits: Documents beyond the window, each once.
+        outside: Those that do not match the query.
+        carried: For each lead's row the documents that carry one of its clues.
+        capped: For each lead's row the clues whose hits were cut.
+    """
+
+    hits: Sequence[Hit] = ()
+    outside: frozenset[Name] = frozenset()
+    carried: Mapping[int, Collection[Name]] = field(default_factory=dict)
+    capped: Mapping[int, Sequence[Clue]] = field(default_factory=dict)
+
+
+def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> Search:
+    """Return the look-up of a document's duplicates.
+
+    Args:
+        packed: Its packed value.
+        policy: The decision; only clues that can be evidence under it are looked up.
+        long: Its long signatures, where it has some and the policy asks for relations.
+    """
+    wanted: set[Clue] = {"content"}
+    if policy.level != "identical":
+        wanted |= {clue for clue, counts in evidence_of(policy).items() if counts}
+    values = {clue: found for clue, found in clues(packed).items() if clue in wanted}
+    values |= long_clues(long)
+    return Search(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
+
+
+def evidence_of(policy: Policy) -> Mapping[Clue, bool]:
+    """Tell for each clue whether a policy counts what it leads to."""
+    return {
+        "fingerprint": policy.fingerprint is not None,
+        "profile": policy.profile is not None,
+        "bands": policy.slots is not None,
+        "rare": policy.terms is not None,
+    }
+
+
+def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeRequest) -> Exchange[Beyond]:
+    """Look up the duplicates of some leads.
+
+    Args:
+        find: Looks up signature values; the caller's filters hold in every scope.
+        window: The leads' window; what stands in it is no find.
+        leads: Their rows.
+        request: The scope and the decision.
+    """
+    if request.scope == "window":
+        return Beyond()
+    signed = [(row, packed) for row in leads if (packed := window.packed(row)) is not None and packed.length]
+    if not signed:
+        return Beyond()
+    searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
+    matching = yield from find(searches, everywhere=False)
+    found = (yield from find(searches, everywhere=True)) if request.scope == "index" else matching
+    rows = [row for row, _ in signed]
+    here = {window.name(row) for row in range(window.ranked)}
+    hits = {name_of(hit): hit for hit in every(found) if name_of(hit) not in here}
+    return Beyond(
+        hits=[hits[name] for name in sorted(hits)],
+        outside=frozenset(hits.keys() - set(map(name_of, every(matching)))),
+        carried={row: set(map(name_of, each.hits)) for row, each in zip(rows, found, strict=True)},
+        capped={row: cut for row, each in zip(rows, found, strict=True) if (cut := cut_clues(each))},
+    )
+
+
+def cut_clues(found: Found) -> Sequence[Clue]:
+    """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
+    return [*found.capped, "content"] if found.same > min(len(found.hits), CONTENT_HITS) else found.capped
+
+
+def every(found: Iterable[Found]) -> Iterable[Hit]:
+    """Return the hits of several look-ups."""
+    return (hit for each in found for hit in each.hits)
+
+
+def name_of(hit: Hit) -> Name:
+    """Return index and id of a hit."""
+    return hit.index, hit.id
+
+
+def behind(window: Window, beyond: Beyond, overrides: Iterable[Override]) -> Window:
+    """Group what was found behind the window; nothing above changes its group."""
+    if not beyond.hits:
+        return window
+    hits = [*window.hits[: window.ranked], *beyond.hits]
+    row = {name_of(hit): window.ranked + at for at, hit in enumerate(beyond.hits)}
+    suspected = ((lead, row[name]) for lead, names in beyond.carried.items() for name in names if name in row)
+    return Window.of(
+        hits, window.policy, overrides, ranked=window.ranked, longs=window.related.longs, suspected=suspected
+    )
+
+
+def check_scope(query: Query, request: DedupeRequest) -> None:
+    """Refuse a scope that cannot be kept to.
+
+    Raises:
+        UsageError: A preset that look-up cannot serve; or the whole index for a query in the engine's own language,
+            whose filters cannot be told from what it asks for.
+    """
+    if request.scope == "window":
+        return
+    if request.policy.terms is not None and not request.policy.terms.full:
+        raise UsageError(
+            f"dedupe_preset={request.preset!r} compares padded sets, which cannot be looked up",
+            "use dedupe_scope=window with it, or another preset",
+        )
+    if request.scope == "index" and query.native is not None:
+        raise UsageError(
+            "dedupe_scope=index does not go with a query in the engine's own language: its filters would not be kept",
+            "use dedupe_scope=matches",
+        )

@@ -1,0 +1,223 @@
+"""The account of an answer, which adds up: matched = in window + beyond; in window = groups + duplicates."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.dedupe.parameters import DEEPEST
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.window import Window
+from ibidem.grouped_search.groups import Group
+from ibidem.grouped_search.paging import Pages
+from ibidem_engines.engine import Hit
+from ibidem_ingest.signatures.packed import NO_DATE
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+SHINGLE = 5
+"""Tokens in a shingle: a shorter text is one shingle, and only its equals are near it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A document of a later step of the window that belongs to a group of an earlier page.
+
+    Args:
+        index: Its index.
+        id: Its id.
+        group: The group's name.
+        page: The page on which the group stands.
+    """
+
+    index: str
+    id: str
+    group: str
+    page: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as an answer shows it."""
+        return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
+
+
+def account(  # noqa: PLR0913, PLR0917 - what an account stands on
+    window: Window,
+    groups: Sequence[Group],
+    request: DedupeRequest,
+    matched: int,
+    tables: Collection[str] = (),
+    deepest: int = DEEPEST,
+    only_counted: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, object]:
+    """Count what a page of groups stands on.
+
+    Args:
+        window: The grouped hits, those that a scope found behind the ranked ones.
+        groups: The page's groups.
+        request: How it was grouped.
+        matched: Documents that match the query.
+        tables: Names of the current idf tables; the one that most documents were signed with when empty.
+        deepest: The most hits that a window may hold.
+        only_counted: How many further copies of a group's text match, which were counted and not read.
+    """
+    ranked = window.ranked
+    rest = sum(only_counted.values())
+    leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
+    listed = sum(len(group.listed) for group in groups)
+    return (
+        asked_for(request)
+        | counted(matched, ranked, listed, leads, len(groups), deepest, rest)
+        | {
+            "duplicates": ranked - leads,
+            "unsigned": window.unsigned,
+            "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
+            "too_short": too_short(window.columns, ranked),
+            "mixed_tables": mixed_tables(window.columns, ranked, tables),
+            "only_counted": [{"group": name, "documents": count} for name, count in only_counted.items()],
+            "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
+        }
+    )
+
+
+def ungrouped(hits: Sequence[Hit], listed: int, request: DedupeRequest, matched: int) -> dict[str, object]:
+    """Count what a page of the engine's own list stands on: each document is a group of its own.
+
+    Args:
+        hits: The top of the ranking, as far as it was read.
+        listed: How many of them are on the page.
+        request: `off`, and what else was asked.
+        matched: Documents that match the query.
+    """
+    unsigned = sum(hit.packed is None for hit in hits)
+    return asked_for(request) | counted(matched, len(hits), listed, len(hits), listed) | {"unsigned": unsigned}
+
+
+def asked_for(request: DedupeRequest) -> dict[str, object]:
+    """Return what an answer was asked for, and counts of nothing for the rest of the account."""
+    return {
+        "mode": request.mode,
+        "level": request.level,
+        "keep": str(request.keep),
+        "window": request.window,
+        "scope": request.scope,
+        "documents": {},
+        "groups": {},
+        "duplicates": 0,
+        "unsigned": 0,
+        "crowded": 0,
+        "too_short": 0,
+        "capped": [],
+        "only_counted": [],
+        "mixed_tables": 0,
+        "late": [],
+        "cursor": "",
+        "took_ms": 0,
+    }
+
+
+def counted(  # noqa: PLR0913, PLR0917 - numbers by name in the account
+    matched: int, ranked: int, listed: int, leads: int, groups: int, deepest: int = DEEPEST, rest: int = 0
+) -> dict[str, object]:
+    """Return the documents and groups of the account.
+
+    Args:
+        matched: Documents that match.
+        ranked: Documents in the window.
+        listed: Documents on the page.
+        leads: Groups in the window.
+        groups: Groups on the page.
+        deepest: The most hits that a window may hold.
+        rest: Copies beyond the window that were counted.
+    """
+    beyond = max(0, matched - ranked)
+    return {
+        "documents": {"matched": ranked + beyond, "in_window": ranked, "beyond_window": beyond, "on_page": listed},
+        "groups": {"in_window": leads, "on_page": groups, "exact": beyond <= rest},
+        "limited": beyond > rest and ranked >= deepest,
+    }
+
+
+def too_short(columns: PackedColumns, rows: int) -> int:
+    """Count signed texts of fewer than five tokens."""
+    length = columns.length[:rows]
+    return int(np.count_nonzero((length > 0) & (length < SHINGLE)))
+
+
+def mixed_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
+    """Count the documents whose idf table is not a current one; those without a table are not among them."""
+    names = Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist())
+    if current:
+        right = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
+    else:
+        right = {name for name, _ in names.most_common(1)}
+    return sum(count for name, count in names.items() if name not in right)
+
+
+def late(window: Window, pages: Pages, page: int) -> list[Late]:
+    """List what a page's steps of the window add to groups of earlier pages."""
+    found = []
+    for row, of_page in pages.late(page):
+        index, name = window.name(row)
+        found.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
+    return found
+
+
+EPOCH = date(1980, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """Documents of a window that have a value in common.
+
+    Args:
+        row: One of them, from which the value can be read.
+        documents: How many they are.
+        groups: How many groups they belong to.
+    """
+
+    row: int
+    documents: int
+    groups: int
+
+
+def by_source(window: Window, most: int) -> list[Facet]:
+    """Count the documents of each source, the most frequent first.
+
+    Args:
+        window: The grouped hits.
+        most: How many sources at most.
+    """
+    values = window.columns.source[: window.ranked].astype(np.int64)
+    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:most]
+
+
+def by_year(window: Window) -> list[tuple[int, Facet]]:
+    """Count the documents of each year in which their dates begin, the latest first."""
+    days = window.columns.date_from[: window.ranked]
+    years = np.array([year(day) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
+    found = count_values(window, years, (years > 0) & window.columns.signed[: window.ranked])
+    return sorted(((int(years[facet.row]), facet) for facet in found), reverse=True, key=lambda each: each[0])
+
+
+def year(day: int) -> int:
+    """Return the year of a day that is counted from 1980 on.
+
+    >>> year(0), year(-1)
+    (1980, 1979)
+    """
+    return (EPOCH + timedelta(days=day)).year
+
+
+def count_values(window: Window, values: NDArray[np.int64], there: NDArray[np.bool_]) -> Sequence[Facet]:
+    """Count documents and groups by value."""
+    rows = np.flatnonzero(there)
+    _, first, place, documents = np.unique(values[rows], return_index=True, return_inverse=True, return_counts=True)
+    pairs = np.unique(np.stack((place, window.grouping.lead[rows])), axis=1)
+    groups = np.bincount(pairs[0], minlength=first.size) if pairs.size else np.zeros(first.size, np.int64)
+    return [
+        Facet(int(rows[at]), int(count), int(several))
+        for at, count, several in zip(first, documents, groups, strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Tasks over a whole index: groups, inspection, alerts, overrides, idf tables, health."""

@@ -1,0 +1,200 @@
+"""Saved searches that report only documents which duplicate nothing reported before.
+
+A run searches, groups what was reported before together with the hits, reported documents first, and reports the leads
+among the hits: a document that repeats one reported before joins it and is passed over, whatever its id. What was
+reported is kept with its packed signatures, the latest `MOST_REPORTED` documents of each alert.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.dedupe.window import Window
+from ibidem_engines.engine import Engine, Hit
+from ibidem_engines.query import Query, parse_query
+from ibidem_engines.records import as_noted
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Missing, UsageError
+
+MOST_REPORTED = 5_000
+LONGEST_NAME = 100
+SAVED, REPORTED = "saved:", "reported:"
+"""Beginnings of the keys of alerts, and of what each reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """A saved search.
+
+    Args:
+        name: Its name.
+        query: The words, as typed.
+        filters: Conditions, each as `FIELD=VALUE`.
+        dedupe: What was asked of the dedupe layer, by the names of `PARAMETERS`.
+    """
+
+    name: str
+    query: str
+    filters: tuple[str, ...] = ()
+    dedupe: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a name that no key or address could hold, and a search that could not be run."""
+        if not 0 < len(self.name) <= LONGEST_NAME or not all(each.isalnum() or each in "-_." for each in self.name):
+            raise UsageError(
+                f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
+            )
+        self.asked()
+        self.request()
+
+    def asked(self) -> Query:
+        """Return what is searched for."""
+        return parse_query(self.query, self.filters)
+
+    def request(self) -> DedupeRequest:
+        """Return how it is grouped."""
+        return parse_request(dict(self.dedupe), mode="indent")
+
+    def as_record(self) -> dict[str, object]:
+        """Return what is kept of it, and what `ibidem alerts list --json` prints."""
+        return {"name": self.name, "query": self.query, "filters": list(self.filters), "dedupe": dict(self.dedupe)}
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """A document that was reported.
+
+    Args:
+        index: Its index.
+        id: Its id.
+        when: When it was reported, ISO 8601.
+        packed: Its packed signatures; None when it has none.
+    """
+
+    index: str
+    id: str
+    when: str
+    packed: bytes | None
+
+    def as_record(self) -> dict[str, object]:
+        """Return what is kept of it."""
+        packed = "" if self.packed is None else base64.b64encode(self.packed).decode()
+        return {"index": self.index, "id": self.id, "when": self.when, "packed": packed}
+
+
+def save(engine: Engine, alert: Alert) -> None:
+    """Keep an alert; one of the same name is replaced, and what it reported stays reported."""
+    engine.note("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
+
+
+def alerts(engine: Engine) -> list[Alert]:
+    """Return all alerts, by name."""
+    return [read_alert(record) for _, record in engine.noted("alerts", SAVED)]
+
+
+def named(engine: Engine, name: str) -> Alert:
+    """Return an alert.
+
+    Raises:
+        Missing: There is none of this name.
+    """
+    for alert in alerts(engine):
+        if alert.name == name:
+            return alert
+    raise Missing(f"no alert {name!r}", "see: ibidem alerts list")
+
+
+def read_alert(record: Mapping[str, Any]) -> Alert:
+    """Read an alert as it is kept.
+
+    Raises:
+        Damaged: It is no such record.
+    """
+    dedupe = record.get("dedupe")
+    return as_noted(Alert, {**record, "dedupe": list(dedupe.items()) if isinstance(dedupe, Mapping) else dedupe})
+
+
+def remove(engine: Engine, name: str) -> None:
+    """Remove an alert and what it reported.
+
+    Raises:
+        Missing: There is none of this name.
+    """
+    named(engine, name)
+    engine.strike("alerts", [f"{SAVED}{name}", *(key for key, _ in engine.noted("alerts", reported_key(name)))])
+
+
+def run(engine: Engine, alert: Alert) -> list[Document]:
+    """Search, and report the documents that duplicate nothing reported before.
+
+    Args:
+        engine: Where to search.
+        alert: The saved search.
+
+    Returns:
+        The new documents, in rank order.
+    """
+    request = alert.request()
+    before = reported(engine, alert.name)
+    known = {(each.index, each.id) for each in before}
+    ranking = engine.window(alert.asked(), request.window)
+    hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
+    new = fresh(before, hits, request)
+    keep(engine, alert.name, before, new)
+    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in new])]
+
+
+def fresh(before: Sequence[Reported], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
+    """Return the hits that lead a group in which nothing was reported before."""
+    seen = [Hit(each.index, each.id, 0.0, each.packed) for each in before]
+    leads = Window.of([*seen, *hits], request.policy).grouping.lead.tolist()
+    return [hit for row, hit in enumerate(hits, len(seen)) if leads[row] == row]
+
+
+def keep(engine: Engine, name: str, before: Sequence[Reported], new: Sequence[Hit]) -> None:
+    """Keep what was reported, the latest documents."""
+    now = datetime.now(UTC).isoformat(timespec="microseconds")
+    entries = {
+        f"{reported_key(name)}{now}:{number:05d}": Reported(hit.index, hit.id, now, hit.packed).as_record()
+        for number, hit in enumerate(new)
+    }
+    if entries:
+        engine.note("alerts", entries)
+    if over := len(before) + len(new) - MOST_REPORTED:
+        keys = [key for key, _ in engine.noted("alerts", reported_key(name))] if over > 0 else []
+        engine.strike("alerts", keys[: max(0, over)])
+
+
+def reported(engine: Engine, name: str) -> list[Reported]:
+    """Return what an alert reported, the earliest first."""
+    return list(_reported(engine, name))
+
+
+def _reported(engine: Engine, name: str) -> Iterator[Reported]:
+    for _, record in engine.noted("alerts", reported_key(name)):
+        yield read_reported(record)
+
+
+def read_reported(record: Mapping[str, Any]) -> Reported:
+    """Read what was reported, as it is kept.
+
+    Raises:
+        Damaged: It is no such record.
+    """
+    read = as_noted(Reported, {**record, "packed": None})
+    return replace(read, packed=_unpacked(str(record.get("packed", ""))))
+
+
+def _unpacked(value: str) -> bytes | None:
+    try:
+        return base64.b64decode(value, validate=True) or None
+    except ValueError:
+        return None
+
+
+def reported_key(name: str) -> str:
+    """Return what the keys of an alert's reports begin with; no name holds a colon."""
+    return f"{REPORTED}{name}:"

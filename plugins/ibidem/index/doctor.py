@@ -1,0 +1,268 @@
+"""What answers and what does not: engine, broker, workers, tables and readers, each with what would mend it."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import find_spec
+
+from ibidem.grouped_search.explanations import counted
+from ibidem.index.language_check import REMEDY, Overheard
+from ibidem_engines.engine import Engine, Info
+from ibidem_engines.redaction import redact
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import IbidemError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers.formats import Format, require
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.celery_app import answers
+from ibidem_workers.rejected_messages import kept_apart
+from ibidem_workers.settings import Settings, shown
+
+GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
+"""Libraries of the extra `gateway`."""
+
+FIRST = 50
+"""So many documents are looked at for their language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at.
+
+    Args:
+        name: What was looked at.
+        ok: Whether it is as it should be.
+        what: What was found.
+        remedy: What to do about it; empty when nothing is to be done.
+    """
+
+    name: str
+    ok: bool
+    what: str
+    remedy: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem doctor --json` prints."""
+        return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
+
+
+def report(settings: Settings, opened: Callable[[], Engine]) -> dict[str, object]:
+    """Return every setting with its origin and every check, as `ibidem doctor --json` prints them.
+
+    Args:
+        settings: The settings in force.
+        opened: Opens the engine.
+    """
+    return {
+        "settings": [
+            {"name": one.variable, "value": one.value, "origin": one.origin, "meaning": one.meaning}
+            for one in shown(settings)
+        ],
+        "checks": [check.as_json() for check in checks(settings, opened)],
+    }
+
+
+def unreadable(error: IbidemError) -> dict[str, object]:
+    """Return what `ibidem doctor --json` prints where the settings themselves are wrong."""
+    return {"settings": [], "checks": [Check("settings", ok=False, what=error.what, remedy=error.remedy).as_json()]}
+
+
+def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
+    """Yield the checks one after the other; one that fails stops no other."""
+    yield Check("ibidem", ok=True, what=f"{version('ibidem')} on Python {sys.version.partition(' ')[0]}")
+    yield from of_engine(settings, opened)
+    yield of_tables_folder(settings)
+    broker = of_broker(settings)
+    yield broker
+    if settings.queue_folder is not None and broker.ok:
+        yield of_workers(settings)
+    if broker.ok:
+        yield from of_messages(settings)
+    if broker.ok and settings.broker.startswith("redis"):
+        yield from of_redis(settings)
+    yield from of_readers()
+    yield of_gateway()
+
+
+def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
+    """Look at the engine and at how the documents in the index are signed."""
+    try:
+        with closing(opened()) as engine:
+            ailments = engine.ailments()
+            yield from (Check(one.name, ok=False, what=one.what, remedy=one.remedy) for one in ailments)
+            info = engine.info()
+    except IbidemError as error:
+        yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
+        return
+    yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
+    if not info.exists:
+        yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
+        return
+    yield Check("index", ok=True, what=f"{settings.index!r} holds {counted(info.documents, 'document')}")
+    if others := sorted(set(info.schema) - {SCHEMA}):
+        what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
+        yield Check("schema", ok=False, what=what, remedy="write it anew with: ibidem backfill --into NAME")
+        return
+    yield of_dead_letters(opened)
+    tables = Tables(settings.tables)
+    yield from of_signatures(info, tables)
+    yield from of_languages(opened, tables)
+
+
+def first_documents(engine: Engine) -> list[Document]:
+    """Read the documents that were written first."""
+    hits = next(iter(engine.scan()), [])[:FIRST]
+    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
+
+
+def of_dead_letters(opened: Callable[[], Engine]) -> Check:
+    """Count the documents that could not be ingested."""
+    try:
+        with closing(opened()) as engine:
+            count = engine.count("dead")
+    except IbidemError as error:
+        return Check("dead letters", ok=False, what=error.what, remedy=error.remedy)
+    what = counted(count, "document could not be ingested", "documents could not be ingested")
+    return Check("dead letters", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
+
+
+def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
+    """Look whether the first documents are in the language of the idf table that they are signed with."""
+    heard, current = Overheard(), tables.current()
+    try:
+        with closing(opened()) as engine:
+            for _ in heard.passing(first_documents(engine)):
+                pass
+        found = heard.foreign(lambda language: tables.named(current.get(language, "")))
+    except IbidemError as error:
+        yield Check("languages", ok=False, what=error.what, remedy=error.remedy)
+        return
+    for each in found:
+        yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
+    if not found:
+        yield Check("languages", ok=True, what="the first documents are in the languages that they say")
+
+
+def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
+    """Look for documents without signatures, and for those signed with a table that is not the current one."""
+    if info.unsigned:
+        yield Check(
+            "unsigned",
+            ok=True,
+            what=f"{counted(info.unsigned, 'document')} without signatures: without words, or written by others",
+            remedy="they are found, and never grouped; sign what others wrote with: ibidem backfill",
+        )
+    else:
+        yield Check("unsigned", ok=True, what="every document is signed")
+    mixed = {name: count for name, count in info.tables.items() if name and not current(name, tables)}
+    if mixed:
+        told = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
+        yield Check(
+            "tables",
+            ok=False,
+            what=f"documents signed with another idf table: {told}",
+            remedy="sign them anew with: ibidem backfill --into NAME",
+        )
+    else:
+        yield Check("tables", ok=True, what="all signatures come from the current idf tables")
+
+
+def current(name: str, tables: Tables) -> bool:
+    """Tell whether a table is the one that documents of its language are signed with now."""
+    table = tables.named(name)
+    now = tables.of(table.language) if table is not None else None
+    return now is not None and now.name == name
+
+
+def of_tables_folder(settings: Settings) -> Check:
+    """Look whether idf tables can be written, and read."""
+    folder = settings.tables
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        what = f"{above} is no folder" if not above.is_dir() else f"{above} cannot be written"
+        return Check("tables folder", ok=False, what=what, remedy="name another folder in IBIDEM_TABLES")
+    return Check("tables folder", ok=True, what=str(folder))
+
+
+def of_broker(settings: Settings) -> Check:
+    """Look whether the broker answers."""
+    try:
+        answers(settings)
+    except IbidemError as error:
+        return Check("broker", ok=False, what=error.what, remedy=error.remedy)
+    return Check("broker", ok=True, what=redact(settings.broker))
+
+
+def of_workers(settings: Settings) -> Check:
+    """Look who works on the file queue, and what waits in it."""
+    folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
+    waiting, at_work = folder.waiting(), folder.workers()
+    what = f"{at_work} at work, {counted(waiting, 'batch', 'batches')} waiting"
+    if waiting and not at_work:
+        return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
+    return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
+
+
+def of_messages(settings: Settings) -> Iterator[Check]:
+    """Look whether messages were kept apart that no worker carried out."""
+    try:
+        apart = kept_apart(settings)
+    except IbidemError as error:
+        yield Check("messages", ok=False, what=error.what, remedy=error.remedy)
+        return
+    if apart.count:
+        what = f"{counted(apart.count, 'message')} {apart.what}, in {apart.where}"
+        yield Check("messages", ok=False, what=what, remedy=f"look who else writes into the queue, then {apart.remedy}")
+
+
+def of_redis(settings: Settings) -> Iterator[Check]:
+    """Look whether Redis keeps what it is sent, and gives nothing of it away when its memory is full."""
+    try:
+        from ibidem_workers.brokers.redis import configuration  # noqa: PLC0415 - its client is an extra
+
+        told = configuration(settings.broker, *LASTING)
+    except IbidemError as error:
+        yield Check("redis", ok=False, what=error.what, remedy=error.remedy)
+        return
+    if told.keys() != LASTING.keys():
+        wanted = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
+        what = "the server does not tell this user how it keeps what it is sent"
+        yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {wanted}")
+        return
+    wrong = {name: value for name, value in told.items() if value != LASTING[name][0]}
+    for name, value in wrong.items():
+        right, loss = LASTING[name]
+        yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {right}")
+    if not wrong:
+        yield Check("redis", ok=True, what="it keeps what it is sent")
+
+
+LASTING = {
+    "appendonly": ("yes", "batches since its last snapshot are lost when it is killed"),
+    "maxmemory-policy": ("noeviction", "it may throw batches away when its memory is full"),
+}
+"""What Redis has to be set to, and what is lost otherwise."""
+
+
+def of_readers() -> Iterator[Check]:
+    """Look for the libraries that read HTML and PDF."""
+    for format_ in (Format.HTML, Format.PDF):
+        try:
+            require(format_)
+        except IbidemError as error:
+            yield Check(f"reader for {format_}", ok=False, what=error.what, remedy=error.remedy)
+        else:
+            yield Check(f"reader for {format_}", ok=True, what="installed")
+
+
+def of_gateway() -> Check:
+    """Look for the libraries of the gateway."""
+    missing = [name for name in GATEWAY if find_spec(name) is None]
+    if missing:
+        what = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
+        return Check("gateway", ok=True, what=what, remedy="pip install 'ibidem[gateway]'")
+    return Check("gateway", ok=True, what="installed")

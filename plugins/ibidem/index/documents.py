@@ -1,0 +1,151 @@
+"""Documents of an index, by their ids."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+
+from ibidem.dedupe.overrides import Name
+from ibidem_engines.engine import Engine, Fate, Hit, Outcome, Search
+from ibidem_engines.query import Filter, Query
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Missing, UsageError
+from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.packed import Packed, unpack
+from ibidem_ingest.text.tokens import tokens
+
+
+def stored_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibidem search QUERY") -> Document:
+    """Read a document of an index.
+
+    Args:
+        engine: The index.
+        id_: The document's id.
+        remedy: What to do when there is none.
+
+    Raises:
+        Missing: No such document.
+    """
+    found = engine.fetch([(engine.index, id_)])
+    if not found:
+        raise Missing(f"no document {id_!r} in index {engine.index!r}", remedy)
+    return found[0].document
+
+
+def titles(engine: Engine, names: Sequence[Name]) -> Mapping[Name, str]:
+    """Return the titles of documents; those that are gone are left out.
+
+    Args:
+        engine: The index.
+        names: Index and id of each.
+    """
+    return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
+
+
+AT_ONCE = 500
+
+TEXTS_AT_ONCE = 20
+"""Documents whose texts are in memory together."""
+
+
+def stored_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
+    """Yield the packed signatures of documents by their ids; ids that are not there are left out."""
+    for start in range(0, len(ids), AT_ONCE):
+        some = tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE])
+        yield from engine.window(Query(filters=some), AT_ONCE).hits
+
+
+@dataclass(frozen=True, slots=True)
+class Takedown:
+    """What goes with some documents.
+
+    Args:
+        ids: Theirs, then those of their copies, each once.
+        others: Documents that bear the content hash of one of them and hold another text: they stay.
+    """
+
+    ids: Sequence[str]
+    others: Sequence[str] = ()
+
+
+def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
+    """Find all documents with the same words and figures in the same order as some.
+
+    Those that bear the same content hash are found by it, and their texts compared: somebody may have made a text for
+    the hash of another, to have that deleted with his own.
+
+    Args:
+        engine: Where they are.
+        ids: Documents of which all copies are wanted.
+
+    Raises:
+        UsageError: An id is not there, so that its copies cannot be known.
+    """
+    packed = {hit.id: unpack(hit.packed) for hit in stored_hits(engine, ids) if hit.packed is not None}
+    if missing := [id_ for id_ in ids if packed.get(id_) is None]:
+        raise UsageError(
+            f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
+            "its identical copies cannot be known; name only documents that are there",
+        )
+    named = [one for one in packed.values() if one is not None]
+    wanted = set(texts(engine, list(dict.fromkeys(ids))).values())
+    found = [id_ for id_ in dict.fromkeys(copies(engine, named)) if id_ not in packed]
+    bear = texts(engine, found)
+    same = [id_ for id_ in found if bear.get(id_) in wanted]
+    return Takedown([*dict.fromkeys(ids), *same], sorted(bear.keys() - same))
+
+
+def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
+    """Hash the words and figures of documents as nobody can forge it; those that are gone are left out."""
+    return {
+        stored.document.id: blake2b(" ".join(tokens(stored.document.text)).encode()).digest()
+        for start in range(0, len(ids), TEXTS_AT_ONCE)
+        for stored in engine.fetch([(engine.index, id_) for id_ in ids[start : start + TEXTS_AT_ONCE]])
+    }
+
+
+def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
+    """Yield the ids of the documents with an equal content hash; where a look-up is cut short, by reading the index."""
+    searches = [Search({"content": clues(one)["content"]}, own=one.id) for one in documents]
+    answers = engine.find(searches)
+    yield from (hit.id for answer in answers for hit in answer.hits)
+    cut = {one.content for one, answer in zip(documents, answers, strict=True) if answer.same > len(answer.hits)}
+    if cut:
+        for hit in (hit for part in engine.scan() for hit in part):
+            other = unpack(hit.packed) if hit.packed is not None else None
+            if other is not None and other.content in cut:
+                yield hit.id
+
+
+def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombstone_days: int = 30) -> list[Outcome]:
+    """Delete documents; what was submitted before is not written any more.
+
+    Args:
+        engine: Where they are.
+        ids: Their ids.
+        version: The tombstones' version: a document of this version or an older one stays away, and a newer one that
+            stands there stays. By default the time in microseconds, as the submitter numbers documents without a
+            version; where a newer version stands there, the one after that.
+        tombstone_days: Older tombstones are taken away.
+
+    Raises:
+        UsageError: A newer version than the one named stands there; what else was named is deleted.
+    """
+    beats = version is None
+    outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, beats=beats)
+    engine.refresh()
+    clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
+    if stale := [outcome for outcome in outcomes if outcome.fate is Fate.STALE]:
+        first = stale[0]
+        raise UsageError(
+            f"{len(stale)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
+            "leave the version out, which deletes whatever stands there, or name a newer one",
+        )
+    return outcomes
+
+
+def clear_tombstones(engine: Engine, before: datetime) -> int:
+    """Take away the tombstones of deletions before a time; returns how many."""
+    stones = ((key, str(stone.get("at", ""))) for key, stone in engine.noted("tombstones"))
+    return engine.strike("tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < before])

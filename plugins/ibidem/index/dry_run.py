@@ -1,0 +1,203 @@
+"""What signing an index would find, without writing anything: its groups, and pairs of each level to be read."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ibidem.comparison.word_diff import Piece, difference
+from ibidem.dedupe.overrides import Name, recorded
+from ibidem.dedupe.pair_rules import SIGNATURES
+from ibidem.index.groups import IndexGroups, Shelf, grouped
+from ibidem_engines.engine import Hit
+from ibidem_engines.errors import NoIndex
+from ibidem_engines.reindex import Held, Holding
+from ibidem_engines.reindex import Name as Place
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Level, Policy
+from ibidem_workers.backfill.batch import refusal, signed_records
+from ibidem_workers.backfill.paging import everything, whole
+from ibidem_workers.backfill.run import check_fields, opened
+from ibidem_workers.settings import Settings
+
+MOST = 200_000
+"""Documents that are looked at, in the order of writing: their signatures take 3 KB each."""
+
+SAMPLES = 3
+"""Pairs of each level that are shown."""
+
+LEVEL_OF: Mapping[str, Level] = {
+    "content": "identical",
+    "shingles": "partial",
+    "pages": "partial",
+    "chunks": "partial",
+    "words": "partial",
+}
+"""The level that a signature joins at, where that is not `near`."""
+
+LISTED = 1_000
+"""Refusals that are listed; more are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A pair of documents that one level would join.
+
+    Args:
+        level: `identical` or `near`.
+        lead: Index and id of the group's lead.
+        duplicate: Index and id of its duplicate.
+        difference: Where their words differ; nothing when none do.
+    """
+
+    level: Level
+    lead: Name
+    duplicate: Name
+    difference: Sequence[Piece]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem backfill --dry-run --json` prints of it."""
+        pieces = [{"kind": piece.kind, "words": list(piece.words)} for piece in self.difference]
+        return {"level": self.level, "lead": self.lead[1], "duplicate": self.duplicate[1], "difference": pieces}
+
+
+@dataclass(slots=True)
+class DryRun:
+    """What was found.
+
+    Args:
+        groups: The groups of the documents that were looked at.
+        documents: How many documents the index has.
+        titles: Titles of the leads of the largest groups.
+        samples: Pairs to be read.
+        refused: Documents without a text that could be signed.
+        refusals: Why, of the first ones.
+    """
+
+    groups: IndexGroups
+    documents: int
+    titles: Mapping[Name, str]
+    samples: Sequence[Sample]
+    refused: int
+    refusals: Sequence[Refusal]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem backfill --dry-run --json` prints: the answer of `ibidem groups`, and more."""
+        looked_at = len(self.groups.names)
+        hidden = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
+        return {
+            **self.groups.as_json(self.titles),
+            "of": self.documents,
+            "hidden": round(hidden, 4),
+            "samples": [one.as_json() for one in self.samples],
+            "refused": self.refused,
+            "refusals": [one.as_json() for one in self.refusals],
+        }
+
+
+@dataclass(slots=True)
+class _Looked:
+    """What is kept of documents that were signed and not written.
+
+    Args:
+        routing: Of those that have one, by index and id.
+        long: The long signatures of those that have some.
+        refused: How many could not be signed.
+        refusals: Why.
+    """
+
+    routing: dict[Name, str] = field(default_factory=dict)
+    long: dict[Name, bytes] = field(default_factory=dict)
+    refused: int = 0
+    refusals: list[Refusal] = field(default_factory=list)
+
+    def hits(self, holding: Holding, settings: Settings, documents: Iterator[list[Held]]) -> Iterator[list[Hit]]:
+        """Sign documents, up to so many."""
+        tables, left = Tables(settings.tables), MOST
+        for some in documents:
+            fit = [held for held in some if self._fits(held, holding.text_field, settings.max_text)][:left]
+            self.routing |= {(held.name.index, held.name.id): held.name.routing for held in fit if held.name.routing}
+            records = signed_records(fit, tables, settings)
+            self.long |= {
+                (held.name.index, held.name.id): record.signatures.long
+                for held, record in zip(fit, records, strict=True)
+                if record.signatures.long
+            }
+            yield [
+                Hit(held.name.index, held.name.id, 0.0, record.packed)
+                for held, record in zip(fit, records, strict=True)
+            ]
+            left -= len(fit)
+            if not left:
+                return
+
+    def read_long(self, names: Sequence[Name]) -> dict[Name, bytes]:
+        """Give the long signatures of documents, as an engine does."""
+        return {name: self.long[name] for name in names if name in self.long}
+
+    def places(self, names: Sequence[Name]) -> list[Place]:
+        """Tell where documents stand."""
+        return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
+
+    def _fits(self, held: Held, text_field: str, max_text: int) -> bool:
+        why = refusal(held, text_field, max_text)
+        if why is not None:
+            self.refused += 1
+            self.refusals += [why] if len(self.refusals) < LISTED else []
+        return why is None
+
+
+def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None] = lambda *_: None) -> DryRun:
+    """Sign an index in memory and group it.
+
+    Args:
+        settings: Which index.
+        policy: The decision for a pair, and the weakest level.
+        seen: Called with the documents that were signed, and how many there are.
+    """
+    looked = _Looked()
+    with opened(settings) as (engine, holding):
+        holding.check("memory")
+        check_fields(holding)
+        upto = holding.newest()
+        documents = sum(map(holding.count, whole(upto)))
+        hits = looked.hits(holding, settings, everything(holding, upto))
+        try:
+            words = recorded(engine)
+        except NoIndex:
+            words = []
+        shelf = Shelf(looked.read_long, policy)
+        groups = grouped(hits, shelf, words, lambda done: seen(done, min(documents, MOST)))
+        leads = {
+            (each.name.index, each.name.id): each for each in _read(holding, looked, [n for n, _ in groups.largest])
+        }
+        titles = {name: each.document.title for name, each in leads.items()}
+        return DryRun(groups, documents, titles, samples(groups, holding, looked), looked.refused, looked.refusals)
+
+
+def samples(groups: IndexGroups, holding: Holding, looked: _Looked) -> list[Sample]:
+    """Choose pairs of each level, evenly over the index, and tell where their words differ."""
+    found = []
+    for level, rows in _by_level(groups).items():
+        for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
+            lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
+            texts = {
+                (each.name.index, each.name.id): each.document.text
+                for each in _read(holding, looked, [lead, duplicate])
+            }
+            if lead in texts and duplicate in texts:
+                found.append(Sample(level, lead, duplicate, difference(texts[lead], texts[duplicate])))
+    return found
+
+
+def _by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
+    """Part the duplicates by the level of what joined them to their lead."""
+    rows: defaultdict[Level, list[int]] = defaultdict(list)
+    for row, code in enumerate(groups.grouping.evidence.tolist()):
+        if code and SIGNATURES[code] != "override":
+            rows[LEVEL_OF.get(SIGNATURES[code], "near")].append(row)
+    return dict(sorted(rows.items()))
+
+
+def _read(holding: Holding, looked: _Looked, names: Sequence[Name]) -> list[Held]:
+    return holding.read(looked.places(names)) if names else []

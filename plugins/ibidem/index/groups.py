@@ -1,0 +1,234 @@
+"""All groups of an index: what `ibidem groups` counts.
+
+The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
+what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.leader_clustering import Grouping, group
+from ibidem.dedupe.long_candidates import PageKeys
+from ibidem.dedupe.long_texts import Longs, Related
+from ibidem.dedupe.overrides import Name, Override, heard, recorded
+from ibidem.dedupe.pair_rules import SIGNATURES
+from ibidem_engines.engine import Engine, Hit
+from ibidem_ingest.pairs.decision import Level, Policy
+from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+LARGEST = 10
+ReadLong = Callable[[Sequence[Name]], Mapping[Name, bytes]]
+ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
+"""The columns themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A document in its group.
+
+    Args:
+        lead: Id of the group's first document.
+        index: The document's index.
+        id: Its id.
+        size: Documents in the group.
+        evidence: The signature that joined it to the lead; empty for the lead itself.
+    """
+
+    lead: str
+    index: str
+    id: str
+    size: int
+    evidence: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class IndexGroups:
+    """The groups of a whole index.
+
+    Args:
+        level: The weakest level that joined two documents.
+        names: (n) index and id of the documents, in the order in which they were taken.
+        grouping: Which group each belongs to.
+        unsigned: Documents without signatures or without words; each is a group of its own.
+        capped: For each class of clues how many of its values were passed over, since too many long texts carry them;
+            parts that share nothing else are missing.
+    """
+
+    level: Level
+    names: Sequence[Name]
+    grouping: Grouping
+    unsigned: int
+    capped: Mapping[LongClue, int]
+
+    @property
+    def sizes(self) -> Mapping[int, int]:
+        """How many groups have two documents, three, and so on."""
+        return dict(sorted(Counter(size for size in self._counts.values() if size > 1).items()))
+
+    @property
+    def kinds(self) -> Mapping[str, int]:
+        """How many duplicates each signature joined to their lead, the most frequent first."""
+        codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
+        found = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        return dict(sorted(found.items(), key=lambda each: -each[1]))
+
+    @property
+    def largest(self) -> Sequence[tuple[Name, int]]:
+        """The leads of the largest groups, with the groups' sizes."""
+        several = ((lead, size) for lead, size in self._counts.items() if size > 1)
+        first = sorted(several, key=lambda each: (-each[1], each[0]))[:LARGEST]
+        return [(self.names[lead], size) for lead, size in first]
+
+    @property
+    def _counts(self) -> Mapping[int, int]:
+        leads, counts = np.unique(self.grouping.lead, return_counts=True)
+        return dict(zip(leads.tolist(), counts.tolist(), strict=True))
+
+    def members(self) -> Iterator[Member]:
+        """Yield the documents of all groups of two or more, group by group, the lead first."""
+        counts = self._counts
+        for row in np.argsort(self.grouping.lead, kind="stable").tolist():
+            lead = int(self.grouping.lead[row])
+            if counts[lead] > 1:
+                index, name = self.names[row]
+                evidence = SIGNATURES[self.grouping.evidence[row]]
+                yield Member(self.names[lead][1], index, name, counts[lead], evidence)
+
+    def as_json(self, titles: Mapping[Name, str] | None = None) -> dict[str, object]:
+        """Return what `ibidem groups --json` prints.
+
+        Args:
+            titles: Titles of the leads of the largest groups.
+        """
+        groups = len(self.grouping.leads)
+        return {
+            "level": self.level,
+            "documents": len(self.names),
+            "groups": groups,
+            "duplicates": len(self.names) - groups,
+            "unsigned": self.unsigned,
+            "crowded": int(np.count_nonzero(self.grouping.crowded)),
+            "sizes": {str(size): count for size, count in self.sizes.items()},
+            "kinds": dict(self.kinds),
+            "capped": dict(self.capped),
+            "largest": [
+                {"lead": name[1], "title": (titles or {}).get(name, ""), "size": size} for name, size in self.largest
+            ],
+        }
+
+
+def index_groups(
+    engine: Engine,
+    policy: Policy | None = None,
+    overrides: Iterable[Override] | None = None,
+    seen: Callable[[int], None] = lambda _: None,
+) -> IndexGroups:
+    """Group all documents of an index.
+
+    Args:
+        engine: Where they are.
+        policy: The decision for a pair, and the weakest level; the default one when None.
+        overrides: Readers' words on pairs; those kept beside the index when None.
+        seen: Called with the number of documents read so far.
+    """
+    shelf = Shelf(engine.long_signatures, policy or Policy())
+    words = recorded(engine) if overrides is None else overrides
+    return grouped(engine.scan(), shelf, words, seen)
+
+
+@dataclass(slots=True)
+class Shelf:
+    """The long texts of an index: their clues, and their packed values.
+
+    Args:
+        read: Reads the long signatures of documents by index and id.
+        policy: The decision for a pair; long texts matter at `partial` only.
+        keys: Their clues.
+        packed: Their packed values.
+    """
+
+    read: ReadLong
+    policy: Policy
+    keys: PageKeys = field(default_factory=PageKeys)
+    packed: dict[Name, bytes] = field(default_factory=dict)
+
+    def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
+        """Take the long ones of a slice.
+
+        Args:
+            hits: The slice.
+            flags: (n,) their flags.
+        """
+        if self.policy.level != "partial" or self.policy.related is None:
+            return
+        long = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
+        for name, value in self.read(list(long)).items() if long else ():
+            if (signatures := LongSignatures.decode(value)) is not None:
+                self.keys.add(name, signatures)
+                self.packed[name] = long[name].packed or b""
+
+    def related(self, names: Sequence[Name]) -> tuple[Related, Holders]:
+        """Return who decides on pairs of long texts, and which of them share clues.
+
+        Args:
+            names: Index and id of all rows.
+        """
+        longs = Longs(self.read)
+        related = Related(names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, longs)
+        return related, self.keys.holders(names)
+
+
+def grouped(
+    slices: Iterable[Sequence[Hit]], shelf: Shelf, words: Iterable[Override], seen: Callable[[int], None]
+) -> IndexGroups:
+    """Group documents that come slice by slice.
+
+    Args:
+        slices: Their packed values.
+        shelf: The policy, and what the long ones among them are to each other.
+        words: Readers' words on pairs.
+        seen: Called with the number of documents read so far.
+    """
+    names, columns = in_order(*gathered(slices, seen, shelf))
+    related, suspected = shelf.related(names)
+    policy = shelf.policy
+    grouping = group(columns, policy, heard(words, names, columns).said, related, suspected)
+    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.passed)
+
+
+def gathered(
+    slices: Iterable[Sequence[Hit]], seen: Callable[[int], None], shelf: Shelf
+) -> tuple[list[Name], list[PackedColumns]]:
+    """Read an index slice by slice; the packed values themselves are kept of long texts only."""
+    names: list[Name] = []
+    parts: list[PackedColumns] = []
+    for hits in slices:
+        names += [(hit.index, hit.id) for hit in hits]
+        columns = PackedColumns.of([hit.packed for hit in hits])
+        shelf.add(hits, columns.flags)
+        parts.append(replace(columns, values=(), ids=[]))
+        seen(len(names))
+    return names, parts
+
+
+def in_order(names: Sequence[Name], parts: Sequence[PackedColumns]) -> tuple[list[Name], PackedColumns]:
+    """Put documents in the order of the start of their date, those without one last, then of id and index.
+
+    Args:
+        names: Index and id of each.
+        parts: Their packed values, slice by slice.
+    """
+    parts = parts or [PackedColumns.of([])]
+    dated = np.concatenate([part.signed & (part.date_from != NO_DATE) for part in parts])
+    first = np.concatenate([part.date_from for part in parts])
+    start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
+    order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
+    kept = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
+    return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **kept)

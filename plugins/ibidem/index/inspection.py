@@ -1,0 +1,176 @@
+"""One document's duplicates in the whole index: what `ibidem inspect` shows."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ibidem.dedupe.long_texts import Longs
+from ibidem.dedupe.overrides import Name, Override, recorded
+from ibidem.dedupe.window import Window
+from ibidem.grouped_search.explanations import relation_of
+from ibidem.grouped_search.scope import cut_clues, search_for
+from ibidem.index.documents import stored_hits
+from ibidem_engines.engine import Engine, Hit, Stored
+from ibidem_ingest.errors import Missing, UsageError
+from ibidem_ingest.pairs.decision import Evidence, Policy
+from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A duplicate of the document that was asked for.
+
+    Args:
+        index: Its index.
+        id: Its id.
+        title: Its title, or an empty string.
+        evidence: What makes it one.
+    """
+
+    index: str
+    id: str
+    title: str
+    evidence: Evidence
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem inspect --json` prints of it."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "level": self.evidence.level,
+            "relation": relation_of(self.evidence),
+            "score": self.evidence.score,
+            "why": dict(self.evidence.why),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A document and its duplicates.
+
+    Args:
+        id: The document's id.
+        title: Its title, or an empty string.
+        signatures: What was signed of it, by name.
+        duplicates: Its duplicates, identical ones first, then the higher score.
+        capped: Classes of values that too many documents carry; duplicates may be missing.
+    """
+
+    id: str
+    title: str
+    signatures: Mapping[str, object]
+    duplicates: Sequence[Duplicate]
+    capped: Sequence[Clue]
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem inspect --json` prints."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "signatures": dict(self.signatures),
+            "duplicates": [each.as_json() for each in self.duplicates],
+            "capped": list(self.capped),
+        }
+
+
+def inspect(
+    engine: Engine, name: str, policy: Policy | None = None, overrides: Iterable[Override] | None = None
+) -> Inspection:
+    """Find the duplicates of a document in the whole index.
+
+    Args:
+        engine: Where it is.
+        name: Its id.
+        policy: The decision for a pair, and the weakest level; the default one when None.
+        overrides: Readers' words on pairs; those kept beside the index when None.
+
+    Raises:
+        Missing: No such document.
+        UsageError: One that carries no signatures.
+    """
+    policy = policy or Policy()
+    own, packed = signed_hit(engine, name)
+    words = [
+        each for each in (recorded(engine) if overrides is None else overrides) if own_name(own) in (each.a, each.b)
+    ]
+    longs = Longs(engine.long_signatures)
+    wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
+    (found,) = engine.find([search_for(packed, policy, longs.of(own_name(own)) if wanted else None)])
+    hits = {own_name(hit): hit for hit in [*found.hits, *declared(engine, words)] if own_name(hit) != own_name(own)}
+    suspected = ((0, row) for row in range(1, len(hits) + 1))
+    window = Window.of([own, *hits.values()], policy, words, longs=longs, suspected=suspected)
+    evidence = {row: held for row in range(1, len(window.hits)) if (held := window.evidence(row, 0))}
+    stored = {
+        (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
+    }
+    return Inspection(
+        id=name,
+        title=title(stored.get(own_name(own))),
+        signatures=described(packed),
+        duplicates=[
+            Duplicate(*window.name(row), title(stored.get(window.name(row))), held)
+            for row, held in sorted(evidence.items(), key=lambda each: strongest_first(each[1], window.name(each[0])))
+        ],
+        capped=cut_clues(found),
+    )
+
+
+def signed_hit(engine: Engine, name: str) -> tuple[Hit, Packed]:
+    """Return a document's place and its packed value.
+
+    Raises:
+        Missing: No such document.
+        UsageError: One that carries no signatures.
+    """
+    hit = next(stored_hits(engine, [name]), None)
+    if hit is None:
+        raise Missing(f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY")
+    packed = Window.of([hit], Policy()).packed(0)
+    if packed is None:
+        raise UsageError(f"document {name!r} carries no signatures", "ingest it again, so that it is signed")
+    return hit, packed
+
+
+def declared(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
+    """Return the documents that readers declared the same, which no look-up may find."""
+    named = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
+    return stored_hits(engine, sorted(named))
+
+
+def own_name(hit: Hit) -> Name:
+    """Return index and id of a hit."""
+    return hit.index, hit.id
+
+
+def title(stored: Stored | None) -> str:
+    """Return a document's title; empty for one that has gone since."""
+    return stored.document.title if stored else ""
+
+
+def strongest_first(evidence: Evidence, name: Name) -> tuple[bool, float, Name]:
+    """Return what duplicates are ordered by."""
+    return evidence.level != "identical", -evidence.score, name
+
+
+def described(packed: Packed) -> dict[str, object]:
+    """Return what a packed value holds, by the names of signatures.md.
+
+    Args:
+        packed: A document's packed value.
+    """
+    hashes = {
+        "content": (f"ch{packed.scheme}", packed.content),
+        "fingerprint": ("fp1", packed.fingerprint),
+        "fingerprint_binned": ("fb1", packed.fingerprint_binned),
+        "profile": ("tp1", packed.profile),
+    }
+    return {
+        "length": packed.length,
+        "shingles": packed.shingles,
+        "days": [None if day == NO_DATE else day for day in (packed.date_from, packed.date_to)],
+        **{name: f"{scheme}:{value.hex()}" if any(value) else None for name, (scheme, value) in hashes.items()},
+        "idf": packed.idf.hex() if any(packed.idf) else None,
+        "terms": len(packed.terms),
+        "numbers": packed.numbers,
+        "slots": len(packed.slots),
+    }

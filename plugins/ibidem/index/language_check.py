@@ -1,0 +1,111 @@
+"""Documents in another language than they say: signed with an idf table that knows nothing of their words."""
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from ibidem.grouped_search.explanations import counted
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.idf.language import LEAST_TERMS, READ, strangers
+from ibidem_ingest.idf.table import Table
+
+
+class Lot:
+    """Draws some texts, each as likely as any other (reservoir sampling); the same ones of the same stream.
+
+    Args:
+        count: How many at most.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.drawn: list[str] = []
+        self._seen = 0
+        self._random = random.Random(1)  # noqa: S311 - a sample, nothing secret
+
+    def add(self, text: str) -> None:
+        """Let one more take part."""
+        self._seen += 1
+        if len(self.drawn) < self.count:
+            self.drawn.append(text)
+        elif (place := self._random.randrange(self._seen)) < self.count:
+            self.drawn[place] = text
+
+
+SAMPLED = 200
+LEAST_CHARACTERS = 3 * LEAST_TERMS
+"""Shorter texts cannot tell."""
+
+LEAST_JUDGED = 5
+LEAST_SHARE = 0.2
+"""Share of documents in another language from which it is said: some Latin pages are no mistake."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Documents that say they are in a language and hardly use its commonest words.
+
+    Args:
+        language: The language that they say, or that is meant when they say nothing.
+        documents: How many of the sample.
+        sampled: The documents of the sample that are long enough to tell.
+    """
+
+    language: str
+    documents: int
+    sampled: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `--json` prints."""
+        return {"language": self.language, "documents": self.documents, "sampled": self.sampled}
+
+    def __str__(self) -> str:
+        told = counted(self.sampled, "sampled document")
+        return f"{self.documents:,} of {told} of language {self.language!r} hold hardly any of its commonest words"
+
+
+REMEDY = "give each document its `language`; rare words of one language say nothing about another"
+
+
+def foreign(language: str, texts: Iterable[str], table: Table) -> Foreign | None:
+    """Look whether texts are in the language of the table that they are signed with.
+
+    Args:
+        language: What the documents say.
+        texts: Theirs.
+        table: The idf table.
+
+    Returns:
+        What is wrong; None when nothing is, or when too few texts are long enough to tell.
+    """
+    strange, judged = strangers(texts, table)
+    found = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
+    return Foreign(language, strange, judged) if found else None
+
+
+class Overheard:
+    """Passes documents on and keeps the beginnings of some, to tell whether they are in the language that they say."""
+
+    def __init__(self) -> None:
+        self._lots: defaultdict[str, Lot] = defaultdict(lambda: Lot(SAMPLED))
+
+    def passing(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
+        """Pass documents and refusals on."""
+        for item in items:
+            if isinstance(item, Document) and len(item.text) > LEAST_CHARACTERS:
+                self._lots[item.language].add(item.text[:READ])
+            yield item
+
+    def foreign(self, table_of: Callable[[str], Table | None]) -> list[Foreign]:
+        """Return what is wrong, by language; nothing of languages without a table.
+
+        Args:
+            table_of: Gives the idf table of a language.
+        """
+        tables = ((language, table_of(language)) for language in sorted(self._lots))
+        found = (
+            foreign(language, self._lots[language].drawn, table) for language, table in tables if table is not None
+        )
+        return [each for each in found if each is not None]

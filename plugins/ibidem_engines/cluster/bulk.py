@@ -1,0 +1,160 @@
+"""Bulk requests, with an outcome for each action: what is busy is asked again, what is too large is cut."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.errors import Failure, failure_of, fault, judged
+from ibidem_engines.errors import Permanent
+
+MOST_BYTES = 8 << 20
+MOST_ACTIONS = 2_000
+TOO_LARGE = 413
+CONFLICT = 409
+MISSING = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action of a bulk request.
+
+    Args:
+        verb: `create`, `index`, `update` or `delete`.
+        index: The index, or an alias that writes into one.
+        id: The document's id.
+        body: The line that follows, as JSON; None for a deletion.
+        seen: Sequence number and primary term of the state that it acts on; another state is a conflict.
+        routing: What chooses the document's shard instead of its id; empty for the id.
+        version: The engine's own version that the document is to have; an older state than what stands is a conflict.
+    """
+
+    verb: str
+    index: str
+    id: str
+    body: bytes | None = None
+    seen: tuple[int, int] | None = None
+    routing: str = ""
+    version: int | None = None
+
+    @property
+    def lines(self) -> list[bytes]:
+        """The one or two lines of the request."""
+        head: dict[str, object] = {"_index": self.index, "_id": self.id}
+        if self.seen:
+            head |= {"if_seq_no": self.seen[0], "if_primary_term": self.seen[1]}
+        if self.routing:
+            head["routing"] = self.routing
+        if self.version is not None:
+            head |= {"version": self.version, "version_type": "external_gte"}
+        first = orjson.dumps({self.verb: head})
+        return [first] if self.body is None else [first, self.body]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of one action.
+
+    Args:
+        status: HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state).
+        place: Sequence number of the write; -1 when nothing was written.
+        reason: Why it was refused, in the server's words.
+    """
+
+    status: int
+    place: int = -1
+    reason: str = ""
+
+
+def run(cluster: Cluster, actions: Sequence[Action]) -> list[Done]:
+    """Do actions, in requests of some megabytes.
+
+    Returns:
+        What became of each, in the same order.
+
+    Raises:
+        EngineError: The server is away, stays busy, or takes no writes; some actions may have been done.
+    """
+    return [done for part in _parts(actions) for done in _run_part(cluster, part)]
+
+
+def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
+    """Cut actions into requests."""
+    part: list[Action] = []
+    size = 0
+    for action in actions:
+        more = len(action.body or b"")
+        if part and (size + more > MOST_BYTES or len(part) == MOST_ACTIONS):
+            yield part
+            part, size = [], 0
+        part.append(action)
+        size += more
+    if part:
+        yield part
+
+
+def _run_part(cluster: Cluster, actions: Sequence[Action]) -> list[Done]:
+    """Do the actions of one request; those that find the server busy are sent again."""
+    done: dict[int, Done] = {}
+    left = list(range(len(actions)))
+    turn = 0
+    while True:
+        items = _send(cluster, [actions[at] for at in left])
+        busy: list[int] = []
+        for at, item in zip(left, items, strict=True):
+            if isinstance(item, Failure):
+                busy.append(at)
+                last = item
+            else:
+                done[at] = item
+        if not busy:
+            return [done[at] for at in range(len(actions))]
+        if turn == len(cluster.waits):
+            raise judged(last, cluster.shown)
+        cluster.wait(turn)
+        left, turn = busy, turn + 1
+
+
+def _send(cluster: Cluster, actions: Sequence[Action]) -> list[Done | Failure]:
+    """Send one request; where it is too large for the server, in halves."""
+    try:
+        answer = cluster.ask_lines("/_bulk", (line for action in actions for line in action.lines))
+    except Permanent as error:
+        cause = error.__cause__
+        if not (isinstance(cause, Failure) and cause.status == TOO_LARGE):
+            raise
+        if len(actions) == 1:
+            return [Done(TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server takes")]
+        half = len(actions) // 2
+        return _send(cluster, actions[:half]) + _send(cluster, actions[half:])
+    return [_item(next(iter(item.values())), cluster.shown) for item in answer["items"]]
+
+
+def _item(item: Mapping[str, Any], where: str) -> Done | Failure:
+    """Read what became of one action; a failure that may pass soon is handed back, one of the whole request raises."""
+    status = int(item["status"])
+    if "error" not in item:
+        return Done(status, int(item.get("_seq_no", -1)))
+    failure = _failure(status, item)
+    if failure.kind == "document_missing_exception":
+        return Done(CONFLICT, reason=failure.reason)
+    if status == CONFLICT or (status == 400 and not _concerns_all(failure)):
+        return Done(status, reason=failure.reason)
+    if fault(failure).soon:
+        return failure
+    raise judged(failure, where)
+
+
+def _failure(status: int, item: Mapping[str, Any]) -> Failure:
+    """Read an item's error; of a document that cannot be parsed, with what it was that could not."""
+    failure = failure_of(status, item)
+    cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
+    more = cause.get("reason") if isinstance(cause, Mapping) else None
+    return Failure(status, failure.kind, f"{failure.reason}: {more}" if more else failure.reason)
+
+
+def _concerns_all(failure: Failure) -> bool:
+    """Tell whether a refusal is one of the request and not of the document."""
+    return failure.kind in {"index_not_found_exception", "index_closed_exception"}

@@ -1,0 +1,152 @@
+"""Speaking to a cluster: requests in JSON through an official client, asked again where that may help."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import orjson
+
+from ibidem_engines.cluster.errors import UNREADABLE, Failure, fault, judged
+from ibidem_engines.cluster.requests import Ask, Exchange, T, hold
+from ibidem_engines.errors import Permanent
+
+JSON = "application/json"
+LINES = "application/x-ndjson"
+WAITS_S = (0.1, 0.4, 1.6)
+"""Seconds before the second, third and fourth try, each lengthened by up to a half."""
+
+
+class Answer(dict[str, Any]):
+    """An answer's JSON, and the text that it was read from, for what has to stay as it is to the byte.
+
+    Args:
+        read: The object.
+        text: Its JSON.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, read: Mapping[str, Any], text: str | bytes) -> None:
+        super().__init__(read)
+        self.text = text
+
+
+class Wire(Protocol):
+    """One official client."""
+
+    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+        """Send one request and return its JSON, or raise `Failure`."""
+
+    def close(self) -> None:
+        """Close its connections."""
+
+
+class Cluster:
+    """A cluster as every process sees it, with connections of its own for each.
+
+    Args:
+        shown: Its address without secrets.
+        connect: Makes a client; nothing is connected yet.
+        waits: Seconds to wait before each further try.
+    """
+
+    def __init__(self, shown: str, connect: Callable[[], Wire], waits: tuple[float, ...] = WAITS_S) -> None:
+        self.shown = shown
+        self.waits = waits
+        self._connect = connect
+        self._wire: Wire | None = None
+        self._pid = 0
+
+    def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
+        """Send a request with a JSON body and return the answer."""
+        return self._patiently(method, path, params, JSON, None if body is None else orjson.dumps(body))
+
+    def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
+        """Post one JSON value a line and return the answer."""
+        return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
+
+    def hold(self, exchange: Exchange[T]) -> T:
+        """Send every request of an exchange, and return what comes of it."""
+        try:
+            return hold(exchange, self._send)
+        except Failure as failure:
+            raise judged(failure, self.shown) from failure
+
+    def wait(self, turn: int) -> None:
+        """Wait before try number `turn` + 1; not all at the same moment."""
+        time.sleep(self.waits[turn] * (1 + secrets.randbelow(500) / 1000))
+
+    def close(self) -> None:
+        """Close this process's connections."""
+        if self._wire is not None and self._pid == os.getpid():
+            self._wire.close()
+        self._wire = None
+
+    def _send(self, ask: Ask) -> Any:
+        try:
+            if ask.lines is not None:
+                return self.ask_lines(ask.path, map(orjson.dumps, ask.lines), **ask.params)
+            return self.ask(ask.method, ask.path, ask.body, **ask.params)
+        except Permanent as error:
+            cause = error.__cause__
+            if not (isinstance(cause, Failure) and cause.status in ask.passed_over):
+                raise
+            return {}
+
+    def _patiently(
+        self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
+    ) -> object:
+        turn = 0
+        while True:
+            try:
+                return self._once(method, path, params, content_type, body)
+            except Failure as failure:
+                if turn == len(self.waits) or not fault(failure).soon:
+                    raise judged(failure, self.shown) from failure
+            self.wait(turn)
+            turn += 1
+
+    def _once(
+        self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
+    ) -> dict[str, Any]:
+        """Send a request once; each answer of these servers is an object, so what is none comes from another."""
+        answer = self._client().send(method, path, params, content_type, body)
+        if not isinstance(answer, dict):
+            raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")
+        return answer
+
+    def _client(self) -> Wire:
+        """Give this process's client; one inherited by a fork is left alone, since its connections are the parent's."""
+        if self._wire is None or self._pid != os.getpid():
+            self._wire, self._pid = self._connect(), os.getpid()
+        return self._wire
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One of the two.
+
+    Args:
+        name: As in addresses, and in the names of mappings.
+        product: As people write it.
+        least: Oldest major version that is understood.
+        open_point: Path that opens a point in time.
+        open_whole: Parameters with which none is opened that lacks a part of the index.
+        opened_as: Where the answer holds its id.
+        close_point: Path that closes one.
+        closed_as: Where the request holds its id.
+        offset_limit: Option of a highlight that keeps a long text from failing the request.
+    """
+
+    name: str
+    product: str
+    least: int
+    open_point: str
+    open_whole: Mapping[str, str]
+    opened_as: str
+    close_point: str
+    closed_as: str
+    offset_limit: str

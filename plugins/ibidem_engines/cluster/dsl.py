@@ -1,0 +1,216 @@
+"""Requests in the query language that OpenSearch and Elasticsearch share.
+
+A query of the command line means here what it means in SQLite: all words must occur in title or text, the title counts
+double, a phrase is its words side by side.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ibidem_engines.cluster.source import filter_value, iso_day
+from ibidem_engines.engine import HIGHLIGHT
+from ibidem_engines.fields import Fields
+from ibidem_engines.query import Filter, Phrase, Query, Words, days
+
+Clause = dict[str, Any]
+
+PACKED = "ibidem.packed"
+LONG = "ibidem.long"
+ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
+ALL: Clause = {"match_all": {}}
+BODY = frozenset(
+    ("query", "post_filter", "sort", "min_score", "indices_boost", "runtime_mappings", "derived", "knn", "timeout")
+)
+"""Parts of a request that a native query may bring; one without any of them is the query itself."""
+
+COUNTS: Clause = {
+    "size": 0,
+    "track_total_hits": True,
+    "aggs": {
+        "schemas": {"terms": {"field": "ibidem.schema", "size": 100}},
+        "tables": {"terms": {"field": "ibidem.idf", "size": 1_000}},
+        "unsigned": {
+            "filter": {
+                "bool": {
+                    "should": [
+                        {"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}},
+                        {"term": {"ibidem.length": 0}},
+                    ]
+                }
+            }
+        },
+    },
+}
+"""Documents by schema and idf table; those without signatures, and those without words, are unsigned."""
+
+ANALYSED = 1_000_000
+SNIPPET = 200
+
+
+def clause(query: Query, fields: Fields) -> Clause:
+    """Write a query as one clause."""
+    if query.native is not None:
+        return dict(native(query).get("query", ALL))
+    parts = _words(query, fields)
+    parts["must_not"] += [_condition(condition, fields) for condition in query.excluded]
+    parts["filter"] = filters(query.filters, fields)
+    return {"bool": {name: part for name, part in parts.items() if part}}
+
+
+def native(query: Query) -> Mapping[str, Any]:
+    """Give a native query as the parts of a request.
+
+    >>> native(Query(native={"match": {"text": "grain"}}))
+    {'query': {'match': {'text': 'grain'}}}
+    """
+    given = query.native or {}
+    return given if given.keys() & BODY else {"query": dict(given)}
+
+
+def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
+    """Write conditions; several on one field: any of them."""
+    by_field: dict[str, list[Clause]] = {}
+    for condition in conditions:
+        by_field.setdefault(condition.field, []).append(_condition(condition, fields))
+    return [_or(some) for some in by_field.values()]
+
+
+def window(query: Query, fields: Fields, size: int) -> Clause:
+    """Ask for the top of a ranking, by its own sort if it has one, with packed signatures only."""
+    parts = dict(native(query)) if query.native is not None else {}
+    body = parts | {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
+    return body | {"track_scores": True} if "sort" in parts else body
+
+
+def leaving_out(body: Mapping[str, Any], clause: Clause) -> Clause:
+    """Leave out what a clause names; what is left scores as before.
+
+    What ranks by neighbours, or joins several rankings, has to see all: there it is left out of what was ranked.
+
+    >>> leaving_out({"query": {"match_all": {}}}, {"term": {"a": 1}})
+    {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}
+    """
+    query = body.get("query", ALL)
+    if "knn" not in body and "hybrid" not in query:
+        return {**body, "query": {"bool": {"must": [query], "must_not": [clause]}}}
+    behind: Clause = {"bool": {"must_not": [clause]}}
+    if "post_filter" in body:
+        behind["bool"]["filter"] = [body["post_filter"]]
+    return {**body, "post_filter": behind}
+
+
+def in_full_order(body: Mapping[str, Any], size: int) -> Clause:
+    """Ask for a window whose equal scores are ordered by index and id on the server, which takes it a third longer."""
+    tie = [{"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
+    return {**body, "size": size, "sort": [{"_score": "desc"}, *tie], "track_scores": True}
+
+
+def only_packed() -> Clause:
+    """Ask for nothing of a hit but its packed value and its place in the order of writing."""
+    return ONLY_PACKED | {"seq_no_primary_term": True}
+
+
+def with_ids(body: Mapping[str, Any]) -> Clause:
+    """Ask the same once more with the ids of the engine, since some hit has no packed value that would hold it."""
+    return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
+
+
+def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str) -> Clause:
+    """Ask for documents by index and id, with marks of the server's own around the query's words.
+
+    The query stands beside the ids without deciding on them: a document that no longer matches, or never did, is shown.
+    """
+    return {
+        "query": {"bool": {"filter": [_named(ids)], "should": [clause(query, fields)]}},
+        "size": len(ids),
+        "highlight": {
+            offset_limit: ANALYSED,
+            "pre_tags": [HIGHLIGHT[0]],
+            "post_tags": [HIGHLIGHT[1]],
+            "fields": {
+                fields.title: {"number_of_fragments": 0},
+                fields.text: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
+            },
+        },
+    }
+
+
+def long_signatures(ids: Sequence[tuple[str, str]]) -> Clause:
+    """Ask for the long signatures of documents by index and id, and for nothing else of them."""
+    return {
+        "query": {"bool": {"filter": [_named(ids), {"exists": {"field": LONG}}]}},
+        "size": len(ids),
+        "track_total_hits": False,
+        "_source": False,
+        "docvalue_fields": [LONG],
+    }
+
+
+def by_name(ids: Sequence[tuple[str, str]]) -> Clause:
+    """Ask for documents by index and id, whole, wherever a routing keeps them."""
+    return {"query": _named(ids), "size": len(ids), "track_total_hits": False}
+
+
+def _named(ids: Sequence[tuple[str, str]]) -> Clause:
+    """Choose documents by index and id."""
+    by_index: dict[str, list[str]] = {}
+    for index, name in ids:
+        by_index.setdefault(index, []).append(name)
+    return _or([{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()])
+
+
+def by_id(ids: Sequence[str]) -> Clause:
+    """Choose documents by id."""
+    return {"ids": {"values": list(ids)}}
+
+
+def _words(words: Query | Words, fields: Fields) -> Clause:
+    """Write what must and must not occur."""
+    return {
+        "must": [_or([_part(part, fields) for part in entry]) for entry in words.all_of] or [ALL],
+        "must_not": [_part(part, fields) for part in words.none_of],
+    }
+
+
+def _part(part: Phrase | Words, fields: Fields) -> Clause:
+    if isinstance(part, Phrase):
+        return _phrase(part, fields)
+    return {"bool": {name: clauses for name, clauses in _words(part, fields).items() if clauses}}
+
+
+def _or(clauses: Sequence[Clause]) -> Clause:
+    return clauses[0] if len(clauses) == 1 else {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+
+
+def _phrase(phrase: Phrase, fields: Fields) -> Clause:
+    """Look for words side by side in title or text; both count when both have them, as in SQLite's bm25."""
+    in_field = {"title": [fields.title], "text": [fields.text]}
+    names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
+    if phrase.prefix:
+        return {"multi_match": {"query": phrase.text, "type": "bool_prefix", "operator": "and", "fields": names}}
+    return {"multi_match": {"query": phrase.text, "type": "phrase", "fields": names, "tie_breaker": 1.0}}
+
+
+def _condition(condition: Filter, fields: Fields) -> Clause:
+    if condition.field == "date":
+        return _date(condition, fields)
+    if condition.field == "id":
+        return by_id([condition.value])
+    if not condition.field.startswith("meta."):
+        return {"term": {getattr(fields, condition.field): condition.value}}
+    name = condition.field.removeprefix("meta.")
+    ours: Clause = {"term": {"ibidem.meta": filter_value(name, condition.value)}}
+    path = f"{fields.meta}.{name}" if fields.meta else name
+    return ours if fields.own else _or([ours, {"term": {path: condition.value}}])
+
+
+def _date(condition: Filter, fields: Fields) -> Clause:
+    """Ask for a day in common: the date's first day is not after the end, its last not before the beginning."""
+    first, last = days(condition.value)
+    ends = [("gte", first), ("lte", last)]
+    bounds = {name: iso_day(day) for name, day in ends if day is not None}
+    signed: Clause = {"bool": {"filter": [{"range": {"ibidem.date": {name: day}}} for name, day in bounds.items()]}}
+    if fields.own:
+        return signed
+    theirs = {"range": {fields.date: bounds | {"format": "strict_date"}}}
+    return _or([signed, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [theirs]}}])

@@ -1,0 +1,132 @@
+"""Elasticsearch 8 and 9 through the official client, `elasticsearch`."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import elasticsearch as client_library
+from elasticsearch.exceptions import (
+    ApiError,
+    ConnectionTimeout,
+    SerializationError,
+    SSLError,
+    TransportError,
+    UnsupportedProductError,
+)
+from elasticsearch.exceptions import ConnectionError as NoConnection
+from elasticsearch.serializer import OrjsonSerializer
+
+from ibidem_engines.address import Address, parse_address
+from ibidem_engines.cluster.client import JSON, Answer, Cluster, Dialect
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.errors import (
+    CERTIFICATE,
+    OTHER_PRODUCT,
+    TIMEOUT,
+    UNREACHABLE,
+    UNREADABLE,
+    Failure,
+    failure_of,
+)
+from ibidem_engines.redaction import redact_text
+
+DIALECT = Dialect(
+    name="elasticsearch",
+    product="Elasticsearch",
+    least=8,
+    open_point="/{index}/_pit",
+    open_whole={},
+    opened_as="id",
+    close_point="/_pit",
+    closed_as="id",
+    offset_limit="max_analyzed_offset",
+)
+
+EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
+    (UnsupportedProductError, OTHER_PRODUCT),
+    (SSLError, CERTIFICATE),
+    (ConnectionTimeout, TIMEOUT),
+    (NoConnection, UNREACHABLE),
+    (SerializationError, UNREADABLE),
+)
+"""The client's exceptions that tell more than a status, the narrower first."""
+
+
+class ElasticsearchEngine(ClusterEngine):
+    """An index in Elasticsearch.
+
+    Args:
+        address: `elasticsearch+http(s)://…`, read or as text; nothing is connected yet.
+        index: Name of the index, or of an alias for reading.
+    """
+
+    def __init__(self, address: Address | str, index: str) -> None:
+        if isinstance(address, str):
+            address = parse_address(address)
+        super().__init__(Cluster(address.shown, lambda: ElasticsearchWire(address)), DIALECT, address, index)
+
+
+class ElasticsearchWire:
+    """One client, whose own retries are off: `Cluster` knows better what may be asked again."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self.client = client_library.Elasticsearch(
+            hosts=address.urls,
+            serializers={JSON: WholeSerializer()},
+            max_retries=0,
+            request_timeout=address.timeout,
+            **_options(address),
+        )
+
+    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+        """Send one request; see `Wire.send`.
+
+        The plain media type goes with every server that the client takes; the versioned one of its own methods is
+        refused by a server that is older than the client.
+        """
+        headers = {"accept": JSON, "content-type": content_type}
+        try:
+            answer = self.client.perform_request(method, path, params=params or None, headers=headers, body=body)
+        except (ApiError, TransportError) as error:
+            raise _failure(error, self._address.secrets) from error
+        return answer.body
+
+    def close(self) -> None:
+        """Close its connections."""
+        self.client.close()
+
+
+class WholeSerializer(OrjsonSerializer):
+    """JSON by orjson, and the bytes that it was read from."""
+
+    def loads(self, data: bytes) -> Any:
+        """Read JSON."""
+        read = super().loads(data)
+        return Answer(read, data) if isinstance(read, dict) else read
+
+
+def _options(address: Address) -> dict[str, Any]:
+    """Give credentials and certificate as the client calls them."""
+    options: dict[str, Any] = {"ca_certs": address.ca} if address.ca else {}
+    if address.headers:
+        options["headers"] = dict(address.headers)
+    if address.api_key:
+        options["api_key"] = address.api_key
+    elif address.user:
+        options["basic_auth"] = (address.user, address.password)
+    return options
+
+
+def _failure(error: ApiError | TransportError, hidden: Collection[str]) -> Failure:
+    """Read a client's exception by the table above, or by the status and type that the server gave.
+
+    Args:
+        error: The exception.
+        hidden: Secrets that a server may repeat.
+    """
+    for kind, name in EXCEPTIONS:
+        if isinstance(error, kind):
+            return Failure(0, name, redact_text(str(error), hidden))
+    if isinstance(error, ApiError):
+        return failure_of(error.status_code, error.body, hidden)
+    return Failure(0, "", redact_text(str(error), hidden))

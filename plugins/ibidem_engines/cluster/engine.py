@@ -1,0 +1,307 @@
+"""The engine protocol over OpenSearch or Elasticsearch: what the two do alike, and that is all but a few words."""
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ibidem_engines import terms
+from ibidem_engines.address import Address
+from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster import ranking as cursors
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster import write as writing
+from ibidem_engines.cluster.client import Cluster, Dialect
+from ibidem_engines.cluster.errors import failure_of, judged
+from ibidem_engines.cluster.health import of_cluster
+from ibidem_engines.cluster.index import Layout, make_visible
+from ibidem_engines.cluster.lookup import LookUp, carrying
+from ibidem_engines.cluster.ranking import long_values, ranked, window
+from ibidem_engines.cluster.reindex_source import ClusterHolding
+from ibidem_engines.cluster.requests import Target, answer_to
+from ibidem_engines.cluster.source import to_stored_document
+from ibidem_engines.cluster_groups import ClusterGroups
+from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.errors import Permanent
+from ibidem_engines.query import Filter, Query
+from ibidem_ingest.errors import UsageError
+
+KEEP_ALIVE = "5m"
+AT_ONCE = 1_000
+FRESH_S = 60.0
+"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
+
+
+class ClusterEngine:
+    """An index in a cluster.
+
+    `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
+    grows with each write.
+
+    Args:
+        cluster: The cluster.
+        dialect: Which of the two it is.
+        address: Where it is and what the index looks like.
+        index: Name of the index, or of an alias for reading.
+    """
+
+    def __init__(self, cluster: Cluster, dialect: Dialect, address: Address, index: str) -> None:
+        self.index = index
+        self.fields = address.fields
+        self._cluster = cluster
+        self._dialect = dialect
+        self._kind = address.layout
+        self._version = ""
+        self._known: Layout | None = None
+        self._known_until = 0.0
+
+    def create(self) -> None:
+        """See `Engine.create`."""
+        self._check_server()
+        layout.create(self._cluster, self._dialect, self.index, self._kind)
+        self._known = None
+
+    def write(self, records: Sequence[Record]) -> list[Outcome]:
+        """See `Engine.write`."""
+        return writing.write(self._place(), records) if records else []
+
+    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+        """See `Engine.delete`."""
+        return writing.delete(self._place(), ids, version, beats=beats) if ids else []
+
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        """See `Engine.window`."""
+        known = self._readable()
+        if not 1 <= size <= known.most_hits:
+            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
+        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        body = dsl.window(query, self.fields, size)
+        if without:
+            body = dsl.leaving_out(body, carrying(known.kinds, "content", list(without)))
+        if taken.newest is not None:
+            body["query"] = cursors.up_to(body["query"], taken.newest)
+        elif not taken.point:
+            body["aggs"] = cursors.NEWEST
+        copies = cursors.marks(self.index, query)[1]
+        found = self._cluster.hold(ranked(self._target(taken.point, copies), body, known.most_hits))
+        if taken.newest is None:
+            newest = None if taken.point else cursors.newest_of(found.answer)
+            taken = cursors.Cursor(newest, found.answer.get("pit_id", taken.point))
+        return Ranking(
+            found.hits, found.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
+        )
+
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+        """See `Engine.fetch`.
+
+        In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
+        server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
+        """
+        indices = self._readable().indices
+        places = {
+            each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
+        }
+        wanted = list(dict.fromkeys(place for each in places.values() for place in each))
+        theirs = query if query is not None and (query.native is not None or not self.fields.own) else None
+        found: dict[tuple[str, str], Stored] = {}
+        for at in range(0, len(wanted), AT_ONCE):
+            some = wanted[at : at + AT_ONCE]
+            for hit in self._read(some) if theirs is None else self._marked(some, theirs):
+                found[hit["_index"], hit["_id"]] = to_stored_document(
+                    hit, self.fields, query if theirs is None else None
+                )
+        return [found[place] for each in ids for place in places[each] if place in found]
+
+    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+        """See `Engine.find`."""
+        among = None if query is None else dsl.clause(query, self.fields)
+        return self._cluster.hold(LookUp(Target(self.index), self._readable(), among).find(searches))
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """See `Engine.long_signatures`."""
+        self._readable()
+        return self._cluster.hold(long_values(self._target(), ids))
+
+    def suggest(self, words: Sequence[str]) -> dict[str, str]:
+        """See `Engine.suggest`."""
+        self._readable()
+        return self._cluster.hold(terms.suggest(self._target(), self.fields, words))
+
+    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+        """See `Engine.scan`."""
+        most = self._readable().most_hits
+        if size < 1:
+            raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
+        body: dict[str, Any] = {
+            "query": dsl.clause(Query(filters=tuple(filters)), self.fields),
+            "size": min(size, most),
+            "sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}],
+            "track_total_hits": False,
+            **dsl.only_packed(),
+        }
+        return self._slices(body)
+
+    def refresh(self) -> None:
+        """See `Engine.refresh`."""
+        self._readable()
+        make_visible(self._cluster, self.index)
+
+    def info(self) -> Info:
+        """See `Engine.info`."""
+        version = self._check_server()
+        known = layout.read(self._cluster, self.index)
+        if not known.indices:
+            return Info(self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
+        answer = self._search(dsl.COUNTS)
+        counts = answer["aggregations"]
+        tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
+        documents, unsigned = answer["hits"]["total"]["value"], counts["unsigned"]["doc_count"]
+        schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
+        return Info(
+            self._dialect.name,
+            version,
+            exists=True,
+            documents=documents,
+            unsigned=unsigned,
+            schema=schema,
+            tables=tables,
+        )
+
+    def ailments(self) -> list[Ailment]:
+        """See `Engine.ailments`."""
+        return list(of_cluster(self._cluster, self.index))
+
+    def holding(self) -> ClusterHolding:
+        """See `Engine.holding`."""
+        return ClusterHolding(self._cluster, self._dialect, self.index, self.fields, self._kind)
+
+    def groups(self) -> ClusterGroups:
+        """See `WithGroups.groups`."""
+        return ClusterGroups(self._cluster, self.index, self._readable())
+
+    def close(self) -> None:
+        """See `Engine.close`."""
+        self._cluster.close()
+
+    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """See `Engine.note`."""
+        self._readable()
+        ledgers.note(self._cluster, self.index, ledger, entries)
+
+    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+        """See `Engine.noted`."""
+        self._readable()
+        return ledgers.noted(self._cluster, self.index, ledger, prefix)
+
+    def count(self, ledger: Ledger) -> int:
+        """See `Engine.count`."""
+        self._readable()
+        return ledgers.count(self._cluster, self.index, ledger)
+
+    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        """See `Engine.strike`."""
+        self._readable()
+        return ledgers.strike(self._cluster, self.index, ledger, keys)
+
+    def _readable(self) -> Layout:
+        """Give what the index was made for, once it has been found to be one that we can read."""
+        if self._known is None or time.monotonic() > self._known_until:
+            self._check_server()
+            known = layout.read(self._cluster, self.index)
+            layout.check_readable(known, self.index, self._cluster)
+            self._known, self._known_until = known, time.monotonic() + FRESH_S
+        return self._known
+
+    def _place(self) -> writing.Place:
+        """Give the place of writing, once the index has been found to be one that has our fields."""
+        known = self._readable()
+        layout.check_writable(known, self._cluster)
+        kind = "full" if "full" in known.kinds else "lean"
+        return writing.Place(self._cluster, self.index, self.fields, kind)
+
+    def _check_server(self) -> str:
+        """Refuse a server that is another product, or too old; returns its version."""
+        if not self._version:
+            version, product = self._server()
+            if product and product != self._dialect.name:
+                raise Permanent(
+                    f"{self._cluster.shown}: it is {product}, not {self._dialect.product}",
+                    f"write {product}+http://… in IBIDEM_ENGINE",
+                )
+            major = version.partition(".")[0]
+            if not major.isdecimal() or int(major) < self._dialect.least:
+                raise Permanent(
+                    f"{self._cluster.shown}: {self._dialect.product} {version} is not supported",
+                    f"use {self._dialect.product} {self._dialect.least} or later",
+                )
+            self._version = version
+        return self._version
+
+    def _server(self) -> tuple[str, str]:
+        """Read version and product; a server without an answer at its root is asked for its nodes."""
+        try:
+            told = self._cluster.ask("GET", "/").get("version", {})
+        except Permanent as error:
+            if not any(layout.is_failure(error, status) for status in (400, 404, 405)):
+                raise
+            nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
+            return min(str(node["version"]) for node in nodes.values()), ""
+        return str(told.get("number", "")), str(told.get("distribution", "elasticsearch"))
+
+    def _begin(self, known: Layout) -> cursors.Cursor:
+        """Open a point in time where the numbers of writes do not order them."""
+        return cursors.Cursor(point="" if known.shards == 1 else self._open_point())
+
+    def _open_point(self) -> str:
+        path = self._dialect.open_point.format(index=self.index)
+        answer = self._cluster.ask("POST", path, keep_alive=KEEP_ALIVE, **self._dialect.open_whole)
+        return str(answer[self._dialect.opened_as])
+
+    def _close_point(self, point: str) -> None:
+        closed = [point] if self._dialect.closed_as == "pit_id" else point
+        self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: closed})
+
+    def _target(self, point: str = "", preference: str = "") -> Target:
+        """Give the index, or a point in time of it, as a target.
+
+        The same preference reaches the same copies of the shards, whose scores may differ a little from others'.
+        """
+        if point:
+            return Target("", {"id": point, "keep_alive": KEEP_ALIVE})
+        return Target(self.index, params={"preference": preference} if preference else {})
+
+    def _search(self, body: Mapping[str, Any]) -> Any:
+        return self._cluster.hold(answer_to(self._target().search(body)))
+
+    def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
+        """Read documents as searches see them; in an index of others also those that a routing keeps elsewhere."""
+        asked = [{"_index": index, "_id": name} for index, name in ids]
+        answer = self._cluster.ask("POST", "/_mget", {"docs": asked}, realtime="false") if ids else {"docs": []}
+        for each in answer["docs"]:
+            failure = failure_of(503, each) if "error" in each else None
+            if failure is not None and failure.kind != "index_not_found_exception":
+                raise judged(failure, self._cluster.shown)
+        found: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
+        if len(found) < len(ids) and not self.fields.own:
+            there = {(each["_index"], each["_id"]) for each in found}
+            found += self._search(dsl.by_name([each for each in ids if each not in there]))["hits"]["hits"]
+        return found
+
+    def _marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
+        """Search for documents by id, so that the server marks the query's words."""
+        body = dsl.fetch(ids, query, self.fields, self._dialect.offset_limit)
+        hits: list[Mapping[str, Any]] = self._search(body)["hits"]["hits"]
+        return hits
+
+    def _slices(self, body: dict[str, Any]) -> Iterator[list[Hit]]:
+        """Go through a point in time, and close it however the caller leaves."""
+        point = self._open_point()
+        try:
+            while True:
+                found = self._cluster.hold(window(self._target(point), body))
+                if not found.hits:
+                    return
+                yield found.hits
+                body["search_after"] = found.answer["hits"]["hits"][-1]["sort"]
+        finally:
+            self._close_point(point)

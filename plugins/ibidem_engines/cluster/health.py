@@ -1,0 +1,91 @@
+"""What is wrong with an index and with where it lies, so that it is told before documents wait for it."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.requests import Ask, answer_to, in_path
+from ibidem_engines.disk import disk_issue, is_full
+from ibidem_engines.engine import Ailment
+
+PASSED_OVER = (403, 404, 400)
+"""Statuses of those who may not look, and of servers that do not know what is asked."""
+
+_SETTINGS = "*.settings.index.uuid,*.settings.index.blocks"
+
+BLOCKS = {
+    "read_only_allow_delete": (
+        "is read-only, since the server's disk was almost full (flood stage)",
+        "make room on its disk; it opens the index again by itself",
+    ),
+    "read_only": ("is read-only", "set index.blocks.read_only to null"),
+    "write": ("is closed to writing", "set index.blocks.write to null"),
+}
+
+
+def of_cluster(cluster: Cluster, index: str) -> Iterator[Ailment]:
+    """Look at the shards and blocks of an index and at the disks; what the user may not look at is passed over."""
+    names = f"{in_path(index)},{in_path(index)}-ibidem-*"
+    asked = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
+    there = _asked(cluster, f"/{names}/_settings", asked)
+    if there:
+        yield from _of_shards(cluster, sorted(there))
+    yield from _of_blocks(there)
+    yield from _of_disks(cluster)
+
+
+def _of_shards(cluster: Cluster, names: Iterable[str]) -> Iterator[Ailment]:
+    path = f"/_cluster/health/{','.join(map(in_path, names))}"
+    told = _asked(cluster, path, {"level": "indices"}).get("indices", {})
+    for name, each in sorted(told.items()):
+        if each["status"] == "red":
+            yield Ailment(
+                "shards",
+                f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{_why(cluster, name)}",
+                "bring back the node that holds them, or restore the index from a snapshot",
+                stops=True,
+            )
+
+
+def _why(cluster: Cluster, index: str) -> str:
+    """Ask the server why the first shard of an index is on no node."""
+    body = {"index": index, "shard": 0, "primary": True}
+    asked = Ask("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
+    told = cluster.hold(answer_to(asked))
+    info = told.get("unassigned_info", {})
+    said = [
+        info.get("reason", ""),
+        str(info.get("details", "")).partition("\n")[0],
+        told.get("allocate_explanation", ""),
+    ]
+    return "".join(f"; {each}" for each in said if each)
+
+
+def _of_blocks(there: Mapping[str, Any]) -> Iterator[Ailment]:
+    for name, each in sorted(there.items()):
+        blocks = each["settings"]["index"].get("blocks", {})
+        for block, (what, remedy) in BLOCKS.items():
+            if str(blocks.get(block, "false")) == "true":
+                yield Ailment("blocks", f"index {name!r} {what}", remedy)
+
+
+def _of_disks(cluster: Cluster) -> Iterator[Ailment]:
+    if not _watched(cluster):
+        return
+    told = _asked(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
+    for node in told.get("nodes", {}).values():
+        disk = node.get("fs", {}).get("total", {})
+        if (size := disk.get("total_in_bytes", 0)) and is_full(size, disk.get("available_in_bytes", size)):
+            yield disk_issue(f"the disk of node {node.get('name', '')!r}", size, disk["available_in_bytes"])
+
+
+def _watched(cluster: Cluster) -> bool:
+    """Tell whether the server looks at its disks; where it does not, a full one closes no index."""
+    name = "cluster.routing.allocation.disk.threshold_enabled"
+    told = _asked(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
+    given = [told.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
+    return next((str(each) for each in given if each is not None), "true") == "true"
+
+
+def _asked(cluster: Cluster, path: str, params: Mapping[str, str]) -> Any:
+    return cluster.hold(answer_to(Ask("GET", path, params, passed_over=PASSED_OVER)))

@@ -1,0 +1,263 @@
+"""Whether an index is there, what it was made for, and making it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import orjson
+
+from ibidem_engines.cluster.client import Cluster, Dialect
+from ibidem_engines.cluster.errors import Failure, judged
+from ibidem_engines.cluster.requests import Ask, Exchange, answer_to, in_path
+from ibidem_engines.engine import Ledger
+from ibidem_engines.errors import NoIndex, Permanent
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_mappings import load
+
+VERSION = "2"
+LEDGER_VERSION = "1"
+MOST_HITS = 10_000
+MISSING = 404
+_PARTS = ",".join(
+    (
+        "*.mappings._meta",
+        "*.settings.index.number_of_shards",
+        "*.settings.index.max_result_window",
+        "*.settings.index.search",
+    )
+)
+"""What is read of an index; its fields may be thousands."""
+
+WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` wants it"
+CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server that was installed whole"
+
+EXISTS = "resource_already_exists_exception"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What one index, or several behind an alias, were made for.
+
+    Args:
+        indices: Their own names; empty when there is none.
+        kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
+        schemas: The signature schema of each index that has one.
+        bare: Those without ibidem's fields.
+        shards_of: How many primary shards each has.
+        most_hits: The largest window that all of them allow.
+        pipelines: The search pipelines that they put behind every search.
+    """
+
+    indices: tuple[str, ...]
+    kinds: frozenset[str]
+    schemas: Mapping[str, str]
+    bare: tuple[str, ...]
+    shards_of: Mapping[str, int]
+    most_hits: int
+    pipelines: tuple[str, ...]
+
+    @property
+    def shards(self) -> int:
+        """How many primary shards they have, all together."""
+        return sum(self.shards_of.values())
+
+
+def read(cluster: Cluster, index: str) -> Layout:
+    """Read what stands under a name; nothing is no error."""
+    return cluster.hold(reading(index))
+
+
+def reading(
+    index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,)
+) -> Exchange[Layout]:
+    """Read what stands under one name or several.
+
+    Args:
+        index: Names, parted by commas; empty for all.
+        params: Which of the names may be missing, as a search says it.
+        passed_over: Statuses that mean that nothing is there, or nothing that may be looked at.
+    """
+    path = f"/{in_path(index or '_all')}"
+    asked = {**(params or {}), "filter_path": _PARTS}
+    answer: Mapping[str, Any] = yield Ask("GET", path, asked, passed_over=passed_over)
+    told = {name: _ours(each) for name, each in answer.items()}
+    index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
+    settings = list(index_settings.values())
+    return Layout(
+        indices=tuple(sorted(answer)),
+        kinds=frozenset(str(ours.get("layout", "full")) for ours in told.values() if ours),
+        schemas={name: str(ours.get("schema", "")) for name, ours in told.items() if ours},
+        bare=tuple(sorted(name for name, ours in told.items() if not ours)),
+        shards_of={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
+        most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
+        pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
+    )
+
+
+def check_readable(layout: Layout, index: str, cluster: Cluster) -> None:
+    """Refuse to read what is not there, what another version signed, and what a pipeline has taken hits out of."""
+    if not layout.indices:
+        raise NoIndex(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
+    if fault := schema_fault(layout) or cluster.hold(pipeline_fault(layout.pipelines)):
+        raise Permanent(f"{cluster.shown}: {fault[0]}", fault[1])
+
+
+def schema_fault(layout: Layout) -> tuple[str, str] | None:
+    """Tell which indexes another version signed, and what to do about it."""
+    wrong = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
+    if not wrong:
+        return None
+    said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
+    return (
+        f"signed by another signature schema: index {said}; this version reads {SCHEMA}",
+        "write it anew with: ibidem backfill --into NAME",
+    )
+
+
+def pipeline_fault(pipelines: Iterable[str]) -> Exchange[tuple[str, str] | None]:
+    """Tell which search pipeline takes hits out of what is found, and what to do about it."""
+    for name in pipelines:
+        answer = yield Ask("GET", f"/_search/pipeline/{in_path(name)}", passed_over=(MISSING,))
+        steps = answer.get(name, {}).get("response_processors", [])
+        if any("collapse" in step for step in steps):
+            what = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
+            return what, "take 'collapse' out of the pipeline, or unset index.search.default_pipeline"
+    return None
+
+
+def check_writable(layout: Layout, cluster: Cluster) -> None:
+    """Refuse to write where the server would have to guess what our fields are."""
+    if layout.bare:
+        raise Permanent(
+            f"{cluster.shown}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
+            "add them with: ibidem backfill",
+        )
+
+
+def create(cluster: Cluster, dialect: Dialect, index: str, kind: str) -> None:
+    """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
+    layout = read(cluster, index)
+    if not layout.indices:
+        made = template(dialect, kind)
+        _try_codec(cluster, f"{index}-{ledger_name('trial')}", made)
+        _make(cluster, index, made)
+    elif layout.bare:
+        _add_fields(cluster, dialect, layout.bare, kind)
+    there = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
+    for ledger in get_args(Ledger):
+        if (name := f"{index}-{ledger_name(ledger)}") not in there:
+            _make(cluster, name, orjson.loads(load(f"ledger.v{LEDGER_VERSION}.json")))
+
+
+def ledger_name(ledger: str) -> str:
+    """Name the index of a ledger, without the index that it belongs to."""
+    return f"ibidem-{ledger}"
+
+
+def template(dialect: Dialect, kind: str) -> dict[str, Any]:
+    """Load settings and mapping of a new index."""
+    name = f"{dialect.name}.v{VERSION}.json" if kind == "full" else f"{dialect.name}.{kind}.v{VERSION}.json"
+    made: dict[str, Any] = orjson.loads(load(name).replace("{schema}", SCHEMA))
+    return made
+
+
+def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
+    """Tell whether an error stands for this status or type of answer."""
+    cause = error.__cause__
+    return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
+
+
+def _make(cluster: Cluster, name: str, body: dict[str, Any]) -> None:
+    """Make an index; another process that makes it at the same time does no harm."""
+    try:
+        cluster.ask("PUT", f"/{name}", body)
+    except Permanent as error:
+        if not is_failure(error, kind=EXISTS):
+            raise
+
+
+def _try_codec(cluster: Cluster, trial: str, made: Mapping[str, Any]) -> None:
+    """Write a document into an index that goes again, since a server without a codec's library fails at the first one.
+
+    Raises:
+        Permanent: The server cannot write what is compressed so.
+    """
+    codec = made["settings"]["index"].get("codec")
+    if codec is None:
+        return
+    _make(
+        cluster, trial, {"settings": {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}}
+    )
+    try:
+        cluster.ask("POST", f"/{trial}/_doc", {"text": "one"})
+        cluster.ask("POST", f"/{trial}/_refresh")
+    except Permanent as error:
+        said = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
+        raise Permanent(f"{cluster.shown}: {WITHOUT_CODEC.format(codec)}: {said}", CODEC_REMEDY) from error
+    finally:
+        cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
+
+
+def _add_fields(cluster: Cluster, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
+    """Add the one object `ibidem`, and beside what its mapping says of itself what it is for."""
+    ours = template(dialect, kind)["mappings"]
+    for index in indices:
+        (there,) = cluster.ask("GET", f"/{index}/_mapping").values()
+        meta = there["mappings"].get("_meta", {}) | ours["_meta"]
+        fields = {"ibidem": ours["properties"]["ibidem"]}
+        cluster.ask("PUT", f"/{index}/_mapping", {"properties": fields, "_meta": meta})
+
+
+def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Read what a mapping says of itself; an index that only looks like ours has none."""
+    told = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
+    return told if isinstance(told, Mapping) else {}
+
+
+def _pipeline(settings: Mapping[str, Any]) -> str:
+    name = settings.get("search", {}).get("default_pipeline", "")
+    return "" if name == "_none" else str(name)
+
+
+HIDDEN = (403, 404)
+"""Statuses of those who may not look at the health, and of an index that is not there."""
+
+HEALTH = "status,active_shards"
+
+
+def make_visible(cluster: Cluster, indices: str, /, **params: str) -> None:
+    """Let searches find all that was written.
+
+    Args:
+        cluster: The cluster.
+        indices: Names, parted by commas.
+        params: Of the query string, such as whether one of them may be missing.
+
+    Raises:
+        Unavailable: A part of an index is not there.
+    """
+    for _ in range(2):  # once more when a shard came back between the two answers
+        told = cluster.ask("POST", f"/{in_path(indices)}/_refresh", **params)["_shards"]
+        if told["failed"]:
+            raise _unseen(cluster, indices, told)
+        if told["successful"] == told["total"]:
+            return
+        health = _health(cluster, indices)
+        if health.get("status") == "red":
+            raise _unseen(cluster, indices, told)
+        if told["successful"] >= health.get("active_shards", 0):
+            return
+
+
+def _health(cluster: Cluster, indices: str) -> Mapping[str, Any]:
+    asked = Ask("GET", f"/_cluster/health/{in_path(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
+    told: Mapping[str, Any] = cluster.hold(answer_to(asked))
+    return told
+
+
+def _unseen(cluster: Cluster, indices: str, told: Mapping[str, Any]) -> Exception:
+    some = f"{told['successful']} of {told['total']} shards of {indices!r} made visible what was written"
+    failure = Failure(503, "unavailable_shards_exception", some)
+    error = judged(failure, cluster.shown)
+    error.__cause__ = failure
+    return error

@@ -1,0 +1,317 @@
+"""Looking up signature values in a cluster: those of hundreds of documents in one search, told apart by what is found.
+
+A search for the values of one document takes a server about a millisecond, one for the values of 400 takes 35: few of
+them are carried by anything. So they are asked for together, and each hit is given to the documents whose values its
+packed signatures hold. Only what brings too many hits, such as a form that half of the index repeats, is asked
+for alone, and then says what was cut.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from ibidem_engines.cluster.dsl import Clause, by_id, only_packed, with_ids
+from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.ranking import all_named, read_hits
+from ibidem_engines.cluster.requests import Exchange, Target
+from ibidem_engines.engine import Found, Hit, Search
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue, clues
+from ibidem_ingest.signatures.packed import unpack
+
+TOGETHER = 250
+"""Searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses."""
+
+APART = 30
+"""Searches in a request when each is asked for alone."""
+
+MOST_TOGETHER = 1_000
+"""Hits from which on searches are parted."""
+
+EACH, MANY = 10, 5
+"""Of too many hits every tenth is looked at; what five of these carry is asked for alone, and the rest once more."""
+
+OWN_FIELD: frozenset[Clue] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
+"""Classes that have a field of their own in the layout `full`, and stand among the keys in `lean`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """One class of values for one search; each is itself and equal to no other."""
+
+    at: int
+    name: Clue
+    search: Search
+
+    @property
+    def values(self) -> list[str]:
+        return list(dict.fromkeys(self.search.values[self.name]))
+
+    @property
+    def least(self) -> int:
+        return self.search.least.get(self.name, 1)
+
+    @property
+    def limit(self) -> int:
+        return self.search.most(self.name)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What was found for one search."""
+
+    hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
+    capped: list[Clue] = field(default_factory=list)
+    same: int = 0
+
+    def add(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
+        """Add what carries the values of one class: the first in the order of writing, as many as the limit lets in."""
+        for hit in hits[: question.limit]:
+            self.hits[hit.index, hit.id] = hit
+        if question.name == "content":
+            self.same = total
+        elif total > question.limit:
+            self.capped.append(question.name)
+
+
+class LookUp:
+    """Look-ups in one index, or in several.
+
+    Args:
+        target: Where they are sent.
+        layout: What the index was made for.
+        among: The only documents to be looked among; None for all.
+    """
+
+    def __init__(self, target: Target, layout: Layout, among: Clause | None) -> None:
+        self._target = target
+        self._kinds = layout.kinds
+        self._most = layout.most_hits
+        self._among = among
+        self._answers: list[_Answer] = []
+
+    def find(self, searches: Sequence[Search]) -> Exchange[list[Found]]:
+        """Look up values; see `Engine.find`."""
+        self._answers = [_Answer() for _ in searches]
+        questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
+        questions = [each for each in questions if len(each.values) >= each.least]
+        chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
+        counted = [each for each in questions if not each.search.limit]
+        questions = [each for each in questions if each.search.limit]
+        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
+        some = [asking for chunk in chunks if (asking := [each for each in told if each.at in chunk])]
+        apart = self._alike([*counted, *(each for each in questions if each.least > 1)])
+        first = list(apart)[:APART]
+        answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
+        for asking, (hits, total) in zip(some, answers, strict=False):
+            yield from self._sorted_out(asking, hits, total)
+        yield from self._given(apart, first, answers[len(some) :])
+        yield from self._asked_apart(apart, list(apart)[APART:])
+        yield from self._in_parts([each for each in questions if each.least <= 1 and each.name in LONG_CLUES])
+        return [Found(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
+
+    def _together(self, questions: Sequence[_Question]) -> Exchange[None]:
+        """Ask for all values at once, and in parts where that brings too many hits."""
+        if questions:
+            ((hits, total),) = yield from self._send([self._for_all(questions)])
+            yield from self._sorted_out(questions, hits, total)
+
+    def _for_all(self, questions: Sequence[_Question]) -> Clause:
+        """Write one search for the values of all."""
+        clauses = [self._carries(name, values, 1) for name, values in _by_class(questions).items()]
+        return self._body(clauses, MOST_TOGETHER)
+
+    def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> Exchange[None]:
+        """Give the hits to those who asked; what brought too many is asked for alone."""
+        told = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
+        if total <= MOST_TOGETHER:
+            for question, some in told.items():
+                ordered = sorted(some.values(), key=lambda hit: hit.order)
+                self._answers[question.at].add(question, ordered, len(ordered))
+            return
+        many = {question for question, some in told.items() if len(some) >= MANY}
+        yield from self._apart([each for each in questions if not many or each in many])
+        yield from self._together([each for each in questions if many and each not in many])
+
+    def _told_apart(
+        self, questions: Sequence[_Question], hits: Sequence[Hit]
+    ) -> Mapping[_Question, dict[tuple[str, str], Hit]]:
+        """Give each hit to the questions whose values it carries."""
+        asking: defaultdict[tuple[str, str], list[_Question]] = defaultdict(list)
+        for question in questions:
+            for value in question.values:
+                asking[question.name, value].append(question)
+        told: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        for hit in hits:
+            for question in {question for key in _carried(hit) for question in asking.get(key, ())}:
+                if hit.id != question.search.own:
+                    told[question][hit.index, hit.id] = hit
+        return told
+
+    def _apart(self, questions: Sequence[_Question]) -> Exchange[None]:
+        """Ask for each class of each search alone."""
+        alike = self._alike(questions)
+        yield from self._asked_apart(alike, list(alike))
+
+    def _alike(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
+        """Write a search for each class of each search; what is the same for several is asked for once."""
+        alike: defaultdict[bytes, list[_Question]] = defaultdict(list)
+        for question in questions:
+            clause = self._carries(question.name, question.values, question.least)
+            alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
+        return alike
+
+    def _asked_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> Exchange[None]:
+        for at in range(0, len(requests), APART):
+            some = requests[at : at + APART]
+            answers = yield from self._send(list(map(orjson.loads, some)))
+            yield from self._given(alike, some, answers)
+
+    def _given(
+        self,
+        alike: Mapping[bytes, list[_Question]],
+        requests: Sequence[bytes],
+        answers: Sequence[tuple[list[Hit], int]],
+    ) -> Exchange[None]:
+        """Give the hits of searches to those who asked for them."""
+        for request, (hits, total) in zip(requests, answers, strict=True):
+            for question in alike[request]:
+                yield from self._add_others(question, hits, total)
+
+    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> Exchange[None]:
+        """Add the hits of one class but for the searching document itself."""
+        others = [hit for hit in hits if hit.id != question.search.own]
+        if len(others) < len(hits):
+            total -= 1
+        elif question.search.own and question.name == "content" and total > len(hits):
+            clause = self._carries(question.name, question.values, question.least)
+            ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
+        self._answers[question.at].add(question, others, total)
+
+    def _in_parts(self, questions: Sequence[_Question]) -> Exchange[None]:
+        """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
+
+        No hit tells which of these values it carries. A banner page or a stock form stands in very many documents, and
+        without this what else they share would be cut with it.
+        """
+        parts = [(question, tuple(question.values)) for question in questions]
+        found: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        while parts:
+            halves: list[tuple[_Question, tuple[str, ...]]] = []
+            answers = yield from self._each_part(parts)
+            for (question, values), (hits, total) in zip(parts, answers, strict=True):
+                others = [hit for hit in hits if hit.id != question.search.own]
+                if total - (len(hits) - len(others)) <= question.limit:
+                    found[question] |= {(hit.index, hit.id): hit for hit in others}
+                elif len(values) > 1:
+                    middle = len(values) // 2
+                    halves += [(question, values[:middle]), (question, values[middle:])]
+                elif question.name not in self._answers[question.at].capped:
+                    self._answers[question.at].capped.append(question.name)
+            parts = halves
+        for question, some in found.items():
+            answer = self._answers[question.at]
+            ordered = sorted(some.values(), key=lambda hit: hit.order)
+            answer.add(question, ordered, 0 if question.name in answer.capped else len(ordered))
+
+    def _each_part(self, parts: Sequence[tuple[_Question, tuple[str, ...]]]) -> Exchange[list[tuple[list[Hit], int]]]:
+        """Ask for values, a search for each part."""
+        answers: list[tuple[list[Hit], int]] = []
+        for at in range(0, len(parts), APART):
+            bodies = [
+                self._body([self._carries(question.name, values, 1)], question.limit + 1)
+                for question, values in parts[at : at + APART]
+            ]
+            answers += yield from self._send(bodies)
+        return answers
+
+    def _send(self, bodies: Sequence[Clause]) -> Exchange[list[tuple[list[Hit], int]]]:
+        """Send searches; those with hits that hold no id are sent once more."""
+        answers = yield from self._answers_to(bodies)
+        found = [read_hits(answer) for answer in answers]
+        again = [at for at, hits in enumerate(found) if not all_named(hits)]
+        named = yield from self._answers_to([with_ids(bodies[at]) for at in again])
+        for at, answer in zip(again, named, strict=True):
+            found[at] = read_hits(answer)
+        totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
+        return list(zip(found, totals, strict=True))
+
+    def _answers_to(self, bodies: Sequence[Clause]) -> Exchange[list[Mapping[str, Any]]]:
+        if not bodies:
+            return []
+        answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
+        for answer in answers:
+            if "error" in answer:
+                raise failure_of(int(answer["status"]), answer)
+        return answers
+
+    def _body(self, clauses: Sequence[Clause], limit: int, own: str = "") -> Clause:
+        """Write one search, its hits in the order of writing."""
+        kept: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
+        if self._among is not None:
+            kept.append(self._among)
+        query: Clause = {"bool": {"filter": kept}}
+        if own:
+            query["bool"]["must_not"] = [by_id([own])]
+        return {
+            "query": query,
+            "size": min(limit, self._most),
+            "track_total_hits": True,
+            "sort": ["_seq_no"],
+            **only_packed(),
+        }
+
+    def _carries(self, name: Clue, values: Sequence[str], least: int) -> Clause:
+        """Ask for documents that carry at least so many of the values of one class."""
+        return carrying(self._kinds, name, values, least)
+
+
+def carrying(kinds: Collection[str], name: Clue, values: Sequence[str], least: int = 1) -> Clause:
+    """Ask for documents that carry at least so many of the values of one class.
+
+    Args:
+        kinds: What the index was made for, `full` or `lean`, or both.
+        name: The class.
+        values: The values.
+        least: How many.
+    """
+    if name == "content":
+        return _terms("ibidem.content", values, least)
+    if name not in OWN_FIELD:
+        return _terms("ibidem.keys", values, least)
+    paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
+    ways = [_terms(path, values, least) for path in paths]
+    return ways[0] if len(ways) == 1 else _at_least(ways, 1)
+
+
+def _terms(path: str, values: Sequence[str], least: int) -> Clause:
+    if least <= 1:
+        return {"terms": {path: list(values)}}
+    return _at_least([{"term": {path: value}} for value in values], least)
+
+
+def _at_least(clauses: Sequence[Clause], least: int) -> Clause:
+    return {"bool": {"should": list(clauses), "minimum_should_match": max(1, least)}}
+
+
+def _by_class(questions: Iterable[_Question]) -> dict[Clue, list[str]]:
+    """Gather the values of each class, each once."""
+    values: defaultdict[Clue, dict[str, None]] = defaultdict(dict)
+    for question in questions:
+        values[question.name].update(dict.fromkeys(question.values))
+    return {name: list(some) for name, some in values.items()}
+
+
+def _carried(hit: Hit) -> list[tuple[str, str]]:
+    """List the look-up values that a hit carries."""
+    packed = unpack(hit.packed) if hit.packed else None
+    if packed is None:
+        return []
+    return [(name, value) for name, values in clues(packed).items() for value in values]
+
+
+def _by_id(hits: Iterable[Hit]) -> list[Hit]:
+    return sorted(hits, key=lambda hit: (hit.index, hit.id))

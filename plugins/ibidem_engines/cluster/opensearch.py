@@ -1,0 +1,135 @@
+"""OpenSearch 3 through its official client, `opensearch-py`."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import opensearchpy
+import orjson
+from opensearchpy.exceptions import (
+    ConnectionError as NoConnection,
+)
+from opensearchpy.exceptions import (
+    ConnectionTimeout,
+    OpenSearchException,
+    SerializationError,
+    SSLError,
+    TransportError,
+)
+from opensearchpy.serializer import JSONSerializer
+
+from ibidem_engines.address import Address, parse_address
+from ibidem_engines.cluster.client import Answer, Cluster, Dialect
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.errors import CERTIFICATE, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
+from ibidem_engines.redaction import redact_text
+
+DIALECT = Dialect(
+    name="opensearch",
+    product="OpenSearch",
+    least=3,
+    open_point="/{index}/_search/point_in_time",
+    open_whole={"allow_partial_pit_creation": "false"},
+    opened_as="pit_id",
+    close_point="/_search/point_in_time",
+    closed_as="pit_id",
+    offset_limit="max_analyzer_offset",
+)
+
+EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
+    (SSLError, CERTIFICATE),
+    (ConnectionTimeout, TIMEOUT),
+    (NoConnection, UNREACHABLE),
+    (SerializationError, UNREADABLE),
+)
+"""The client's exceptions for requests without an answer, the narrower first."""
+
+
+class OpenSearchEngine(ClusterEngine):
+    """An index in OpenSearch.
+
+    Args:
+        address: `opensearch+http(s)://…`, read or as text; nothing is connected yet.
+        index: Name of the index, or of an alias for reading.
+    """
+
+    def __init__(self, address: Address | str, index: str) -> None:
+        if isinstance(address, str):
+            address = parse_address(address)
+        super().__init__(Cluster(address.shown, lambda: OpenSearchWire(address)), DIALECT, address, index)
+
+
+class OpenSearchWire:
+    """One client, whose own retries are off: `Cluster` knows better what may be asked again."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        self.client = opensearchpy.OpenSearch(
+            hosts=[{"host": name.strip("[]"), "port": port} for name, port in address.hosts],
+            serializer=OrjsonSerializer(),
+            max_retries=0,
+            timeout=address.timeout,
+            **_options(address),
+        )
+
+    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+        """Send one request; see `Wire.send`."""
+        headers = {"content-type": content_type}
+        try:
+            answer: object = self.client.transport.perform_request(
+                method, path, params=dict(params), body=body, headers=headers
+            )
+        except OpenSearchException as error:
+            raise _failure(error, self._address.secrets) from error
+        return answer
+
+    def close(self) -> None:
+        """Close its connections."""
+        self.client.close()
+
+
+class OrjsonSerializer(JSONSerializer):
+    """JSON by orjson; what is bytes already goes as it is, and what comes is kept beside what was read of it."""
+
+    def dumps(self, data: Any) -> Any:
+        """Write JSON."""
+        return data if isinstance(data, bytes | str) else orjson.dumps(data, default=self.default)
+
+    def loads(self, s: str) -> Any:
+        """Read JSON."""
+        try:
+            read = orjson.loads(s) if s else None
+        except orjson.JSONDecodeError as error:
+            raise SerializationError(s[:200], error) from error
+        return Answer(read, s) if isinstance(read, dict) else read
+
+
+def _options(address: Address) -> dict[str, Any]:
+    """Give credentials and certificate as the client calls them."""
+    headers = dict(address.headers)
+    if address.api_key:
+        headers["authorization"] = f"ApiKey {address.api_key}"
+    options: dict[str, Any] = {"headers": headers} if headers else {}
+    if address.user:
+        options["http_auth"] = (address.user, address.password)
+    if address.scheme == "https":
+        options |= {"use_ssl": True, "ca_certs": address.ca or None}
+    return options
+
+
+def _failure(error: OpenSearchException, hidden: Collection[str]) -> Failure:
+    """Read a client's exception by the table above, or by the status and type that the server gave.
+
+    Args:
+        error: The exception.
+        hidden: Secrets that a server may repeat.
+    """
+    for kind, name in EXCEPTIONS:
+        if isinstance(error, kind):
+            return Failure(0, name, redact_text(_said(error), hidden))
+    if isinstance(error, TransportError) and isinstance(error.status_code, int):
+        return failure_of(error.status_code, error.info, hidden)
+    return Failure(0, "", redact_text(str(error), hidden))
+
+
+def _said(error: OpenSearchException) -> str:
+    return str(error.error) if isinstance(error, TransportError) else str(error)

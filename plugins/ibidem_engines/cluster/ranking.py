@@ -1,0 +1,203 @@
+"""The top of a ranking: hits with packed signatures, equal scores by index and id, once more where some have no id."""
+
+import base64
+import binascii
+from binascii import a2b_base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+from xxhash import xxh3_64_hexdigest
+
+from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
+from ibidem_engines.cluster.requests import Exchange, Target
+from ibidem_engines.cluster.seq_no import order_of
+from ibidem_engines.engine import Hit
+from ibidem_engines.query import Query
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed import id_of
+
+
+def read_hits(answer: Mapping[str, Any]) -> list[Hit]:
+    """Read the hits of an answer, in its order."""
+    return [_hit(hit) for hit in answer["hits"]["hits"]]
+
+
+def all_named(hits: Sequence[Hit]) -> bool:
+    """Tell whether each hit held its id, beside or in its packed value; a hit that did not has an empty one."""
+    return all(hit.id for hit in hits)
+
+
+def in_order(hits: Sequence[Hit]) -> list[Hit]:
+    """Put hits in the order of a ranking by score: equal ones by index and id."""
+    return sorted(hits, key=lambda hit: (-hit.score, hit.index, hit.id))
+
+
+def _hit(hit: Mapping[str, Any]) -> Hit:
+    packed = read_binary(hit, PACKED)
+    name = hit.get("_id") or (id_of(packed) if packed else "")
+    return Hit(
+        hit["_index"],
+        name,
+        hit.get("_score") or 0.0,
+        packed,
+        order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,
+        tuple(hit["sort"]) if "sort" in hit else (),
+    )
+
+
+def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
+    """Read the long signatures of an answer's hits, by index and id."""
+    found = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in answer["hits"]["hits"]}
+    return {name: value for name, value in found.items() if value}
+
+
+def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
+    """Decode a binary value: Elasticsearch writes base64 as usual, OpenSearch without padding and safe for URLs.
+
+    One that is no base64 counts as missing, so its document as unsigned.
+    """
+    values = hit.get("fields", {}).get(field)
+    try:
+        return a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """One answer.
+
+    Args:
+        answer: As the server gave it.
+        hits: Its hits in rank order.
+    """
+
+    answer: Mapping[str, Any]
+    hits: list[Hit]
+
+
+def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> Exchange[Ranked]:
+    """Search for a window of `size` hits.
+
+    Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all
+    score as the last one: a hit that was left out might then stand before one that was not.
+
+    Args:
+        target: Where.
+        body: A request for packed signatures.
+        most: The largest window that the index allows.
+        ids: Whether the engine's own ids are asked for at once.
+    """
+    size = body["size"]
+    if ids:
+        body = dsl.with_ids(body)
+    if "sort" in body:
+        return (yield from window(target, body))
+    asked = min(most, size + max(20, size // 10))
+    found = yield from window(target, {**body, "size": asked})
+    hits = found.hits
+    if len(hits) < asked or hits[-1].score != hits[size - 1].score:
+        return replace(found, hits=in_order(hits)[:size])
+    found = yield from window(target, dsl.in_full_order(body, size))
+    return replace(found, hits=in_order([replace(hit, sort=()) for hit in found.hits]))
+
+
+def window(target: Target, body: Mapping[str, Any]) -> Exchange[Ranked]:
+    """Search for packed signatures, once more where some hit has none and so no id."""
+    answer = yield target.search(body)
+    hits = read_hits(answer)
+    if not all_named(hits):
+        answer = yield target.search(dsl.with_ids(body))
+        hits = read_hits(answer)
+    return Ranked(answer, hits)
+
+
+AT_ONCE = 200
+"""Documents in a request: the long signatures of a book take some 100 KB."""
+
+
+def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> Exchange[dict[tuple[str, str], bytes]]:
+    """Read the long signatures of documents by (index, id); those that have none are left out.
+
+    Args:
+        target: Where they are.
+        ids: Index and id of each.
+    """
+    found: dict[tuple[str, str], bytes] = {}
+    every = list(dict.fromkeys(ids))
+    for at in range(0, len(every), AT_ONCE):
+        found |= read_long((yield target.search(dsl.long_signatures(every[at : at + AT_ONCE]))))
+    return found
+
+
+NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
+"""Aggregation that tells the highest number among what matches."""
+
+ANEW = "leave it out to begin anew"
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """One of the two.
+
+    Args:
+        newest: Highest number of a write that is let in; None with a point in time.
+        point: Id of the point in time, or an empty string.
+    """
+
+    newest: int | None = None
+    point: str = ""
+
+
+def write_cursor(cursor: Cursor, index: str, query: Query) -> str:
+    """Write a cursor as text, with what it belongs to."""
+    parts = [cursor.newest, cursor.point, *marks(index, query)]
+    return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
+
+
+def read_cursor(text: str, index: str, query: Query) -> Cursor:
+    """Read a cursor of the same index and query.
+
+    Raises:
+        UsageError: It is none, or belongs to another index or query.
+    """
+    newest, point, its_index, its_query = _parts(text)
+    here = marks(index, query)
+    if its_index != here[0]:
+        raise UsageError(f"cursor {text!r} belongs to another index", ANEW)
+    if its_query != here[1]:
+        raise UsageError(f"cursor {text!r} belongs to another query or other filters", ANEW)
+    return Cursor(newest, point)
+
+
+def marks(index: str, query: Query) -> tuple[str, str]:
+    """Hash what a cursor belongs to: the index, and what the query means, however it was typed."""
+    meaning = query.meaning
+    native = b"" if query.native is None else orjson.dumps(query.native, option=orjson.OPT_SORT_KEYS)
+    return xxh3_64_hexdigest(index.encode()), xxh3_64_hexdigest(repr(meaning).encode() + native)
+
+
+def up_to(query: Clause, newest: int) -> Clause:
+    """Leave out what was written later."""
+    return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
+
+
+def newest_of(answer: Mapping[str, Any]) -> int:
+    """Read the aggregation's answer; -1 when nothing matched."""
+    value = answer["aggregations"]["ibidem"]["value"]
+    return -1 if value is None else int(value)
+
+
+def _parts(text: str) -> tuple[int | None, str, str, str]:
+    try:
+        parts = orjson.loads(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
+        newest, point, index, query = parts
+    except (binascii.Error, ValueError, TypeError):
+        newest, point, index, query = None, None, None, None
+    texts = isinstance(point, str) and isinstance(index, str) and isinstance(query, str)
+    if not texts or (isinstance(newest, int) == bool(point)) or not isinstance(newest, int | None):
+        raise UsageError(f"cursor {text!r} is none that a search has given", ANEW)
+    return newest, point, index, query

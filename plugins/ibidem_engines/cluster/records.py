@@ -1,0 +1,96 @@
+"""Records beside the index, one small index for each ledger."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import orjson
+from xxhash import xxh3_128_hexdigest
+
+from ibidem_engines.cluster.bulk import MISSING, Action, run
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.index import ledger_name, make_visible
+from ibidem_engines.cluster.requests import WHOLE, Ask, Exchange
+from ibidem_engines.cluster.stored_version import get_many
+from ibidem_engines.engine import Ledger
+from ibidem_ingest.document import MAX_ID_BYTES
+
+SLICE = 1_000
+MAYBE = {"ignore_unavailable": "true"}
+THERE = {**WHOLE, **MAYBE}
+
+READ_OFTEN: frozenset[Ledger] = frozenset(("overrides",))
+"""Ledgers that every search reads and people write: made visible as they are written, the others as they are read."""
+
+
+def note(cluster: Cluster, index: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Keep records; see `Engine.note`."""
+    name = f"{index}-{ledger_name(ledger)}"
+    bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
+    run(cluster, [Action("index", name, _id(key), body) for key, body in bodies.items()])
+    if ledger in READ_OFTEN:
+        make_visible(cluster, name, **MAYBE)
+
+
+def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
+    """Read records in slices; see `Engine.noted`. Beside an index of others there are none."""
+    name = f"{index}-{ledger_name(ledger)}"
+    if ledger not in READ_OFTEN:
+        make_visible(cluster, name, **MAYBE)
+    body = _slice({"prefix": {"key": prefix}} if prefix else {"match_all": {}})
+    while True:
+        hits = cluster.ask("POST", f"/{name}/_search", body, **THERE)["hits"]["hits"]
+        yield from ((hit["_source"]["key"], hit["_source"]["entry"]) for hit in hits)
+        if len(hits) < SLICE:
+            return
+        body["search_after"] = hits[-1]["sort"]
+
+
+def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, Any]]]:
+    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
+    head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
+    body = _slice({"match_all": {}})
+    found: list[dict[str, Any]] = []
+    while True:
+        (answer,) = (yield Ask("POST", "/_msearch", lines=[head, body]))["responses"]
+        if answer.get("status") in (403, MISSING):
+            return found
+        if "error" in answer:
+            raise failure_of(int(answer["status"]), answer)
+        hits = answer["hits"]["hits"]
+        found += [hit["_source"]["entry"] for hit in hits]
+        if len(hits) < SLICE:
+            return found
+        body = {**body, "search_after": hits[-1]["sort"]}
+
+
+def count(cluster: Cluster, index: str, ledger: Ledger) -> int:
+    """Count records; see `Engine.count`. Beside an index of others there are none."""
+    body = {"size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_search", body, **THERE)
+    return int(answer["hits"]["total"]["value"])
+
+
+def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
+    """Remove records; see `Engine.strike`."""
+    name = f"{index}-{ledger_name(ledger)}"
+    done = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
+    if ledger in READ_OFTEN:
+        make_visible(cluster, name, **MAYBE)
+    return sum(each.status != MISSING for each in done)
+
+
+def read(cluster: Cluster, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Read records by key, as they are now."""
+    found = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
+    return {each["_source"]["key"]: each["_source"]["entry"] for each in found.values()}
+
+
+def _slice(query: dict[str, Any]) -> dict[str, Any]:
+    """Ask for records in the order of keys."""
+    return {"query": query, "size": SLICE, "sort": [{"key": "asc"}], "track_total_hits": False}
+
+
+def _id(key: str) -> str:
+    """Give the id under which a record stands: its key, or the hash of one that is too long for an id."""
+    return key if 0 < len(key.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(key.encode())}"

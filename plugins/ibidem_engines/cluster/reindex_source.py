@@ -1,0 +1,290 @@
+"""What an index in a cluster holds: gone through shard by shard, by the sequence numbers of its writes."""
+
+import base64
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster import records
+from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
+from ibidem_engines.cluster.client import Answer, Cluster, Dialect
+from ibidem_engines.cluster.dsl import Clause
+from ibidem_engines.cluster.errors import failure_of, judged
+from ibidem_engines.cluster.index import make_visible
+from ibidem_engines.cluster.reindex_target import ClusterCopy
+from ibidem_engines.cluster.requests import WHOLE, in_path
+from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
+from ibidem_engines.cluster.source import Unfit, as_document, idf_of, ours_of, signed_part, text_fault, version_of
+from ibidem_engines.cluster.source_values import entries, members
+from ibidem_engines.cluster.write import field_of
+from ibidem_engines.engine import Fate, Ledger, Outcome
+from ibidem_engines.errors import NoIndex, Permanent
+from ibidem_engines.fields import OURS, Fields, value_at
+from ibidem_engines.reindex import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
+from ibidem_ingest.errors import UsageError
+
+Failed = Callable[[Mapping[str, Any]], Exception]
+
+
+def held(
+    answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, failed: Failed, *, raw: bool
+) -> Iterator[Held]:
+    """Read the documents of an answer that are there.
+
+    Args:
+        answer: Of `_mget`.
+        names: Those that were asked for, by index and id.
+        fields: What the index calls a document's fields.
+        failed: Makes the error of one that could not be read.
+        raw: Whether their JSON is wanted.
+    """
+    texts: Iterator[bytes] = raw_sources(answer.text) if raw else iter(())
+    for each in answer["docs"]:
+        text = next(texts, b"")
+        if "error" in each:
+            raise failed(each)
+        if each.get("found"):
+            yield _held(each, names[each["_index"], each["_id"]], fields, text)
+
+
+def raw_sources(text: str | bytes) -> Iterator[bytes]:
+    """Yield each document's `_source` as it is written; nothing for one that is not there.
+
+    >>> list(raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
+    [b'{"price": 1.50}', b'']
+    """
+    text = text.decode() if isinstance(text, bytes) else text
+    begin, _ = dict(members(text))["docs"]
+    for first, _ in entries(text, begin):
+        place = dict(members(text, first)).get("_source", (0, 0))
+        yield text[slice(*place)].encode()
+
+
+def _held(found: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> Held:
+    source = found["_source"]
+    ours = ours_of(source)
+    return Held(
+        name,
+        as_document(name.id, source, fields),
+        fault=text_fault(source, fields),
+        version=version_of(source),
+        digest=_text(ours, "record"),
+        schema=_text(ours, "schema"),
+        idf=idf_of(source),
+        packed=_packed(ours),
+        state=(found["_seq_no"], found["_primary_term"]),
+        engine_version=found["_version"],
+        ours=tuple(ours),
+        raw=raw,
+    )
+
+
+def _text(ours: Mapping[str, object], name: str) -> str:
+    value = ours.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _packed(ours: Mapping[str, object]) -> bytes:
+    """Decode the packed value; one that another program has damaged counts as none."""
+    try:
+        return base64.b64decode(_text(ours, "packed"))
+    except ValueError:
+        return b""
+
+
+OF_A_STREAM = ".ds-"
+"""Before the names of the indexes that a data stream is made of."""
+
+SAMPLE = 20
+"""Documents that are looked into for a field that no mapping names."""
+
+FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
+"""Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
+
+
+class ClusterHolding:
+    """What stands in an index, or in the indexes behind an alias; see `Holding`.
+
+    Args:
+        cluster: The cluster.
+        dialect: Which of the two it is.
+        index: The name.
+        fields: What it calls a document's fields.
+        kind: Layout of the fields that are added: `full` or `lean`.
+    """
+
+    def __init__(self, cluster: Cluster, dialect: Dialect, index: str, fields: Fields, kind: str) -> None:
+        self.index = index
+        self._cluster, self._dialect, self._fields, self._kind = cluster, dialect, fields, kind
+        self._known: layout.Layout | None = None
+        self._parts: list[Part] = []
+        self._at_once = FIRST_READ
+
+    @property
+    def alias(self) -> str:
+        """See `Holding.alias`."""
+        return "" if self.index in self._layout.indices else self.index
+
+    @property
+    def text_field(self) -> str:
+        """See `Holding.text_field`."""
+        return self._fields.text
+
+    def check(self, target: Target) -> None:
+        """See `Holding.check`."""
+        known = self._layout
+        if target == "place":
+            layout.check_readable(known, self.index, self._cluster)
+        elif target == "copy" and any(index.startswith(OF_A_STREAM) for index in known.indices):
+            raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
+        elif target == "copy" and len(known.indices) > 1:
+            raise UsageError(
+                f"several indexes stand behind {self.index!r}: {', '.join(known.indices)}",
+                "copy them one by one, each by its own name in IBIDEM_INDEX",
+            )
+        for index, told in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
+            _check_source(index, told["mappings"].get("_source", {}))
+
+    def prepare(self) -> None:
+        """See `Holding.prepare`."""
+        layout.create(self._cluster, self._dialect, self.index, self._kind)
+        self._known = None
+
+    def missing(self) -> list[str]:
+        """See `Holding.missing`."""
+        ours = Fields()
+        named = [
+            each.name
+            for each in dataclasses.fields(Fields)
+            if getattr(self._fields, each.name) != getattr(ours, each.name)
+        ]
+        wanted = {getattr(self._fields, name) for name in {*named, "text"}} - {""}
+        mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
+        wanted -= {path for path in wanted for told in mappings if _mapped(told["mappings"], path.split("."))}
+        if wanted:
+            make_visible(self._cluster, self.index)
+            hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
+            wanted -= {path for path in wanted if not hits or any(_has(hit, path) for hit in hits)}
+        return sorted(wanted)
+
+    def parts(self) -> list[Part]:
+        """See `Holding.parts`."""
+        if not self._parts:
+            self._parts = [
+                Part(index, shard) for index, shards in self._layout.shards_of.items() for shard in range(shards)
+            ]
+        return self._parts
+
+    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+        """See `Holding.newest`."""
+        return newest(self._cluster, self.parts(), since)
+
+    def count(self, stretch: Stretch) -> int:
+        """See `Holding.count`."""
+        return count(self._cluster, stretch)
+
+    def names(self, stretch: Stretch, size: int) -> list[Name]:
+        """See `Holding.names`."""
+        return [name for name, _ in states(self._cluster, stretch, size)]
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+        """See `Holding.read`; as many at once as have some megabytes together."""
+        found: list[Held] = []
+        at = 0
+        while at < len(names):
+            some = names[at : at + self._at_once]
+            at += len(some)
+            answer = self._cluster.ask("POST", "/_mget", {"docs": [_asked(name) for name in some]})
+            self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
+            found += held(answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw)
+        return found
+
+    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
+        """See `Holding.sign`."""
+        kind = "full" if "full" in self._layout.kinds else "lean"
+        outcomes: dict[int, Outcome | None] = {}
+        actions: dict[int, Action] = {}
+        for at, (there, record) in enumerate(signed):
+            if record is None:
+                continue
+            try:
+                body = signed_part(record, kind, there.ours)
+            except Unfit as unfit:
+                outcomes[at] = Outcome(there.name.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+            else:
+                name = there.name
+                actions[at] = Action("update", name.index, name.id, body, there.state, name.routing)
+        for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes[at] = None if done.status == CONFLICT else outcome_of(signed[at][0], done)
+        return [outcomes.get(at) for at in range(len(signed))]
+
+    def deletions(self) -> int:
+        """See `Holding.deletions`; the server's count, which begins anew when a shard moves."""
+        return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
+
+    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+        """See `Holding.noted`."""
+        try:
+            yield from records.noted(self._cluster, self.index, ledger, "")
+        except NoIndex:
+            return
+
+    def copy_to(self, name: str) -> Copy:
+        """See `Holding.copy_to`."""
+        (index,) = {part.index for part in self.parts()}
+        return ClusterCopy(self._cluster, self._dialect, index, name, self._kind)
+
+    def close(self) -> None:
+        """See `Holding.close`."""
+        self._cluster.close()
+
+    @property
+    def _layout(self) -> layout.Layout:
+        if self._known is None:
+            self._known = layout.read(self._cluster, self.index)
+            if not self._known.indices:
+                raise NoIndex(f"no index {self.index!r} in {self._cluster.shown}", "name one in IBIDEM_INDEX")
+        return self._known
+
+    def _search(self, body: Clause) -> Any:
+        return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body, **WHOLE)
+
+    def _failed(self, found: Mapping[str, Any]) -> Exception:
+        return judged(failure_of(503, found), self._cluster.shown)
+
+
+def outcome_of(there: Held, done: Done) -> Outcome:
+    """Read what became of a write that found the state it was decided on."""
+    name = there.name.id
+    if done.reason:
+        return Outcome(name, Fate.REFUSED, before=there.version, field=field_of(done.reason), why=done.reason)
+    return Outcome(name, Fate.INDEXED, order_of(done.place), there.version)
+
+
+def _asked(name: Name) -> dict[str, str]:
+    """Ask for one document as it is now."""
+    asked = {"_index": name.index, "_id": name.id}
+    return asked | {"routing": name.routing} if name.routing else asked
+
+
+def _check_source(index: str, told: Mapping[str, Any]) -> None:
+    """Refuse an index that does not keep its documents whole: what is left out would be gone after an update."""
+    left_out = [field for field in told.get("excludes", []) if not str(field).startswith(f"{OURS}.")]
+    if told.get("enabled") is False or left_out or told.get("includes"):
+        raise Permanent(
+            f"index {index!r} does not keep its documents whole (`_source` in its mapping)",
+            "they can only be indexed again from where they came, with: ibidem ingest PATH",
+        )
+
+
+def _mapped(told: Mapping[str, Any], path: Sequence[str]) -> bool:
+    """Tell whether a mapping names a field."""
+    properties = told.get("properties", {})
+    if ".".join(path) in properties:
+        return True
+    return path[0] in properties and (len(path) == 1 or _mapped(properties[path[0]], path[1:]))
+
+
+def _has(hit: Mapping[str, Any], path: str) -> bool:
+    return value_at(hit.get("_source", {}), path) is not None

@@ -1,0 +1,185 @@
+"""A new index in a cluster that takes an old one's place: made like it, filled, and given its alias."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
+from ibidem_engines.cluster.client import Cluster, Dialect
+from ibidem_engines.cluster.requests import Ask, answer_to, in_path
+from ibidem_engines.cluster.seq_no import NONE, State, newest, order_of, states
+from ibidem_engines.cluster.source import Unfit, with_signatures
+from ibidem_engines.cluster.stored_version import check_each
+from ibidem_engines.cluster.write import field_of
+from ibidem_engines.engine import Fate, Outcome
+from ibidem_engines.reindex import Held, Marks, Name, Part, Signed, Stretch
+from ibidem_ingest.errors import UsageError
+
+SLICE = 1_000
+
+ITS_OWN = ("uuid", "creation_date", "provided_name", "version", "resize", "routing", "history", "blocks", "shard_limit")
+"""Settings that belong to an index itself and cannot be given to another."""
+
+LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
+"""Settings that a copy gets when it is full: what its documents went through once, they do not go through again."""
+
+OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
+"""What an alias keeps when it moves."""
+
+_MISSING = 404
+
+
+@dataclass(frozen=True, slots=True)
+class _Onto:
+    """What a copy is written onto.
+
+    Args:
+        verb: `create` where nothing may stand, else `index`.
+        seen: The state that must stand there.
+        version: The engine's own version it is to have; what stands there must not have a later one.
+    """
+
+    verb: str
+    seen: tuple[int, int] | None = None
+    version: int | None = None
+
+    @classmethod
+    def state(cls, seen: tuple[int, int] | None) -> "_Onto":
+        """Write onto one state, or where nothing stands."""
+        return cls("index" if seen else "create", seen)
+
+
+class ClusterCopy:
+    """The copy of one index; see `Copy`.
+
+    Args:
+        cluster: The cluster.
+        dialect: Which of the two it is.
+        source: Name of the index that is copied.
+        name: Name of the copy.
+        kind: Its layout: `full` or `lean`.
+    """
+
+    def __init__(self, cluster: Cluster, dialect: Dialect, source: str, name: str, kind: str) -> None:
+        self.name = name
+        self._cluster, self._dialect, self._source, self._kind = cluster, dialect, source, kind
+        self._parts: list[Part] = []
+
+    def exists(self) -> bool:
+        """See `Copy.exists`."""
+        return bool(layout.read(self._cluster, self.name).indices)
+
+    def create(self) -> None:
+        """See `Copy.create`; user's fields, analysers and settings come from the old index, `ibidem` is new."""
+        settings, mappings = self._old()
+        ours = layout.template(self._dialect, self._kind)
+        mapping = mappings | {"_meta": mappings.get("_meta", {}) | ours["mappings"]["_meta"]}
+        mapping["properties"] = mappings.get("properties", {}) | {"ibidem": ours["mappings"]["properties"]["ibidem"]}
+        mapping.pop("_source", None)
+        if "_source" in ours["mappings"]:
+            mapping["_source"] = ours["mappings"]["_source"]
+        codec = {"codec": ours["settings"]["index"]["codec"]} if "codec" in ours["settings"]["index"] else {}
+        kept = {name: value for name, value in settings.items() if name not in LATER}
+        self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | kept}, "mappings": mapping})
+
+    def take(self, signed: Sequence[Signed]) -> list[Outcome]:
+        """See `Copy.take`; the engine's own version of each document goes with it, so an older state never wins."""
+        return self._write(signed, lambda there: _Onto("index", version=there.engine_version))
+
+    def newest(self) -> dict[Part, int]:
+        """See `Copy.newest`."""
+        return newest(self._cluster, self._shards())
+
+    def prune(self, upto: Marks) -> int:
+        """See `Copy.prune`."""
+        removed = 0
+        for part, last in upto.items():
+            for some in self._slices(part, last):
+                gone = self._gone([name for name, _ in some])
+                doomed = [(name, state) for name, state in some if name.id in gone]
+                actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in doomed]
+                removed += sum(done.status not in (CONFLICT, _MISSING) for done in run(self._cluster, actions))
+        return removed
+
+    def check_alias(self, alias: str) -> None:
+        """See `Copy.check_alias`."""
+        if alias in layout.read(self._cluster, alias).indices:
+            raise UsageError(f"{alias!r} is an index, so it can be no alias", "name another with --alias")
+
+    def finish(self, alias: str) -> None:
+        """See `Copy.finish`; the alias moves in one step, so that every search finds one of the two indexes."""
+        settings, _ = self._old()
+        later: dict[str, Any] = {name: settings.get(name) for name in LATER}
+        self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": later})
+        if alias:
+            self._move(alias)
+
+    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
+        """See `Copy.take_late`."""
+        ids = [there.name.id for there, _ in signed]
+        untouched = {
+            name.id: state
+            for part, last in upto.items()
+            for name, state in states(self._cluster, Stretch(part, NONE, last), max(1, len(ids)), ids)
+        }
+        return self._write(signed, lambda there: _Onto.state(untouched.get(there.name.id)))
+
+    def _write(self, signed: Sequence[Signed], onto: Callable[[Held], "_Onto"]) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        actions: dict[int, Action] = {}
+        for at, (there, record) in enumerate(signed):
+            try:
+                body = there.raw if record is None else with_signatures(there.raw, record, self._kind)
+            except Unfit as unfit:
+                outcomes[at] = Outcome(there.name.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+                body = there.raw
+            how, name = onto(there), there.name
+            actions[at] = Action(how.verb, self.name, name.id, body, how.seen, name.routing, how.version)
+        for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes.setdefault(at, _outcome(signed[at][0], done))
+        return [outcomes[at] for at in range(len(signed))]
+
+    def _move(self, alias: str) -> None:
+        """Give the copy an alias as it was, in one step with taking it from whatever had it."""
+        asked = Ask("GET", f"/_alias/{in_path(alias)}", passed_over=(_MISSING,))
+        there: Mapping[str, Any] = self._cluster.hold(answer_to(asked))
+        was = [told["aliases"][alias] for told in there.values()]
+        kept = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
+        actions = [{"remove": {"index": index, "alias": alias}} for index in there if index != self.name]
+        actions.append({"add": {"index": self.name, "alias": alias, **kept}})
+        self._cluster.ask("POST", "/_aliases", {"actions": actions})
+
+    def _old(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Read settings and mapping of the index that is copied."""
+        (told,) = self._cluster.ask("GET", f"/{in_path(self._source)}").values()
+        settings = {name: value for name, value in told["settings"]["index"].items() if name not in ITS_OWN}
+        return settings, told["mappings"]
+
+    def _shards(self) -> list[Part]:
+        if not self._parts:
+            shards = layout.read(self._cluster, self.name).shards_of[self.name]
+            self._parts = [Part(self.name, shard) for shard in range(shards)]
+        return self._parts
+
+    def _slices(self, part: Part, last: int) -> Iterator[list[State]]:
+        after = NONE
+        while some := states(self._cluster, Stretch(part, after, last), SLICE):
+            yield some
+            after = some[-1][0].order
+
+    def _gone(self, names: Sequence[Name]) -> set[str]:
+        """Tell which documents the old index no longer holds."""
+        docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
+        answer = self._cluster.ask("POST", f"/{in_path(self._source)}/_mget", {"docs": docs}, _source="false")
+        check_each(answer["docs"], self._cluster.shown)
+        return {each["_id"] for each in answer["docs"] if not each.get("found")}
+
+
+def _outcome(there: Held, done: Done) -> Outcome:
+    name = there.name.id
+    if done.status == CONFLICT:
+        return Outcome(name, Fate.STALE, why="a newer one stands there")
+    if done.reason:
+        return Outcome(name, Fate.REFUSED, field=field_of(done.reason), why=done.reason)
+    return Outcome(name, Fate.INDEXED, order_of(done.place))

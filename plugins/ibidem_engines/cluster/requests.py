@@ -1,0 +1,132 @@
+"""Speaking with a server without holding the connection: what is to be asked is yielded, the answer is sent in.
+
+So one piece of code serves the engines, clients of others, waiting or not, and the gateway.
+"""
+
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One request.
+
+    Args:
+        method: Of HTTP.
+        path: With a leading slash, ready for a URL.
+        params: Of the query string.
+        body: What is sent as JSON; None for nothing.
+        lines: What is sent as one JSON value a line instead.
+        passed_over: Statuses that are no failure; the answer is then an empty object.
+    """
+
+    method: str
+    path: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    lines: Sequence[Mapping[str, Any]] | None = None
+    passed_over: tuple[int, ...] = ()
+
+
+Exchange = Generator[Ask, Any, T]
+"""Requests one after the other, each answered with its JSON, and what comes of them."""
+
+
+def answer_to(ask: Ask) -> Exchange[Any]:
+    """Ask one thing and no more."""
+    return (yield ask)
+
+
+def at_once(exchange: Exchange[T]) -> T:
+    """Run an exchange that asks for nothing, since what it stands on answers by itself."""
+    return hold(exchange, _unasked)
+
+
+def _unasked(ask: Ask) -> Any:
+    raise RuntimeError(f"nobody answers {ask.method} {ask.path}")
+
+
+def hold(exchange: Exchange[T], send: Callable[[Ask], Any]) -> T:
+    """Send every request of an exchange, and return what comes of it.
+
+    Args:
+        exchange: What is to be asked.
+        send: Sends one request and returns the answer's JSON.
+
+    >>> def told():
+    ...     answer = yield Ask("GET", "/")
+    ...     return answer["name"]
+    >>> hold(told(), lambda ask: {"name": f"{ask.method} {ask.path}"})
+    'GET /'
+    """
+    try:
+        ask = next(exchange)
+        while True:
+            ask = exchange.send(send(ask))
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+async def hold_waiting(exchange: Exchange[T], send: Callable[[Ask], Awaitable[Any]]) -> T:
+    """Do as `hold` does, where other work goes on while an answer is waited for."""
+    try:
+        ask = next(exchange)
+        while True:
+            ask = exchange.send(await send(ask))
+    except StopIteration as done:
+        result: T = done.value
+        return result
+
+
+WHOLE = {"allow_partial_search_results": "false"}
+"""A part of the index that does not answer is an error, never a shorter list."""
+
+IN_HEADS = ("routing", "preference", "ignore_unavailable", "allow_no_indices", "expand_wildcards", "search_type")
+"""Parameters that a search among several has in its head."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where, and what goes with every search there.
+
+    Args:
+        index: Names, parted by commas, with wildcards or not; empty for all, and with a point in time.
+        point: The point in time as a body holds it, or None.
+        params: Of every query string.
+        parts: Of every body, such as fields that only exist while it is searched.
+    """
+
+    index: str
+    point: Mapping[str, Any] | None = None
+    params: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, Any] = field(default_factory=dict)
+
+    def search(self, body: Mapping[str, Any], **params: str) -> Ask:
+        """Ask for one search."""
+        return Ask("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._whole(body))
+
+    def searches(self, bodies: Sequence[Mapping[str, Any]]) -> Ask:
+        """Ask for several at once."""
+        head = {name: self.params[name] for name in IN_HEADS if name in self.params}
+        lines = [line for body in bodies for line in ({**head, **WHOLE}, self._whole(body))]
+        return Ask("POST", self._path("_msearch"), lines=lines)
+
+    def _path(self, action: str) -> str:
+        return f"/{in_path(self.index)}/{action}" if self.index else f"/{action}"
+
+    def _whole(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**self.parts, **body, **({"pit": self.point} if self.point else {})}
+
+
+def in_path(index: str) -> str:
+    """Write names so that they may stand in a path.
+
+    >>> in_path("news-*,<logs-{now/d}>")
+    'news-*,%3Clogs-%7Bnow%2Fd%7D%3E'
+    """
+    return quote(index, safe=",*")

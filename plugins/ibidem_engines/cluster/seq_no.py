@@ -1,0 +1,104 @@
+"""The writes of a shard by their sequence numbers: which are done, and which documents come from them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.dsl import Clause, by_id
+from ibidem_engines.cluster.errors import Failure, judged
+from ibidem_engines.cluster.index import make_visible
+from ibidem_engines.cluster.requests import WHOLE, in_path
+from ibidem_engines.reindex import Marks, Name, Part, Stretch
+
+
+def order_of(place: int) -> int:
+    """Count sequence numbers from one, since an order of zero says that nothing was written."""
+    return place + 1
+
+
+NONE = 0
+"""Number before the first write: sequence numbers are counted from one here, as `Outcome.order` is."""
+
+State = tuple[Name, tuple[int, int]]
+"""Where a document stands, and the sequence number and primary term of its last write."""
+
+
+def newest(cluster: Cluster, parts: Sequence[Part], since: Marks | None = None) -> dict[Part, int]:
+    """Tell for each part up to which number its writes are done, once these can all be read.
+
+    A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
+    """
+    found = primaries(cluster, parts)
+    numbers = {part: order_of(int(told["seq_no"]["global_checkpoint"])) for part, told in found.items()}
+    if numbers != since:
+        make_visible(cluster, _names(parts))
+    return numbers
+
+
+def primaries(cluster: Cluster, parts: Sequence[Part]) -> dict[Part, Mapping[str, Any]]:
+    """Read what the server counts in the primary shard of each part.
+
+    Raises:
+        Unavailable: One of them is not there.
+    """
+    path = f"/{in_path(_names(parts))}/_stats/indexing"
+    told = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+    found = {
+        Part(index, int(number)): copy
+        for index, each in told.items()
+        for number, copies in each["shards"].items()
+        for copy in copies
+        if copy["routing"]["primary"] and "seq_no" in copy
+    }
+    for part in parts:
+        if part not in found:
+            failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
+            raise judged(failure, cluster.shown) from failure
+    return {part: found[part] for part in parts}
+
+
+def count(cluster: Cluster, stretch: Stretch) -> int:
+    """Count the documents that come from the writes of a stretch."""
+    path = f"/{in_path(stretch.part.index)}/_search"
+    body: Clause = {"query": _within(stretch), "size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return int(answer["hits"]["total"]["value"])
+
+
+def states(cluster: Cluster, stretch: Stretch, size: int, among: Sequence[str] | None = None) -> list[State]:
+    """Name the first documents that come from the writes of a stretch, in the order of writing, each with its state.
+
+    Args:
+        cluster: The cluster.
+        stretch: Writes.
+        size: How many documents at most.
+        among: Only those with these ids; None for all.
+    """
+    query = _within(stretch)
+    if among is not None:
+        query["bool"]["filter"].append(by_id(among))
+    body: Clause = {
+        "query": query,
+        "sort": [{"_seq_no": "asc"}],
+        "size": size,
+        "_source": False,
+        "seq_no_primary_term": True,
+        "track_total_hits": False,
+    }
+    path = f"/{in_path(stretch.part.index)}/_search"
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return [_state(hit) for hit in answer["hits"]["hits"]]
+
+
+def _state(hit: Mapping[str, Any]) -> State:
+    name = Name(hit["_index"], hit["_id"], order_of(hit["_seq_no"]), hit.get("_routing", ""))
+    return name, (hit["_seq_no"], hit["_primary_term"])
+
+
+def _names(parts: Sequence[Part]) -> str:
+    """Name the indexes of parts, each once."""
+    return ",".join({part.index: None for part in parts})
+
+
+def _within(stretch: Stretch) -> Clause:
+    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}]}}

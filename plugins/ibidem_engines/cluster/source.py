@@ -1,0 +1,337 @@
+"""A record as a server stores it (`_source`), and back."""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from typing import Any
+
+import orjson
+from xxhash import xxh3_128_hexdigest
+
+from ibidem_engines.cluster.source_values import iso_date, with_member
+from ibidem_engines.engine import HIGHLIGHT, Record, Stored
+from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
+from ibidem_engines.highlighting import marked, passage, phrases_of
+from ibidem_engines.query import Query
+from ibidem_ingest.document import EPOCH, MAX_ID_BYTES, Document, interval
+from ibidem_ingest.groupname import group_name
+from ibidem_ingest.short_repr import kind, shown
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import Clue, clues, long_clues
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.schema import SCHEMA
+
+COLLAPSIBLE: tuple[tuple[Clue, str], ...] = (("fingerprint", "fp1"), ("fingerprint_binned", "fb1"), ("profile", "tp1"))
+"""Hashes that have a field of their own in the layout `full`, and their schemes."""
+
+LONGEST_VALUE = 1_000
+
+_NAMES = ("title", "text", "date", "source", "url", "language")
+_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
+
+
+class Unfit(ValueError):
+    """A record that no server can store: which field, and why."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(field, why)
+        self.field = field
+        self.why = why
+
+
+def as_source(record: Record, fields: Fields, layout: str) -> bytes:
+    """Write a record as JSON: the document under the index's own names, all of ours under `ibidem`.
+
+    Args:
+        record: What is to be stored.
+        fields: What the index calls a document's fields.
+        layout: `full`, or `lean`: no hash but that of the content beside the packed value that repeats it.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    document = record.document
+    _check(record)
+    source: dict[str, object] = {}
+    for name in _NAMES:
+        if value := getattr(document, name):
+            put_at(source, getattr(fields, name), value)
+    if document.meta:
+        _put_meta(source, fields.meta, document.meta)
+    source[OURS] = _ours(record, layout)
+    try:
+        return orjson.dumps(source)
+    except TypeError as error:
+        raise Unfit("meta", f"JSON cannot hold it: {error}") from error
+
+
+def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
+    """Write the partial update that puts a document's signatures into it and touches nothing else.
+
+    Args:
+        record: What was signed.
+        layout: `full` or `lean`.
+        there: Names of what ibidem added to it before; what is no longer among it is unset, since an update merges.
+            The group that the document is in stays: whoever groups looks at every write.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    _check(record)
+    there = set(there)
+    ours = dict.fromkeys(there) | _ours(record, layout)
+    if "group" in there:
+        del ours["group"], ours["lead"]
+    return orjson.dumps({"doc": {OURS: ours}})
+
+
+def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
+    """Write a document's signatures into its `_source`; every other byte of it stays as it is.
+
+    Args:
+        raw: The `_source`, a JSON object.
+        record: What was signed of it.
+        layout: `full` or `lean`.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    _check(record)
+    return with_member(raw, OURS, orjson.dumps(_ours(record, layout)))
+
+
+def raised(record: Record, layout: str) -> bytes:
+    """Write the partial update that raises a document's version.
+
+    It builds the document anew from its `_source`, so what is not kept there is sent again.
+    """
+    ours = {"version": record.version} | keys_of(record.packed, record.long, layout) | _long(record)
+    return orjson.dumps({"doc": {OURS: ours}})
+
+
+def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
+    """Put a document together again; of an index that others write, as far as its fields are what their names say."""
+    ours = ours_of(source)
+    date = iso_date(value_at(source, fields.date))
+    return Document(
+        id_,
+        _text(source, fields.text),
+        title=_text(source, fields.title),
+        date=date,
+        source=_text(source, fields.source),
+        url=_text(source, fields.url),
+        language=_language(_text(source, fields.language)),
+        version=_number(ours.get("version")) if ours.get("given") else None,
+        meta=_meta(source, fields, dated=bool(date)),
+    )
+
+
+def text_fault(source: Mapping[str, object], fields: Fields) -> str:
+    """Tell why an index that others write has no text for a document; empty when it has one.
+
+    A document of ours without words has no text either: it is not kept.
+    """
+    value = value_at(source, fields.text)
+    if value is None:
+        return "" if "record" in ours_of(source) else "it is missing"
+    entries = value if isinstance(value, list) else [value]
+    wrong = next((each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None)
+    return "" if wrong is None else f"{shown(wrong)} is {kind(wrong)}"
+
+
+def ours_of(source: Mapping[str, object]) -> Mapping[str, object]:
+    """Read the object that ibidem added; empty where it never did."""
+    ours = source.get(OURS)
+    return ours if isinstance(ours, Mapping) else {}
+
+
+def version_of(source: Mapping[str, object]) -> int:
+    """Read the stored version; 0 when ibidem never wrote the document."""
+    return _number(value_at(source, "ibidem.version")) or 0
+
+
+def idf_of(source: Mapping[str, object]) -> str:
+    """Read the name of the idf table; empty when the document is unsigned."""
+    return _text(source, "ibidem.idf")
+
+
+def filter_value(name: str, value: str) -> str:
+    """Write an entry of `meta` as the one value under which filters find it; a long one by its hash."""
+    value = f"{name}={value}"
+    return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
+def _check(record: Record) -> None:
+    """Refuse what no server can hold; one such document would spoil the request for all others."""
+    document = record.document
+    for version in (record.version, document.version):
+        if version is not None and version not in _WHOLE_NUMBERS:
+            raise Unfit("version", f"{version} does not fit in 64 bits")
+    for name in ("id", *_NAMES):
+        value: str = getattr(document, name)
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise Unfit(name, f"half a character (lone surrogate) at {error.start}") from error
+    if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
+        raise Unfit("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
+
+
+def _ours(record: Record, layout: str) -> dict[str, object]:
+    """Fill the object `ibidem`."""
+    document = record.document
+    ours: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
+    ours |= {"group": group_name(document.id), "lead": True}
+    if document.version is not None:
+        ours["given"] = True
+    if days := _days(document.date):
+        ours["date"] = days
+    if values := sorted(set(_filter_values(document.meta))):
+        ours["meta"] = values
+    if record.packed:
+        ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
+        ours["length"] = record.signatures.length
+        ours["content"] = record.signatures.content
+        ours |= _long(record) | keys_of(record.packed, record.long, layout)
+        ours |= _hashes(record) if layout == "full" else {}
+        if (pages := len(document.pages)) > 1 or layout == "full":
+            ours["pages"] = pages
+    return ours
+
+
+def _long(record: Record) -> dict[str, object]:
+    return {"long": base64.b64encode(record.long).decode()} if record.long else {}
+
+
+def _hashes(record: Record) -> dict[str, object]:
+    """Name each hash; one that is no evidence gets a value of its own, since a missing key would join all such."""
+    found = _clues(record.packed, record.long)
+    return {name: found.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
+
+
+def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
+    """List the values under which a document is looked up and that have no field of their own.
+
+    Args:
+        packed: Its packed signatures.
+        long: Its long ones.
+        layout: `full` or `lean`.
+    """
+    own = {"content", *(name for name, _ in COLLAPSIBLE if layout == "full")}
+    values = [value for name, values in _clues(packed, long).items() if name not in own for value in values]
+    return {"keys": values} if values else {}
+
+
+def _clues(packed: bytes, long: bytes) -> dict[Clue, list[str]]:
+    unpacked = unpack(packed) if packed else None
+    return {} if unpacked is None else clues(unpacked) | long_clues(LongSignatures.decode(long))
+
+
+def _days(text: str) -> list[str]:
+    """Give a date's first and last day; a range that begins by one and ends by the other has a day in common."""
+    try:
+        days = interval(text)
+    except ValueError as error:
+        raise Unfit("date", str(error)) from error
+    return sorted({iso_day(day) for day in days if day is not None})
+
+
+def iso_day(day: int) -> str:
+    """Write a day as ISO 8601.
+
+    Args:
+        day: Days since 1980-01-01.
+
+    >>> iso_day(31)
+    '1980-02-01'
+    """
+    return (EPOCH + timedelta(days=day)).isoformat()
+
+
+def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
+    """List what filters on `meta` may ask for: its plain values, and those in its lists."""
+    for name, value in meta.items():
+        for entry in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(entry, bool):
+                yield filter_value(name, str(entry).lower())
+            elif isinstance(entry, str | int | float):
+                yield filter_value(name, str(entry))
+
+
+def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
+    """Set all else, where nothing that has a name of ours would be lost by it."""
+    if path:
+        put_at(source, path, dict(meta))
+        return
+    if taken := sorted(meta.keys() & {*source, OURS}):
+        raise Unfit("meta", f"{taken[0]!r} is a field that this index has already; name it otherwise")
+    source |= meta
+
+
+def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
+    """Gather what stands beside the fields that have names of ours; a date that none could read too."""
+    inner = value_at(source, fields.meta) if fields.meta else None
+    meta = dict(inner) if isinstance(inner, Mapping) else {}
+    if fields.own:
+        return meta
+    beside = dict(source)
+    named = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
+    for path in (*named, fields.meta, OURS):
+        beside = without(beside, path) if path else beside
+    return beside | meta
+
+
+def _text(source: Mapping[str, object], path: str) -> str:
+    """Read a string; of a list the entries, each on a line of its own."""
+    value = value_at(source, path)
+    if isinstance(value, list):
+        return "\n".join(str(entry) for entry in value if isinstance(entry, str | int | float))
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _language(text: str) -> str:
+    """Read a language; one with a region counts as the language."""
+    code = text.replace("_", "-").partition("-")[0].lower()
+    return code if code.isalpha() and len(code) in (2, 3) else text or "en"
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+_NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
+
+
+def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> Stored:
+    """Read a document with what is shown of it.
+
+    Args:
+        hit: As a server gives it; with its own marks, these are taken.
+        fields: What the index calls a document's fields.
+        query: The words to be marked where the server has marked none.
+    """
+    source = hit["_source"]
+    document = as_document(hit["_id"], source, fields)
+    marks = hit.get("highlight", {})
+    pieces = [on_one_line(piece, document.text) for piece in marks.get(fields.text, ())]
+    return Stored(
+        hit["_index"],
+        document,
+        version_of(source),
+        idf_of(source),
+        snippets=pieces or [passage(document.text, phrases_of(query, "text"))],
+        title=marks[fields.title][0] if fields.title in marks else marked(document.title, phrases_of(query, "title")),
+    )
+
+
+def on_one_line(piece: str, text: str) -> str:
+    r"""Put a server's passage on one line, with dots where the text goes on.
+
+    >>> on_one_line("two\nthree", "One two\nthree.")
+    '…two three…'
+    """
+    plain = piece.translate(_NO_MARKS)
+    begin = text.find(plain)
+    before, after = (text[:begin], text[begin + len(plain) :]) if begin >= 0 else ("", "")
+    return f"{'…' if before.strip() else ''}{' '.join(piece.split())}{'…' if after.strip() else ''}"

@@ -1,0 +1,55 @@
+"""What stands, or is buried, under an id: read before a write decides, and again when another was faster."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.errors import failure_of, judged
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A document as far as a write needs it.
+
+    Args:
+        version: Its version; None when ibidem never wrote it.
+        digest: Of its record.
+        seen: Sequence number and primary term.
+    """
+
+    version: int | None
+    digest: str
+    seen: tuple[int, int]
+
+
+def standing(cluster: Cluster, index: str, ids: Sequence[str]) -> dict[str, Standing]:
+    """Read what stands under these ids, as it is now, visible to searches or not."""
+    found = get_many(cluster, index, ids, "ibidem.version,ibidem.record")
+    return {id_: _standing(each) for id_, each in found.items()}
+
+
+def get_many(cluster: Cluster, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
+    """Read parts of documents by id; those that are not there are left out."""
+    if not ids:
+        return {}
+    answer = cluster.ask("POST", f"/{index}/_mget", {"ids": list(ids)}, _source_includes=parts)
+    check_each(answer["docs"], cluster.shown)
+    return {each["_id"]: each for each in answer["docs"] if each.get("found")}
+
+
+def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
+    """Refuse an answer in which documents are neither there nor missing.
+
+    Args:
+        docs: Of an answer to `_mget`.
+        where: The cluster's address without secrets.
+    """
+    for each in docs:
+        if "error" in each:
+            raise judged(failure_of(503, each), where)
+
+
+def _standing(found: Mapping[str, Any]) -> Standing:
+    ours = found.get("_source", {}).get("ibidem", {})
+    return Standing(ours.get("version"), ours.get("record", ""), (found["_seq_no"], found["_primary_term"]))

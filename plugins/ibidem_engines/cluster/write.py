@@ -1,0 +1,235 @@
+"""Storing and deleting documents in a cluster: read what stands there, decide, write only onto that very state.
+
+The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
+sequence number, and a write that finds another state than the one it was decided on is decided anew.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, Done, run
+from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.seq_no import order_of
+from ibidem_engines.cluster.source import Unfit, as_source, raised
+from ibidem_engines.cluster.stored_version import Standing, standing
+from ibidem_engines.engine import Fate, Outcome, Record, next_version
+from ibidem_engines.errors import Unavailable
+from ibidem_engines.fields import Fields
+from ibidem_engines.records import superseded
+
+ROUNDS = 8
+"""How often a write is decided anew; each time another writer was faster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where documents are written.
+
+    Args:
+        cluster: The cluster.
+        index: The index.
+        fields: What it calls a document's fields.
+        layout: `full` or `lean`.
+    """
+
+    cluster: Cluster
+    index: str
+    fields: Fields
+    layout: str
+
+    def standing(self, ids: Sequence[str]) -> dict[str, Standing]:
+        """Read what stands under these ids."""
+        return standing(self.cluster, self.index, ids)
+
+    def graves(self, ids: Sequence[str]) -> dict[str, int]:
+        """Read the versions with which these ids were deleted."""
+        stones = ledgers.read(self.cluster, self.index, "tombstones", ids) if ids else {}
+        return {id_: version for id_, stone in stones.items() if isinstance(version := stone.get("version"), int)}
+
+    def run(self, actions: Sequence[Action]) -> list[Done]:
+        """Do actions."""
+        return run(self.cluster, actions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A record that fits, as JSON."""
+
+    record: Record
+    source: bytes
+
+    @property
+    def id(self) -> str:
+        return self.record.document.id
+
+
+def write(place: Place, records: Sequence[Record]) -> list[Outcome]:
+    """Store records; see `Engine.write`."""
+    outcomes = superseded(records)
+    ready: dict[int, _Ready] = {}
+    for at, record in enumerate(records):
+        if at not in outcomes:
+            try:
+                ready[at] = _Ready(record, as_source(record, place.fields, place.layout))
+            except Unfit as unfit:
+                outcomes[at] = Outcome(record.document.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+    if ready:
+        outcomes |= _write(place, ready)
+    return [outcomes[at] for at in range(len(records))]
+
+
+def delete(place: Place, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+    """Delete documents and leave tombstones; see `Engine.delete`.
+
+    The tombstone stands before the document goes: a writer that comes between the two finds it afterwards.
+    """
+    left = list(dict.fromkeys(ids))
+    outcomes: dict[str, Outcome] = {}
+    for turn in range(ROUNDS):
+        there = place.standing(left)
+        versions = {id_: _version_of_deletion(there.get(id_), version, beats=beats) for id_ in left}
+        fates = {id_: _fate_of_deletion(there.get(id_), versions[id_]) for id_ in left}
+        _bury(place, {id_: versions[id_] for id_ in left if fates[id_] is not Fate.STALE})
+        doomed = [id_ for id_ in left if fates[id_] is Fate.DELETED]
+        done = place.run([Action("delete", place.index, id_, seen=there[id_].seen) for id_ in doomed])
+        again = {id_ for id_, each in zip(doomed, done, strict=True) if each.status in (CONFLICT, MISSING)}
+        for id_ in left:
+            if id_ not in again:
+                before = there[id_].version if id_ in there else None
+                stale = fates[id_] is Fate.STALE
+                why = f"version {version} is older than the one that stands there, {before}" if stale else ""
+                outcomes[id_] = Outcome(id_, fates[id_], before=before, field="version" if stale else "", why=why)
+        left = sorted(again)
+        if not left:
+            return [outcomes[id_] for id_ in ids]
+        _give_way(place, turn)
+    raise _contended(place, left)
+
+
+def _write(place: Place, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
+    """Write until no other writer was faster."""
+    outcomes: dict[int, Outcome] = {}
+    left = dict(ready)
+    for turn in range(ROUNDS):
+        ids = [each.id for each in left.values()]
+        there, graves = place.standing(ids), place.graves(ids)
+        decided = {at: _decide(each.record, there.get(each.id), graves.get(each.id), turn) for at, each in left.items()}
+        acting = {at: action for at, each in left.items() if (action := _action(place, each, decided[at], there))}
+        done = dict(zip(acting, place.run(list(acting.values())), strict=True))
+        for at, each in list(left.items()):
+            if at not in done or done[at].status != CONFLICT:
+                outcomes[at] = _outcome(each, decided[at], there.get(each.id), done.get(at))
+                del left[at]
+        _after(place, ready, outcomes, [at for at in done if at not in left], graves)
+        if not left:
+            return outcomes
+        _give_way(place, turn)
+    raise _contended(place, [each.id for each in left.values()])
+
+
+def _decide(record: Record, there: Standing | None, grave: int | None, turn: int) -> tuple[Fate, str]:
+    """Decide what becomes of a record by what stands, or is buried, under its id_.
+
+    From the second turn on, a record that stands there as it is was written by a try whose answer was lost.
+    """
+    if there and there.version is not None and there.version > record.version:
+        return Fate.STALE, f"version {record.version} is older than the one that stands there, {there.version}"
+    if grave is not None and grave >= record.version:
+        return Fate.STALE, f"version {record.version} was deleted with version {grave}"
+    if there and there.digest == record.digest:
+        lost = turn and there.version == record.version
+        return (Fate.INDEXED if lost else Fate.UNCHANGED), ""
+    return Fate.INDEXED, ""
+
+
+def _action(place: Place, ready: _Ready, decided: tuple[Fate, str], there: Mapping[str, Standing]) -> Action | None:
+    """Give the action that carries a decision out; None when nothing is to be written."""
+    standing = there.get(ready.id)
+    if decided[0] is Fate.UNCHANGED and standing and standing.version != ready.record.version:
+        return Action("update", place.index, ready.id, raised(ready.record, place.layout), standing.seen)
+    if decided[0] is not Fate.INDEXED:
+        return None
+    if standing is None:
+        return Action("create", place.index, ready.id, ready.source)
+    if standing.digest == ready.record.digest:
+        return None
+    return Action("index", place.index, ready.id, ready.source, standing.seen)
+
+
+def _outcome(ready: _Ready, decided: tuple[Fate, str], there: Standing | None, done: Done | None) -> Outcome:
+    fate, why = decided
+    before = there.version if there else None
+    if done and done.reason:
+        return Outcome(ready.id, Fate.REFUSED, before=before, field=field_of(done.reason), why=done.reason)
+    if fate is Fate.INDEXED:
+        place = done.place if done else there.seen[0] if there else 0
+        return Outcome(ready.id, fate, order_of(place), before)
+    return Outcome(ready.id, fate, before=before, field="version" if why else "", why=why)
+
+
+def field_of(reason: str) -> str:
+    """Read the field at fault out of the server's words.
+
+    >>> field_of("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
+    'meta.pages'
+    """
+    _, found, rest = reason.partition("field [")
+    return rest.partition("]")[0] if found else ""
+
+
+def _after(
+    place: Place,
+    ready: Mapping[int, _Ready],
+    outcomes: dict[int, Outcome],
+    written: Sequence[int],
+    graves: Mapping[str, int],
+) -> None:
+    """Look for tombstones once more: a deletion may have come between reading them and writing."""
+    indexed = {outcomes[at].id: at for at in written if outcomes[at].fate is Fate.INDEXED}
+    buried = place.graves(list(indexed))
+    late = {id_: version for id_, version in buried.items() if version >= ready[indexed[id_]].record.version}
+    if past := [id_ for id_ in buried if id_ not in late and id_ in graves]:
+        ledgers.strike(place.cluster, place.index, "tombstones", past)
+    if late:
+        there = place.standing(list(late))
+        mine = [id_ for id_ in late if id_ in there and there[id_].digest == ready[indexed[id_]].record.digest]
+        place.run([Action("delete", place.index, id_, seen=there[id_].seen) for id_ in mine])
+    for id_, version in late.items():
+        at = indexed[id_]
+        why = f"version {ready[at].record.version} was deleted with version {version}"
+        outcomes[at] = Outcome(id_, Fate.STALE, before=outcomes[at].before, field="version", why=why)
+
+
+def _fate_of_deletion(there: Standing | None, version: int) -> Fate:
+    if there is None:
+        return Fate.MISSING
+    return Fate.STALE if there.version is not None and there.version > version else Fate.DELETED
+
+
+def _version_of_deletion(there: Standing | None, version: int, *, beats: bool) -> int:
+    return next_version(version, there.version) if beats and there else version
+
+
+def _bury(place: Place, versions: Mapping[str, int]) -> None:
+    """Set tombstones, except where a newer one stands."""
+    graves = place.graves(list(versions))
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    stones = {
+        id_: {"version": version, "at": now} for id_, version in versions.items() if graves.get(id_, version) <= version
+    }
+    ledgers.note(place.cluster, place.index, "tombstones", stones)
+
+
+def _give_way(place: Place, turn: int) -> None:
+    """Wait a little, so that several writers of one document do not stay in step."""
+    if turn and place.cluster.waits:
+        place.cluster.wait(0)
+
+
+def _contended(place: Place, ids: Sequence[str]) -> Unavailable:
+    return Unavailable(
+        f"{place.cluster.shown}: other writers change document {ids[0]!r} in index {place.index!r} all the time",
+        "try again, or let one writer at a time have it",
+    )

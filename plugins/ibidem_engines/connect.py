@@ -1,0 +1,112 @@
+"""From an address to an engine: `sqlite:///path`, `opensearch+http(s)://…`, `elasticsearch+http(s)://…`."""
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from urllib.parse import unquote
+
+from ibidem_engines.address import RIGHT, Address, parse_address
+from ibidem_engines.engine import Engine
+from ibidem_engines.redaction import redact
+from ibidem_engines.reindex import Holding, Opened
+from ibidem_engines.sqlite.engine import SqliteEngine
+from ibidem_engines.sqlite.file import LONGEST
+from ibidem_ingest.errors import UsageError
+
+_INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
+_RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or sqlite:////absolute/file.sqlite"
+
+
+def open_engine(url: str, index: str) -> Engine:
+    """Open the engine at an address; nothing is read, made or connected yet.
+
+    Args:
+        url: `sqlite:///folder/file.sqlite`, relative to the current folder, or `sqlite:////absolute/file.sqlite`; or
+            a cluster, as `address.parse_address` reads it.
+        index: The name of the index: lower-case letters, digits, `-`, `_` and `.`.
+
+    Raises:
+        UsageError: An address or a name that is not understood.
+    """
+    check_name(index)
+    return _ENGINES[_scheme(url)](url, index)
+
+
+def open_holding(url: str, index: str) -> Holding:
+    """Open what an index holds already; nothing is read yet.
+
+    Args:
+        url: As `open_engine` takes it.
+        index: The name of the index, or an alias.
+
+    Raises:
+        UsageError: An address or a name that is not understood.
+    """
+    check_name(index)
+    return _ENGINES[_scheme(url)](url, index).holding()
+
+
+def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:
+    """Open the engine at an address with a caller's rights; a user or key in the address is not used.
+
+    Args:
+        url: As `open_engine` takes it; a file has no callers, whoever reads it reads all.
+        index: The name of the index.
+        headers: The caller's own headers, such as `authorization`.
+        timeout: Seconds to wait for an answer.
+
+    Raises:
+        UsageError: An address or a name that is not understood.
+    """
+    check_name(index)
+    if _scheme(url) == "sqlite":
+        return _sqlite(url, index, timeout)
+    return _cluster_at(parse_address(url).for_caller(headers, timeout), index)
+
+
+def check_name(index: str) -> None:
+    """Refuse a name that no index of ours has.
+
+    Raises:
+        UsageError: The name, and how one is written.
+    """
+    if not _INDEX.fullmatch(index):
+        raise UsageError(
+            f"index name {index!r} is not allowed",
+            "use at most 100 lower-case letters, digits, -, _ and ., a letter or digit first",
+        )
+
+
+def _scheme(url: str) -> str:
+    scheme, separator, _ = url.partition("://")
+    if scheme not in _ENGINES or not separator:
+        raise UsageError(f"engine {redact(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
+    return scheme
+
+
+def _sqlite(url: str, index: str, longest: float = LONGEST) -> Opened:
+    """Open the embedded engine; a database in memory is refused, since workers are other processes."""
+    rest = url.removeprefix("sqlite://")
+    path = unquote(rest.removeprefix("/"))
+    if not rest.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
+        raise UsageError(f"engine {redact(url)!r} names no file", _RIGHT_SQLITE)
+    return SqliteEngine(Path(path), index, longest=longest)
+
+
+def _cluster(url: str, index: str) -> Opened:
+    return _cluster_at(parse_address(url), index)
+
+
+def _cluster_at(address: Address, index: str) -> Opened:
+    """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
+    if address.kind == "opensearch":
+        from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
+
+        return OpenSearchEngine(address, index)
+    from ibidem_engines.cluster.elasticsearch import ElasticsearchEngine  # noqa: PLC0415 - see above
+
+    return ElasticsearchEngine(address, index)
+
+
+_CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+_ENGINES: dict[str, Callable[[str, str], Opened]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}

@@ -1,0 +1,94 @@
+"""Records beside the index, read back: what another program has damaged is named, and never half understood."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from ibidem_engines.engine import Fate, Outcome, Record
+from ibidem_engines.errors import Damaged
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import digest, sign
+
+Kind = TypeVar("Kind")
+
+
+def as_noted(kind: type[Kind], values: Mapping[str, object]) -> Kind:
+    """Make a value of a record.
+
+    Args:
+        kind: A data class.
+        values: Its fields by name, as JSON holds them; no value of another type is taken.
+
+    Raises:
+        Damaged: They are not those of this kind.
+
+    >>> from ibidem_ingest.errors import Refusal
+    >>> as_noted(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
+    'a'
+    """
+    try:
+        read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
+    except (ValidationError, TypeError) as error:
+        raise Damaged(
+            f"a record of kind {kind.__name__} beside the index is damaged: {_told(error)}",
+            "another program has changed it; put it right, or remove it",
+        ) from error
+    return read
+
+
+def _told(error: ValidationError | TypeError) -> str:
+    """Name the field at fault."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+
+
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    """Return what reads a kind; made once, since that takes longer than to read."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
+
+
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
+
+
+def superseded(records: Sequence[Record]) -> dict[int, Outcome]:
+    """Find the records of which the same call holds a newer version, or the same one later.
+
+    Returns:
+        Their outcomes by their place in the call.
+    """
+    best: dict[str, int] = {}
+    outcomes: dict[int, Outcome] = {}
+    for at, record in enumerate(records):
+        rival = best.setdefault(record.document.id, at)
+        winner, loser = (at, rival) if record.version >= records[rival].version else (rival, at)
+        best[record.document.id] = winner
+        if loser != winner:
+            why = f"the same id comes again in this batch, with version {records[winner].version}"
+            outcomes[loser] = Outcome(record.document.id, Fate.STALE, field="id", why=why)
+    return outcomes
+
+
+def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
+    """Sign documents in one batch and make the records to be written.
+
+    Args:
+        documents: Each with its version.
+        tables: The idf tables by language.
+        distinct: Names of the fields that must not differ between duplicates.
+    """
+    for document, signatures in zip(documents, sign(documents, tables), strict=True):
+        yield Record(
+            document=document,
+            signatures=signatures,
+            version=document.version or 0,
+            digest=digest(document, signatures.idf),
+            packed=pack(document, signatures, distinct),
+        )

@@ -1,0 +1,107 @@
+"""The embedded engine: one SQLite file with full-text search (FTS5, bm25), safe for many worker processes."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ibidem_engines import sqlite_terms
+from ibidem_engines.disk import file_issues
+from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.sqlite import read
+from ibidem_engines.sqlite import records as sqlite_ledger
+from ibidem_engines.sqlite import write as sqlite_write
+from ibidem_engines.sqlite.file import LONGEST, SqliteFile
+from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.reindex import SqliteHolding
+from ibidem_engines.sqlite_groups import SqliteGroups
+
+
+class SqliteEngine:
+    """An index in an SQLite file; see `Engine` for what each method promises.
+
+    Args:
+        path: The database file; `create` makes it and its folder.
+        index: Name of the index, checked by `open_engine`; several may share one file.
+        patience: Seconds to wait for other writers before `Unavailable` is raised.
+        longest: Seconds that one statement may take.
+    """
+
+    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
+        self.index = index
+        self._file = SqliteFile(path, index, patience, longest)
+        self._finder = Finder(self._file)
+
+    def create(self) -> None:
+        """Make file, folder and index; does nothing where they are."""
+        self._file.create()
+
+    def write(self, records: Sequence[Record]) -> list[Outcome]:
+        """Store records in one transaction."""
+        return sqlite_write.write(self._file, records)
+
+    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        """Rank what matches by bm25, the title counting double."""
+        return read.window(self._file, query, size, cursor, without)
+
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+        """Read documents, with one passage each."""
+        return read.fetch(self._file, ids, query)
+
+    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+        """Look up signature values."""
+        return self._finder.find(searches, query)
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+        """Read the long signatures of documents."""
+        return read.long_signatures(self._file, ids)
+
+    def suggest(self, words: Sequence[str]) -> dict[str, str]:
+        """Look up spellings in the terms of the file."""
+        return sqlite_terms.suggest(self._file, words)
+
+    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+        """Go through the index in the order of writing."""
+        return read.scan(self._file, filters, size)
+
+    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+        """Delete documents and leave tombstones."""
+        return sqlite_write.delete(self._file, ids, version, beats=beats)
+
+    def refresh(self) -> None:
+        """Do nothing: what is written is visible at once."""
+
+    def info(self) -> Info:
+        """Tell SQLite's version and what stands in the file."""
+        return read.info(self._file)
+
+    def ailments(self) -> list[Ailment]:
+        """See `Engine.ailments`."""
+        return list(file_issues(self._file.path))
+
+    def holding(self) -> SqliteHolding:
+        """Give what the index holds already."""
+        return SqliteHolding(self._file)
+
+    def groups(self) -> SqliteGroups:
+        """Give the groups of the index."""
+        return SqliteGroups(self._file)
+
+    def close(self) -> None:
+        """Close the file; another call opens it again."""
+        self._file.close()
+
+    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """Keep records beside the index."""
+        sqlite_ledger.note(self._file, ledger, entries)
+
+    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+        """Read records by prefix."""
+        return sqlite_ledger.noted(self._file, ledger, prefix)
+
+    def count(self, ledger: Ledger) -> int:
+        """Count records."""
+        return sqlite_ledger.count(self._file, ledger)
+
+    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        """Remove records."""
+        return sqlite_ledger.strike(self._file, ledger, keys)

@@ -1,0 +1,242 @@
+"""One SQLite database file: connection, transactions, and whether the index in it is one that we can read."""
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ibidem_engines import sqlite_schema
+from ibidem_engines.errors import NoIndex, Permanent, from_sqlite
+from ibidem_ingest.private import make_file, make_folder
+from ibidem_ingest.signatures.schema import SCHEMA
+
+LAYOUT = "2"
+
+LONGEST = 600.0
+"""Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents."""
+
+LOOKS_EVERY = 100_000
+"""Steps of SQLite's between two looks at the clock, some milliseconds."""
+
+PRAGMAS = (
+    "trusted_schema = off",  # nothing that stands in a file's schema calls what could do harm
+    "synchronous = full",  # a write is on the disk before it is acknowledged
+    "cache_size = -32768",
+    "wal_autocheckpoint = 8000",  # the log is folded in every 32 MB
+    "secure_delete = off",
+)
+
+Value = str | int | float | bytes | None
+Row = tuple[Value, ...]
+
+
+class SqliteFile:
+    """A database file that holds an index, safe for many processes and threads.
+
+    Every statement runs inside `reading` or `writing`, where errors become ours. In statements `{index}` stands for the
+    index's name, which `open_engine` has checked.
+
+    Args:
+        path: The file; made by `create` only.
+        index: Name of the index.
+        patience: Seconds to wait for other writers.
+        longest: Seconds that one statement may take.
+    """
+
+    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
+        self.path = path
+        self.index = index
+        self._patience, self._longest = patience, longest
+        self._until = 0.0
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._pid = 0
+        self._inherited: list[sqlite3.Connection] = []
+        self._checked: dict[bool, int] = {}
+
+    def create(self) -> None:
+        """Make the file, its folder and the index in it; does nothing where they are."""
+        try:
+            make_folder(self.path.parent)
+            with suppress(IsADirectoryError, PermissionError):  # which opening it tells better
+                make_file(self.path)
+        except OSError as error:
+            raise Permanent(f"SQLite file {self.path}: its folder cannot be made ({error})") from error
+        with self._lock, self._translated():
+            connection = self._open("rw")
+            self._patiently(connection, "pragma journal_mode = wal")
+            if not self._state():
+                self._run_script(connection, sqlite_schema.script(LAYOUT, self.index, SCHEMA))
+
+    def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
+        """Run one statement inside the transaction that stands open."""
+        connection = self._open("rw")
+        self._until = time.monotonic() + self._longest
+        return connection.execute(statement.replace("{index}", self.index), values)
+
+    def run_many(self, statement: str, values: Iterable[Row]) -> None:
+        """Run one statement for each row of values."""
+        connection = self._open("rw")
+        self._until = time.monotonic() + self._longest
+        connection.executemany(statement.replace("{index}", self.index), values)
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the file's one write transaction; nothing of it stays when an error leaves the block."""
+        with self._lock, self._translated():
+            connection = self._there()
+            self._check(connection)
+            self._patiently(connection, "begin immediate")
+            try:
+                self._check(connection)
+                yield
+                connection.execute("commit")
+            except BaseException:
+                connection.rollback()
+                raise
+
+    @contextmanager
+    def reading(self, *, any_schema: bool = False) -> Iterator[None]:
+        """See one state of the file throughout the block, whatever others write meanwhile.
+
+        Args:
+            any_schema: Whether an index that was written with another schema may be read; one that is missing may not.
+        """
+        with self._lock, self._translated():
+            connection = self._open("rw") if any_schema else self._there()
+            connection.execute("begin")
+            try:
+                self._check(connection, any_schema=any_schema)
+                yield
+            finally:
+                connection.rollback()
+
+    def state(self) -> dict[str, Value]:
+        """Read what the index says of itself; empty when there is none."""
+        if not self.path.exists():
+            return {}
+        with self._lock, self._translated():
+            self._open("rw")
+            return self._state()
+
+    def made_for(self) -> dict[str, Value]:
+        """Read what the index says of itself; one that is missing raises."""
+        state = self.state()
+        if not state:
+            raise self._missing()
+        return state
+
+    def close(self) -> None:
+        """Close the connection of this process."""
+        with self._lock, self._translated():
+            if self._connection is not None and self._pid == os.getpid():
+                self._connection.close()
+            self._connection = None
+            self._checked.clear()
+
+    def _open(self, mode: str) -> sqlite3.Connection:
+        """Give this process's connection; one inherited by a fork is left alone, as SQLite asks."""
+        if self._connection is not None and self._pid == os.getpid():
+            return self._connection
+        if self._connection is not None:
+            self._inherited.append(self._connection)
+        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        connection = sqlite3.connect(
+            address, timeout=self._patience, isolation_level=None, check_same_thread=False, uri=True
+        )
+        for pragma in PRAGMAS:
+            connection.execute(f"pragma {pragma}").close()
+        connection.set_progress_handler(self._is_late, LOOKS_EVERY)
+        self._connection, self._pid, self._until = connection, os.getpid(), time.monotonic() + self._longest
+        self._checked.clear()
+        return connection
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._until
+
+    def _there(self) -> sqlite3.Connection:
+        """Give the connection to a file that is there."""
+        if self._connection is None and not self.path.exists():
+            raise self._missing()
+        return self._open("rw")
+
+    def _check(self, connection: sqlite3.Connection, *, any_schema: bool = False) -> None:
+        """Make sure that the index is one that we can read, once for each change of the file's tables."""
+        (changes,) = connection.execute("pragma schema_version").fetchone()
+        if self._checked.get(any_schema) == changes:
+            return
+        state = self._state()
+        if not state and not any_schema:
+            raise self._missing()
+        found = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
+        if found != (LAYOUT, SCHEMA) and not any_schema:
+            raise Permanent(
+                f"index {self.index!r} in {self.path} was written with layout {found[0]} and signature schema "
+                f"{found[1]}, this version reads {LAYOUT} and {SCHEMA}",
+                "write it anew with: ibidem backfill --into NAME",
+            )
+        if state and not self._is_sound(connection, found[0]):
+            raise self._strange()
+        self._checked[any_schema] = changes
+
+    def _is_sound(self, connection: sqlite3.Connection, layout: str) -> bool:
+        try:
+            return sqlite_schema.is_sound(connection, layout, self.index)
+        except LookupError:
+            return False
+
+    def _strange(self) -> Permanent:
+        return Permanent(
+            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem has not made",
+            "use it no more unless you know who added them; ingest anew into another file",
+        )
+
+    def _missing(self) -> NoIndex:
+        return NoIndex(f"no index {self.index!r} in {self.path}", "make it with: ibidem ingest PATH")
+
+    def _state(self) -> dict[str, Value]:
+        connection = self._open("rw")
+        if not sqlite_schema.is_there(connection, LAYOUT, self.index):
+            return {}
+        if not sqlite_schema.is_state_sound(connection, LAYOUT, self.index):
+            raise self._strange()
+        return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
+
+    def _run_script(self, connection: sqlite3.Connection, script: str) -> None:
+        """Run statements in one transaction; another process that runs them at the same time does no harm."""
+        try:
+            connection.executescript(f"begin immediate; {script} commit;")
+        except BaseException:
+            connection.rollback()
+            raise
+
+    def _patiently(self, connection: sqlite3.Connection, statement: str) -> None:
+        """Run a statement that other writers hold up, looking every millisecond.
+
+        SQLite's own waiting sleeps up to 100 ms between two looks, as long as a batch takes to write.
+        """
+        deadline = time.monotonic() + self._patience
+        connection.execute("pragma busy_timeout = 0").close()
+        try:
+            while True:
+                try:
+                    connection.execute(statement).close()
+                except sqlite3.OperationalError as error:
+                    if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                        raise
+                else:
+                    return
+                time.sleep(0.001)
+        finally:
+            connection.execute(f"pragma busy_timeout = {int(self._patience * 1000)}").close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        """Turn errors of SQLite into ours: the one edge."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise from_sqlite(error, self.path) from error

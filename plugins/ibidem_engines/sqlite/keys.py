@@ -1,0 +1,128 @@
+"""Look-up values as SQLite keeps them: words of one row in a contentless full-text table, and 32-bit marks."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
+
+from ibidem_engines.engine import Record
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import Clue, bands, clues, long_clues, rare
+from ibidem_ingest.signatures.packed import unpack
+
+MARKED: tuple[Clue, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
+"""Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
+
+_HASH = len("fp1:") + 16
+_PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
+
+
+def values_of(packed: bytes, long: bytes = b"") -> dict[Clue, list[str]]:
+    """Read the look-up values out of signatures; none of what is empty, damaged or of an unknown scheme.
+
+    Args:
+        packed: The packed value.
+        long: The long signatures.
+    """
+    unpacked = unpack(packed) if packed else None
+    return {} if unpacked is None else clues(unpacked) | long_clues(LongSignatures.decode(long))
+
+
+def values_of_record(record: Record) -> dict[Clue, list[str]]:
+    """Name the same values from the signatures before they were packed, which costs half of reading them again."""
+    its = record.signatures
+    if not record.packed:
+        return {}
+    found: dict[Clue, list[str]] = {"content": [its.content]}
+    if its.fingerprint and not its.weak:
+        found["fingerprint"] = [its.fingerprint[:_HASH]]
+        found["fingerprint_binned"] = [its.fingerprint_binned[:_HASH]]
+    if its.profile:
+        found["profile"] = [its.profile[:_HASH]]
+    if its.slots:
+        found["bands"] = bands(its.slots)
+    if its.full:
+        found["rare"] = rare(bytes.fromhex(its.idf), its.terms)
+    return found | long_clues(LongSignatures.decode(record.long))
+
+
+def marked(values: dict[Clue, list[str]]) -> list[str]:
+    """List the values that get a mark."""
+    return [value for clue in MARKED for value in values.get(clue, ())]
+
+
+def words(values: dict[Clue, list[str]]) -> str:
+    """Write all values of a document as the words of one row.
+
+    Values of two classes are never alike: each begins with its scheme or its letter.
+    """
+    parts: list[str] = []
+    for clue, some in values.items():
+        parts += map(word, some) if clue == "content" else some
+    return " ".join(parts)
+
+
+def word(value: str) -> str:
+    """Write a value as one word: itself, or its hash when it holds what the tokenizer would cut (an id may)."""
+    return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
+Marks = NDArray[np.uint32]
+
+COUNTERS = 8
+_LEAST_BITS, _MOST_BITS = 16, 26
+_ODD = np.uint32(0x9E3779B1)
+
+
+def marks(values: Sequence[str]) -> Marks:
+    """Hash look-up values to 32 bits each, the lower half of xxh3-64.
+
+    >>> marks(["tp1:00112233445566aa"]).tolist() == marks(["tp1:00112233445566aa"]).tolist()
+    True
+    """
+    return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
+
+
+class Seen:
+    """How often values were seen: never, once, or more often.
+
+    Args:
+        expected: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
+    """
+
+    def __init__(self, expected: int) -> None:
+        bits = min(max((COUNTERS * expected).bit_length(), _LEAST_BITS), _MOST_BITS)
+        self.learned = 0
+        self._counts = np.zeros(1 << bits, np.uint8)
+        self._shift = np.uint32(32 - bits)
+
+    def holds(self, more: int) -> bool:
+        """Tell whether so many further values fit, or a larger one may not be made."""
+        size = self._counts.size
+        return size == 1 << _MOST_BITS or COUNTERS * (self.learned + more) <= size
+
+    def learn(self, marks: Marks) -> None:
+        """Count values, one entry for each document that carries one."""
+        self.learned += marks.size
+        for places in self._places(marks):
+            there = self._counts[places] > 0
+            self._counts[places] = 1
+            self._counts[places[there]] = 2
+            ordered = np.sort(places)
+            self._counts[ordered[1:][ordered[1:] == ordered[:-1]]] = 2
+
+    def counts(self, marks: Marks) -> NDArray[np.uint8]:
+        """Tell for each value how often it was seen: 0, 1, or 2 for more often; perhaps more than in truth, never less.
+
+        >>> seen = Seen(100)
+        >>> seen.learn(marks(["a", "b", "b"]))
+        >>> seen.counts(marks(["a", "b", "c"])).tolist()
+        [1, 2, 0]
+        """
+        first, second = (self._counts[places] for places in self._places(marks))
+        return np.minimum(first, second)
+
+    def _places(self, marks: Marks) -> tuple[Marks, Marks]:
+        return marks >> self._shift, (marks * _ODD) >> self._shift

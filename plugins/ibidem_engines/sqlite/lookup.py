@@ -1,0 +1,201 @@
+"""Looking up signature values in SQLite: which documents carry them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from ibidem_engines.engine import Found, Hit, Search
+from ibidem_engines.query import Query
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.keys import MARKED, Seen, marks, word
+from ibidem_engines.sqlite.read import by_place, matching
+from ibidem_engines.sqlite.records import as_json
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue
+
+WORTH = 8
+"""Documents whose marks are read in about the time that one value takes to look up."""
+
+VALUES = 37
+"""Marks of one document: 33 bands, content hash, two fingerprints, profile."""
+
+_CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
+_LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
+    and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
+    order by rowid limit ?"""
+_COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
+_MARKS = 'select marks from "ibidem.{index}.documents" where place > ? order by place'
+_OWN = 'select id, place from "ibidem.{index}.documents" where id in (select value from json_each(?))'
+_AT_ONCE = 10_000
+
+
+class _Question(NamedTuple):
+    """The values of one class for one search, as far as another document may carry them.
+
+    Args:
+        at: Place of the search in the call.
+        clue: The class.
+        values: The values.
+    """
+
+    at: int
+    clue: Clue
+    values: Sequence[str]
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What was found for one search, as places of documents."""
+
+    places: set[int] = field(default_factory=set)
+    capped: list[Clue] = field(default_factory=list)
+    same: int = 0
+
+
+class Finder:
+    """Look-ups in one index, with what this process knows of the values in it.
+
+    Most values of a new document are carried by it alone. They are told from shared ones by the marks of all documents,
+    read once and then only of those written since, in the same transaction as the look-up itself: whatever is committed
+    before a look-up begins is found by it. Marks are read as soon as values looked up without them have cost as much.
+
+    Args:
+        file: Where the index is.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+        self._seen = Seen(0)
+        self._newest = 0
+        self._asked = 0
+
+    def find(self, searches: Sequence[Search], query: Query | None, leads_upto: int | None = None) -> list[Found]:
+        """Look up values; see `Engine.find`, and `StoredGroups.find` for the leads up to a place."""
+        answers: defaultdict[int, _Answer] = defaultdict(_Answer)
+        with self._file.reading():
+            questions = self._worth_asking(searches)
+            own = self._own_places({searches[each.at].own for each in questions})
+            look_up = _LookUp(self._file, None if query is None else matching(self._file, query), leads_upto)
+            for each in questions:
+                search = searches[each.at]
+                look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
+            documents = by_place(self._file, set(chain.from_iterable(answer.places for answer in answers.values())))
+        hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
+        number = {hit.order: at for at, hit in enumerate(hits)}
+        nothing = Found(())
+        return [_found(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
+
+    def _worth_asking(self, searches: Sequence[Search]) -> list[_Question]:
+        """Leave out the values that no document carries, or only the one that asks."""
+        questions = [
+            _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
+        ]
+        marked = [each for each in questions if each.clue in MARKED]
+        values = list(chain.from_iterable([each.values for each in marked]))
+        if not self._catch_up(len(values)):
+            return questions
+        sizes = [len(each.values) for each in marked]
+        own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
+        shared = np.flatnonzero(self._seen.counts(marks(values)) > own)
+        left: dict[int, list[str]] = {}
+        for number, place in zip(
+            np.repeat(np.arange(len(sizes)), sizes)[shared].tolist(), shared.tolist(), strict=True
+        ):
+            left.setdefault(number, []).append(values[place])
+        asked = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
+        return asked + [each for each in questions if each.clue not in MARKED]
+
+    def _catch_up(self, asked: int) -> bool:
+        """Read the marks of documents written since the last time, when that costs less than looking up the values."""
+        (newest,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+        self._asked += asked
+        if abs(newest - self._newest) > WORTH * self._asked:
+            return False
+        if newest < self._newest or not self._seen.holds(VALUES * (newest - self._newest)):
+            self._seen, self._newest = Seen(2 * VALUES * newest), 0
+        rows = self._file.run(_MARKS, (self._newest,))
+        while some := rows.fetchmany(_AT_ONCE):
+            self._seen.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
+        self._newest, self._asked = newest, 0
+        return True
+
+    def _own_places(self, ids: Iterable[str]) -> dict[str, int]:
+        """Read where the documents that ask stand."""
+        named = [name for name in ids if name]
+        return dict(self._file.run(_OWN, (as_json(named),)).fetchall()) if named else {}
+
+
+class _LookUp:
+    """The look-ups of one call, in one state of the file; a value that comes again is looked up once.
+
+    Args:
+        file: Where the index is.
+        allowed: Places of the documents to be looked among; None for all.
+        leads_upto: Up to which place leads are looked for, and nothing else; None for all documents.
+    """
+
+    def __init__(self, file: SqliteFile, allowed: set[int] | None, leads_upto: int | None = None) -> None:
+        self._file = file
+        self._allowed = allowed
+        self._leads_upto = leads_upto
+        self._known: dict[tuple[str, int], list[int]] = {}
+
+    def answer(self, answer: _Answer, question: _Question, search: Search, own: int) -> None:
+        """Add what carries the values to an answer, up to the limit."""
+        least = search.least.get(question.clue, 1)
+        limit = search.most(question.clue)
+        # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
+        most = limit + 2 if least <= 1 and self._allowed is None else -1
+        carriers = [self._carriers(value, most) for value in dict.fromkeys(question.values)]
+        if question.clue in LONG_CLUES:
+            few = [some for some in carriers if self._others(some, own) <= limit]
+            answer.capped += [question.clue] * (len(few) < len(carriers))
+            carriers = few or [[]]
+        places = set(carriers[0]) if len(carriers) == 1 and least <= 1 else _carried(carriers, least)
+        places.discard(own)
+        if self._allowed is not None:
+            places &= self._allowed
+        answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
+        if question.clue == "content":
+            answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own)
+        elif len(places) > limit and question.clue not in answer.capped:
+            answer.capped.append(question.clue)
+
+    def _others(self, places: Sequence[int], own: int) -> int:
+        """Count the documents that may be found, the searching one aside."""
+        return sum(place != own and (self._allowed is None or place in self._allowed) for place in places)
+
+    def _carriers(self, value: str, most: int) -> list[int]:
+        """Read the places of documents that carry a value, ascending."""
+        key = value, most
+        if key not in self._known:
+            quoted = f'"{word(value)}"'
+            if self._leads_upto is None:
+                rows = self._file.run(_CARRIERS, (quoted, most))
+            else:
+                rows = self._file.run(_LEADING, (quoted, self._leads_upto, most))
+            self._known[key] = [place for (place,) in rows]
+        return self._known[key]
+
+    def _count(self, values: Sequence[str], places: set[int], own: int) -> int:
+        """Count the documents with a content hash, of which each has one; with a query all are known."""
+        if self._allowed is not None:
+            return len(places)
+        words = {word(value) for value in values}
+        return sum(self._file.run(_COUNT, (f'"{each}"', own)).fetchone()[0] for each in words)
+
+
+def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
+    """Unite the places that carry at least so many of the values."""
+    if least <= 1:
+        return set(chain.from_iterable(carriers))
+    return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= least}
+
+
+def _found(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> Found:
+    """Give an answer's hits in the order in which all stand, which is that of ids."""
+    numbers = sorted([number[place] for place in answer.places if place in number])
+    return Found([hits[at] for at in numbers], answer.capped, answer.same)

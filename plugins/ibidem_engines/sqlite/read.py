@@ -1,0 +1,308 @@
+"""Ranking, reading and scanning documents in SQLite."""
+
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import orjson
+from xxhash import xxh3_64_hexdigest
+
+from ibidem_engines.engine import Hit, Info, Ranking, Stored
+from ibidem_engines.highlighting import marked, passage, phrases_of
+from ibidem_engines.query import Filter, Phrase, Query, Words, days
+from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
+from ibidem_engines.sqlite.keys import word
+from ibidem_engines.sqlite.records import as_json
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+
+_META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
+    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
+    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a document must fulfil, for `where … and …` with the documents table as `d`.
+
+    Args:
+        sql: Conditions, each with `and` before it; empty when there are none.
+        values: What stands for its question marks.
+    """
+
+    sql: str
+    values: tuple[Value, ...]
+
+
+def expression(query: Query | None) -> str:
+    """Write the words of a query as an FTS5 expression; empty when no word is asked for.
+
+    >>> from ibidem_engines.query import parse_query
+    >>> expression(parse_query('grain OR wheat "export duty" -rice'))
+    '("grain" OR "wheat") AND ("export duty") NOT ("rice")'
+    """
+    if query is None:
+        return ""
+    if query.native is not None:
+        raise UsageError(
+            "SQLite has no query language of its own to hand a native query to",
+            "type words, or set IBIDEM_ENGINE to a server that understands it",
+        )
+    return _written(query)
+
+
+def conditions(query: Query | None) -> Conditions:
+    """Write a query's filters as conditions, and its exclusions where no word is asked for."""
+    if query is None:
+        return Conditions("", ())
+    by_field: dict[str, list[Conditions]] = {}
+    for condition in query.filters:
+        by_field.setdefault(condition.field, []).append(_condition(condition))
+    refused = [_condition(condition) for condition in query.excluded]
+    sql = "".join(f" and ({' or '.join(each.sql for each in some)})" for some in by_field.values())
+    values = tuple(value for some in by_field.values() for each in some for value in each.values)
+    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in refused)
+    values += tuple(value for each in refused for value in each.values)
+    if query.none_of and not query.all_of:
+        sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
+        values += (_any_of(query.none_of),)
+    return Conditions(sql, values)
+
+
+def _written(words: Query | Words) -> str:
+    """Write what must and must not occur; empty where nothing must."""
+    asked = " AND ".join(_any_of(entry) for entry in words.all_of)
+    return f"{asked} NOT {_any_of(words.none_of)}" if asked and words.none_of else asked
+
+
+def _any_of(parts: Sequence[Phrase | Words]) -> str:
+    """Join parts."""
+    return f"({' OR '.join(_phrase(each) if isinstance(each, Phrase) else f'({_written(each)})' for each in parts)})"
+
+
+def _phrase(phrase: Phrase) -> str:
+    """Write a phrase; inside quotation marks no character but the mark itself means anything to FTS5."""
+    column = f"{phrase.field} : " if phrase.field else ""
+    text = phrase.text.replace('"', " ").replace("\0", " ")
+    return f'{column}"{text}"{" *" if phrase.prefix else ""}'
+
+
+def _condition(asked: Filter) -> Conditions:
+    if asked.field == "date":
+        first, last = days(asked.value)
+        return Conditions(
+            "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
+            (first, first, last, last),
+        )
+    if asked.field in ("id", "source", "language"):
+        return Conditions(f"d.{asked.field} = ?", (asked.value,))
+    return Conditions(_META, (asked.field.removeprefix("meta."), asked.value, asked.value))
+
+
+MOST_HITS = 10_000
+MARGIN = 200
+"""Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more."""
+
+_CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{16})\.([0-9a-f]{16})", re.ASCII)
+_NEWEST = (1 << 63) - 1
+_BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
+_TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
+    where r.rank = ? order by i.id limit ?"""
+_BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
+    where place in (select value from json_each(?)) order by id"""
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text
+    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
+    where d.id in (select value from json_each(?))"""
+_LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
+    where d.id in (select value from json_each(?))"""
+_SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
+    where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
+_CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
+_COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
+
+Ranked = list[tuple[int, float]]
+
+
+def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Collection[str] = ()) -> Ranking:
+    """Rank what matches; see `Engine.window`.
+
+    The cursor remembers the newest document, so that what is written later stays out; scores follow the index.
+    """
+    if not 1 <= size <= MOST_HITS:
+        raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
+    marks = f"{xxh3_64_hexdigest(file.index.encode())}.{_hash(query)}"
+    newest = _read_cursor(cursor, marks) if cursor else None
+    with file.reading():
+        if newest is None:
+            newest = file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
+        total, ranked = _ranked(file, _choose(query, newest, without), size)
+        documents = by_place(file, [place for place, _ in ranked])
+    score = {place: -rank for place, rank in ranked}
+    hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
+    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, f"{newest}.{marks}")
+
+
+def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[Stored]:
+    """Read documents; see `Engine.fetch`."""
+    expression(query)
+    here = [name for index, name in ids if index == file.index]
+    with file.reading():
+        rows = {row[0]: row for row in file.run(_BY_ID, (as_json(here),))}
+    in_title, in_text = phrases_of(query, "title"), phrases_of(query, "text")
+    found = {name: document(row) for name, row in rows.items()}
+    return [
+        Stored(
+            file.index,
+            found[name],
+            version=rows[name][1],
+            idf=rows[name][2],
+            snippets=(passage(found[name].text, in_text),),
+            title=marked(found[name].title, in_title),
+        )
+        for name in here
+        if name in found
+    ]
+
+
+def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    """Read long signatures; see `Engine.long_signatures`."""
+    here = [name for index, name in ids if index == file.index]
+    with file.reading():
+        return {(file.index, name): value for name, value in file.run(_LONG, (as_json(here),))}
+
+
+def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
+    """Go through the index up to what is its newest document now; see `Engine.scan`."""
+    if size < 1:
+        raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
+    limits = conditions(Query(filters=tuple(filters)))
+    statement = _SLICE.replace("{limits}", limits.sql)
+    with file.reading():
+        (newest,) = file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+    after = 0
+    while True:
+        with file.reading():
+            rows = file.run(statement, (after, newest, *limits.values, size)).fetchall()
+        if not rows:
+            return
+        yield [Hit(file.index, name, 0.0, packed, place) for place, name, packed in rows]
+        after = rows[-1][0]
+
+
+def info(file: SqliteFile) -> Info:
+    """Tell what stands in the file; see `Engine.info`."""
+    state = file.state()
+    if state.get("layout") != LAYOUT:
+        return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
+    with file.reading(any_schema=True):
+        counts = file.run(_COUNTS).fetchall()
+    tables: dict[str, int] = {}
+    for idf, _, count in counts:
+        if idf:
+            tables[idf] = tables.get(idf, 0) + count
+    documents = sum(count for _, _, count in counts)
+    unsigned = sum(count for _, signed, count in counts if not signed)
+    schema = _schema(state) if documents > unsigned else ()
+    return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
+
+
+def by_place(file: SqliteFile, places: Iterable[int]) -> list[tuple[int, str, bytes | None]]:
+    """Read place, id and packed signatures of the documents at these places, in the order of ids."""
+    return file.run(_BY_PLACE, (as_json(list(places)),)).fetchall()
+
+
+def matching(file: SqliteFile, query: Query) -> set[int]:
+    """Read the places of all documents that match."""
+    chosen = _choose(query, _NEWEST)
+    return {place for place, _ in file.run(chosen.sql("0.0"), chosen.values)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The documents that match, as SQL: what stands behind `from`, and what stands for its question marks.
+
+    Args:
+        place: The column that holds the place.
+        rank: The expression that ranks (less is better).
+        rest: Tables and conditions.
+        values: What is bound.
+    """
+
+    place: str
+    rank: str
+    rest: str
+    values: tuple[Value, ...]
+
+    def sql(self, rank: str = "") -> str:
+        """Write the statement that gives places with their ranks."""
+        return f"select {self.place} as place, {rank or self.rank} as rank from {self.rest}"  # noqa: S608 - values are bound
+
+    @property
+    def count(self) -> str:
+        """Write the statement that counts."""
+        return f"select count(*) from {self.rest}"  # noqa: S608 - values are bound
+
+
+def _choose(query: Query, newest: int, without: Collection[str] = ()) -> _Chosen:
+    """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it.
+
+    Args:
+        query: The query.
+        newest: The place.
+        without: Content hashes whose documents are left out.
+    """
+    words, limits = expression(query), conditions(query)
+    place = "t.rowid" if words else "d.place"
+    left_out = f" and {place} not in ({_CARRYING})" if without else ""
+    contents = [" OR ".join(f'"{word(value)}"' for value in without)] if without else []
+    if not words:
+        rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
+        return _Chosen(place, "0.0", rest, (newest, *limits.values, *contents))
+    joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
+    those = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
+    rest = f'"ibidem.{{index}}.texts" t{joined} where {those}'
+    return _Chosen(place, _BM25, rest, (words, newest, *limits.values, *contents))
+
+
+def _ranked(file: SqliteFile, chosen: _Chosen, size: int) -> tuple[int, Ranked]:
+    """Count what matches, and read the first places with their ranks and all that equal the last of them."""
+    (total,) = file.run(chosen.count, chosen.values).fetchone()
+    top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + MARGIN)).fetchall()
+    if len(top) < size + MARGIN:
+        return total, top
+    last = top[size - 1][1]
+    if top[-1][1] > last:
+        return total, [(place, rank) for place, rank in top if rank <= last]
+    tied = _TIED.replace("{ranked}", chosen.sql())
+    better = [(place, rank) for place, rank in top if rank < last]
+    return total, better + file.run(tied, (*chosen.values, last, size - len(better))).fetchall()
+
+
+def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str]) -> Document:
+    """Put a document together again; the version that it names is the one that was seen last."""
+    name, version, _, source, language, date, url, given, meta, title, text = row
+    stated = None if given is None else version
+    return Document(name, text, title, date, source, url, language, stated, orjson.loads(meta))
+
+
+def _hash(query: Query) -> str:
+    """Hash what a query means, however it was typed."""
+    return xxh3_64_hexdigest(repr(query.meaning).encode())
+
+
+def _read_cursor(cursor: str, marks: str) -> int:
+    """Read the newest place from a cursor of the same index and query."""
+    shape = _CURSOR.fullmatch(cursor)
+    if shape is None:
+        raise UsageError(f"cursor {cursor!r} is none that a search has given", "leave it out to begin anew")
+    index, query = marks.split(".")
+    if shape[2] != index:
+        raise UsageError(f"cursor {cursor!r} belongs to another index", "leave it out to begin anew")
+    if shape[3] != query:
+        raise UsageError(f"cursor {cursor!r} belongs to another query or other filters", "leave it out to begin anew")
+    return int(shape[1])
+
+
+def _schema(state: dict[str, Value]) -> tuple[str, ...]:
+    return (str(state["schema"]),) if "schema" in state else ()

@@ -1,0 +1,180 @@
+"""What an index in SQLite holds: one part, numbered by the places of its documents."""
+
+from collections.abc import Iterator, Sequence
+
+from ibidem_engines.engine import Ledger, Outcome, Record
+from ibidem_engines.fields import Fields
+from ibidem_engines.reindex import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
+from ibidem_engines.sqlite import records
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.read import document
+from ibidem_engines.sqlite.records import as_json
+from ibidem_engines.sqlite.write import prune, write, write_at
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.schema import NONE
+
+
+class SqliteCopy:
+    """The copy of one index; see `Copy`.
+
+    Args:
+        file: The database file, with the copy's name.
+        first: Name of the index that is copied.
+    """
+
+    def __init__(self, file: SqliteFile, first: str) -> None:
+        self.name = file.index
+        self._file, self._first = file, first
+
+    def exists(self) -> bool:
+        """See `Copy.exists`."""
+        return bool(self._file.state())
+
+    def create(self) -> None:
+        """See `Copy.create`."""
+        self._file.create()
+
+    def take(self, signed: Sequence[Signed]) -> list[Outcome]:
+        """See `Copy.take`."""
+        return write(self._file, [record or _unsigned(there) for there, record in signed])
+
+    def newest(self) -> dict[Part, int]:
+        """See `Copy.newest`."""
+        with self._file.reading():
+            (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+        return {Part(self.name): last}
+
+    def prune(self, upto: Marks) -> int:
+        """See `Copy.prune`."""
+        return prune(self._file, self._first, upto[Part(self.name)])
+
+    def check_alias(self, alias: str) -> None:
+        """See `Copy.check_alias`."""
+        if alias:
+            raise UsageError(
+                "SQLite has no aliases", f"leave --alias away, and set IBIDEM_INDEX={self.name} when it is done"
+            )
+
+    def finish(self, alias: str) -> None:
+        """See `Copy.finish`; there is nothing left to be done."""
+
+    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:  # noqa: ARG002 - versions decide
+        """See `Copy.take_late`."""
+        return self.take(signed)
+
+
+def _unsigned(there: Held) -> Record:
+    return Record(there.document, NONE, there.version, digest="", packed=b"")
+
+
+_COUNT = 'select count(*) from "ibidem.{index}.documents" where place > ? and place <= ?'
+_NAMES = """select id, place from "ibidem.{index}.documents"
+    where place > ? and place <= ? order by place limit ?"""
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
+    d.place, d.digest, d.packed
+    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
+    where d.id in (select value from json_each(?))"""
+
+
+class SqliteHolding:
+    """What stands in an index in SQLite, also one of another signature schema; see `Holding`.
+
+    Args:
+        file: The database file with the index.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self.index = file.index
+        self._file = file
+
+    @property
+    def alias(self) -> str:
+        """See `Holding.alias`; SQLite has none."""
+        return ""
+
+    @property
+    def text_field(self) -> str:
+        """See `Holding.text_field`."""
+        return Fields().text
+
+    def check(self, target: Target) -> None:
+        """See `Holding.check`."""
+        self._file.made_for()
+        if target == "place":
+            with self._file.reading():
+                pass
+
+    def prepare(self) -> None:
+        """See `Holding.prepare`; there is nothing to be done."""
+
+    def missing(self) -> list[str]:
+        """See `Holding.missing`; the fields are ours."""
+        return []
+
+    def parts(self) -> list[Part]:
+        """See `Holding.parts`."""
+        return [Part(self.index)]
+
+    def newest(self, since: Marks | None = None) -> dict[Part, int]:  # noqa: ARG002 - a look costs nothing
+        """See `Holding.newest`."""
+        with self._file.reading(any_schema=True):
+            (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+        return {Part(self.index): last}
+
+    def count(self, stretch: Stretch) -> int:
+        """See `Holding.count`."""
+        with self._file.reading(any_schema=True):
+            return int(self._file.run(_COUNT, (stretch.after, stretch.upto)).fetchone()[0])
+
+    def names(self, stretch: Stretch, size: int) -> list[Name]:
+        """See `Holding.names`."""
+        with self._file.reading(any_schema=True):
+            rows = self._file.run(_NAMES, (stretch.after, stretch.upto, size)).fetchall()
+        return [Name(self.index, id_, place) for id_, place in rows]
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:  # noqa: ARG002 - rows are no JSON
+        """See `Holding.read`."""
+        schema = self._schema()
+        with self._file.reading(any_schema=True):
+            rows = {row[0]: row for row in self._file.run(_BY_ID, (as_json([name.id for name in names]),))}
+        return [
+            Held(
+                name,
+                document(row[:11]),
+                fault="",
+                version=row[1],
+                digest=row[12],
+                schema=schema if row[13] else "",
+                idf=row[2],
+                packed=row[13] or b"",
+                state=(row[11], 0),
+            )
+            for name in names
+            if (row := rows.get(name.id)) is not None
+        ]
+
+    def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
+        """See `Holding.sign`."""
+        ready = [(record, there.state[0]) for there, record in signed if record is not None]
+        return write_at(self._file, ready)
+
+    def deletions(self) -> int:
+        """See `Holding.deletions`: places that were given up, by deletion or by writing a document again."""
+        with self._file.reading(any_schema=True):
+            statement = 'select coalesce(max(place), 0) - count(*) from "ibidem.{index}.documents"'
+            return int(self._file.run(statement).fetchone()[0])
+
+    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+        """See `Holding.noted`."""
+        return records.noted(self._file, ledger, "", any_schema=True)
+
+    def copy_to(self, name: str) -> Copy:
+        """See `Holding.copy_to`; the copy stands in the same file."""
+        return SqliteCopy(SqliteFile(self._file.path, name), self.index)
+
+    def close(self) -> None:
+        """See `Holding.close`."""
+        self._file.close()
+
+    def _schema(self) -> str:
+        return str(self._file.made_for()["schema"])

@@ -1,0 +1,281 @@
+"""Storing and deleting documents in SQLite, one transaction for each call."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import accumulate, chain
+
+import orjson
+
+from ibidem_engines.engine import Fate, Outcome, Record, next_version
+from ibidem_engines.records import superseded
+from ibidem_engines.sqlite import records as sqlite_ledger
+from ibidem_engines.sqlite.file import Row, SqliteFile
+from ibidem_engines.sqlite.keys import marked, marks, values_of, values_of_record, words
+from ibidem_engines.sqlite.records import as_json
+from ibidem_ingest.document import interval
+from ibidem_ingest.groupname import group_name
+
+MOST_CHARACTERS = 200_000_000
+"""SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
+
+_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
+
+
+class _Unfit(ValueError):
+    """A record that cannot be stored: which field, and why."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(field, why)
+        self.field = field
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A record as rows.
+
+    Args:
+        at: Its place in the call.
+        record: The record.
+        row: The columns of its row in the documents table, from `id` on.
+        keys: Its look-up values as words, those of its long signatures too.
+    """
+
+    at: int
+    record: Record
+    row: Row
+    keys: str
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.record.document.id
+
+
+def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
+    """Make rows of records.
+
+    Returns:
+        The rows, one for each id, and the outcomes of records that are refused, or that another record of the same call
+        supersedes, by their place in the call.
+    """
+    outcomes = superseded(records)
+    facts: dict[int, Row] = {}
+    for at, record in enumerate(records):
+        if at not in outcomes:
+            try:
+                facts[at] = _facts(record)
+            except _Unfit as unfit:
+                outcomes[at] = Outcome(record.document.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+    values = {at: values_of_record(records[at]) for at in facts}
+    hashes = _marks([marked(values[at]) for at in facts])
+    ready = [
+        Ready(at, records[at], (*_head(records[at]), its_marks, *its_facts), words(values[at]))
+        for (at, its_facts), its_marks in zip(facts.items(), hashes, strict=True)
+    ]
+    return ready, outcomes
+
+
+def _head(record: Record) -> Row:
+    """Fill the columns from `id` to `packed`."""
+    return record.document.id, record.version, record.digest, record.packed or None
+
+
+def _facts(record: Record) -> Row:
+    """Fill the columns from `signed` to `group`, once the record is found fit to be stored."""
+    document, signatures = record.document, record.signatures
+    _check(record)
+    try:
+        first, last = interval(document.date)
+    except ValueError as error:
+        raise _Unfit("date", str(error)) from error
+    try:
+        meta = orjson.dumps(dict(document.meta)).decode()
+    except TypeError as error:
+        raise _Unfit("meta", f"JSON cannot hold it: {error}") from error
+    signed = int(bool(record.packed) and signatures.length > 0)
+    names = (document.source, document.language, first, last, document.date, document.url)
+    return (signed, signatures.idf, *names, document.version, len(document.pages), meta, group_name(document.id))
+
+
+def _check(record: Record) -> None:
+    """Refuse what SQLite cannot hold."""
+    document = record.document
+    if len(document.text) > MOST_CHARACTERS:
+        raise _Unfit("text", f"{len(document.text)} characters; SQLite takes {MOST_CHARACTERS}")
+    for version in (record.version, document.version):
+        if version is not None and version not in _WHOLE_NUMBERS:
+            raise _Unfit("version", f"{version} does not fit in 64 bits")
+    for field in ("id", "text", "title", "source", "language", "date", "url"):
+        value: str = getattr(document, field)
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise _Unfit(field, f"half a character (lone surrogate) at {error.start}") from error
+
+
+def _marks(values: Sequence[list[str]]) -> list[bytes]:
+    """Hash each document's values, all in one go."""
+    hashes = marks(list(chain.from_iterable(values)))
+    ends = list(accumulate(map(len, values)))
+    return [hashes[end - len(some) : end].tobytes() for end, some in zip(ends, values, strict=True)]
+
+
+_DOCUMENT = """insert into "ibidem.{index}.documents"
+    (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given,
+    pages, meta, "group", lead, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, '')"""
+_TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
+_KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
+_FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
+_LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
+_SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
+    left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
+_RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
+_GONE = """select place from "ibidem.{index}.documents"
+    where place <= ? and id not in (select id from "ibidem.{first}.documents")"""
+_THERE = """select id, place, version, digest from "ibidem.{index}.documents"
+    where id in (select value from json_each(?))"""
+
+
+@dataclass(frozen=True, slots=True)
+class _There:
+    """The document that stands under an id."""
+
+    place: int
+    version: int
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What stands, or is buried, under the ids of a call.
+
+    Args:
+        there: The documents.
+        graves: The versions of tombstones.
+    """
+
+    there: Mapping[str, _There]
+    graves: Mapping[str, int]
+
+    @classmethod
+    def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_Standing":
+        """Look at all ids at once."""
+        rows = file.run(_THERE, (as_json(ids),))
+        there = {name: _There(place, version, digest) for name, place, version, digest in rows}
+        stones = sqlite_ledger.get(file, "tombstones", ids).items()
+        return cls(there, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
+
+    def late(self, name: str, version: int) -> str:
+        """Say why a version comes too late to be written; empty when it does not."""
+        if name in self.there and self.there[name].version > version:
+            return f"version {version} is older than the one that stands there, {self.there[name].version}"
+        if name in self.graves and self.graves[name] >= version:
+            return f"version {version} was deleted with version {self.graves[name]}"
+        return ""
+
+    def outcome(self, record: Record) -> Outcome:
+        """Decide what becomes of a record."""
+        name = record.document.id
+        there = self.there.get(name)
+        before = there.version if there else None
+        if why := self.late(name, record.version):
+            return Outcome(name, Fate.STALE, before=before, field="version", why=why)
+        fate = Fate.UNCHANGED if there and there.digest == record.digest else Fate.INDEXED
+        return Outcome(name, fate, before=before)
+
+    def deletion(self, name: str, version: int) -> Outcome:
+        """Decide what becomes of a document that is to be deleted."""
+        there = self.there.get(name)
+        if there is None:
+            return Outcome(name, Fate.MISSING)
+        if there.version > version:
+            return Outcome(name, Fate.STALE, before=there.version, field="version", why=self.late(name, version))
+        return Outcome(name, Fate.DELETED, before=there.version)
+
+
+def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
+    """Store records; see `Engine.write`."""
+    ready, outcomes = prepare(records)
+    if ready:
+        with file.writing():
+            outcomes |= _write(file, ready)
+    return [outcomes[at] for at in range(len(records))]
+
+
+def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
+    """Store records over documents that still stand at the places where they were read; None for one that does not."""
+    ready, outcomes = prepare([record for record, _ in records])
+    with file.writing():
+        there = _Standing.read(file, [each.id for each in ready]).there
+        outcomes |= _write(
+            file, [each for each in ready if each.id in there and there[each.id].place == records[each.at][1]]
+        )
+    return [outcomes.get(at) for at in range(len(records))]
+
+
+def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+    """Delete documents and leave tombstones; see `Engine.delete`."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    with file.writing():
+        standing = _Standing.read(file, ids)
+        there = {name: each.version for name, each in standing.there.items()}
+        versions = {name: next_version(version, there.get(name)) if beats else version for name in ids}
+        outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
+        _remove(file, [standing.there[name].place for name, each in outcomes.items() if each.fate is Fate.DELETED])
+        buried = [name for name, each in outcomes.items() if each.fate is not Fate.STALE]
+        newer = [name for name in buried if standing.graves.get(name, versions[name]) <= versions[name]]
+        sqlite_ledger.put(file, "tombstones", {name: {"version": versions[name], "at": now} for name in newer})
+    return [outcomes[name] for name in ids]
+
+
+def prune(file: SqliteFile, first: str, upto: int) -> int:
+    """Remove documents written up to a place that another index of the same file no longer holds; returns how many."""
+    with file.writing():
+        gone = [place for (place,) in file.run(_GONE.replace("{first}", first), (upto,))]
+        _remove(file, gone)
+    return len(gone)
+
+
+def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
+    """Store rows and return what became of them, by their place in the call."""
+    standing = _Standing.read(file, [each.id for each in ready])
+    outcomes = {each.at: standing.outcome(each.record) for each in ready}
+    new = [each for each in ready if outcomes[each.at].fate is Fate.INDEXED]
+    _remove(file, [standing.there[each.id].place for each in new if each.id in standing.there])
+    for each, place in zip(new, _insert(file, new), strict=True):
+        outcomes[each.at] = Outcome(each.id, Fate.INDEXED, place, outcomes[each.at].before)
+    same = [each.record for each in ready if outcomes[each.at].fate is Fate.UNCHANGED]
+    file.run_many(_RAISE, [(record.version, record.document.id) for record in same])
+    if standing.graves:
+        sqlite_ledger.remove(file, "tombstones", [each.id for each in new])
+    return outcomes
+
+
+def _insert(file: SqliteFile, new: Sequence[Ready]) -> range:
+    """Store rows under the next places and return these."""
+    if not new:
+        return range(0)
+    (last,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
+    places = range(last + 1, last + 1 + len(new))
+    file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
+    numbered = list(zip(places, new, strict=True))
+    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in numbered])
+    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in numbered])
+    file.run_many(_KEYS, [(place, each.keys) for place, each in numbered if each.keys])
+    file.run_many(_LONG, [(place, each.record.long) for place, each in numbered if each.record.long])
+    return places
+
+
+def _remove(file: SqliteFile, places: Sequence[int]) -> None:
+    """Take documents out of all tables; their look-up values are known from their signatures."""
+    if not places:
+        return
+    rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()
+    keys = [(place, words(values_of(packed, long or b""))) for place, packed, long in rows if packed]
+    file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
+    file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
+    file.run_many('delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long in rows if long])
+    file.run_many('delete from "ibidem.{index}.documents" where place = ?', [(place,) for place in places])

@@ -1,0 +1,202 @@
+"""A wrapped client is the client that it was, but for a search that asks for dedupe."""
+
+import ast
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+import pytest
+
+import ibidem
+from ibidem.clients import wrap
+from ibidem.dedupe.parameters import PARAMETERS
+from ibidem_engines.engine import Engine
+from servers.indices import ask
+from support.wrapped_clients import CLIENTS, INDEX
+
+BODY = {"query": {"match": {"text": "said"}}, "size": 7, "aggs": {"sources": {"terms": {"field": "source"}}}}
+
+
+def ids(response: Any) -> list[str]:
+    return [hit["_id"] for hit in response["hits"]["hits"]]
+
+
+def without_time(response: Any) -> dict[str, Any]:
+    """What two equal searches answer alike."""
+    return {name: part for name, part in dict(response).items() if name != "took"}
+
+
+def test_a_search_without_dedupe_is_answered_as_the_client_answers_it(plain: Any, wrapped: Any) -> None:
+    asked = {"index": INDEX, "body": BODY, "preference": "one"}
+    assert without_time(wrapped.search(**asked)) == without_time(plain.search(**asked))
+    assert type(wrapped.search(**asked)) is type(plain.search(**asked))
+    assert without_time(wrapped.search(**asked, dedupe="off")) == without_time(plain.search(**asked))
+
+
+def test_a_wrapped_client_is_of_its_own_class_and_shares_the_connections(plain: Any, wrapped: Any) -> None:
+    assert isinstance(wrapped, type(plain))
+    assert wrapped.transport is plain.transport
+    assert ibidem.wrap(wrapped) is wrapped
+    assert not hasattr(plain, "_ibidem_wrapped")
+
+
+def test_every_other_method_passes_through(plain: Any, wrapped: Any) -> None:
+    assert wrapped.indices.exists(index=INDEX)
+    assert wrapped.count(index=INDEX)["count"] == plain.count(index=INDEX)["count"]
+    twice = [{"index": INDEX}, BODY] * 2
+    assert [ids(each) for each in wrapped.msearch(body=twice)["responses"]] == [
+        ids(plain.search(index=INDEX, body=BODY))
+    ] * 2
+
+
+def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped: Any) -> None:
+    found = wrapped.search(index=INDEX, body=BODY, dedupe="indent")
+    assert found["dedupe"]["groups"]["on_page"] == 7
+    assert found["dedupe"]["documents"]["matched"] == found["hits"]["total"]["value"] == 114
+    assert all("_dedupe" in hit for hit in found["hits"]["hits"])
+    assert list(found["aggregations"]) == ["sources"]
+
+
+def test_it_groups_as_ibidems_own_search_does(wrapped: Any, engine: Engine) -> None:
+    own = ibidem.search(engine, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7)
+    found = wrapped.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
+    assert ids(found) == ids(own)
+    assert [hit["_dedupe"] for hit in found["hits"]["hits"]] == [hit["_dedupe"] for hit in own["hits"]["hits"]]
+
+
+def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped: Any) -> None:
+    async def found() -> Any:
+        async with CLIENTS[kind][1](url.partition("+")[2]) as client:
+            waiting = ibidem.wrap(client)
+            assert without_time(await waiting.search(index=INDEX, body=BODY, preference="one")) == without_time(
+                await client.search(index=INDEX, body=BODY, preference="one")
+            )
+            return await waiting.search(index=INDEX, body=BODY, dedupe="collapse")
+
+    grouped = asyncio.run(found())
+    assert type(grouped) is type(wrapped.search(index=INDEX, body=BODY))
+    assert grouped["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="collapse")["hits"]
+
+
+def not_found(kind: str) -> type[Exception]:
+    return opensearchpy.NotFoundError if kind == "opensearch" else elasticsearch.NotFoundError
+
+
+def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
+    kind: str, plain: Any, wrapped: Any
+) -> None:
+    asked = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
+    with pytest.raises(not_found(kind), match="no such index"):
+        wrapped.search(**asked)
+    if kind == "opensearch":
+        answer = wrapped.search(**asked, ignore=404)
+    else:
+        answer = wrapped.options(ignore_status=404).search(**asked)
+    assert (answer["status"], answer["error"]["type"]) == (404, "index_not_found_exception")
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"dedupe": "maybe"}, "dedupe='maybe' is not understood; right are: off, collapse, indent"),
+        ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not understood"),
+        ({"dedupe": "indent", "dedupe_lvl": "near"}, "did you mean dedupe_level"),
+        ({"dedupe_level": "near"}, "dedupe_level is given without dedupe; add dedupe='indent'"),
+        ({"dedupe": "indent", "dedupe_cursor": "junk"}, "dedupe_cursor is damaged"),
+        ({"dedupe": "indent", "body": "[1]"}, "the body of the search is no JSON object"),
+    ],
+)
+def test_mistakes_in_what_is_asked_of_dedupe_are_ours(wrapped: Any, asked: dict[str, Any], told: str) -> None:
+    with pytest.raises(ibidem.UsageError, match=told):
+        wrapped.search(**{"index": INDEX, "body": BODY, **asked})
+
+
+def test_a_cursor_of_another_query_or_index_is_refused(wrapped: Any) -> None:
+    cursor = wrapped.search(index=INDEX, body=BODY, dedupe="indent")["dedupe"]["cursor"]
+    with pytest.raises(ibidem.UsageError, match="belongs to another query"):
+        wrapped.search(index=INDEX, dedupe="indent", dedupe_cursor=cursor)
+    with pytest.raises(ibidem.UsageError, match="belongs to another index"):
+        wrapped.search(index=f"{INDEX}*", body=BODY, dedupe="indent", dedupe_cursor=cursor)
+
+
+def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(plain: Any, wrapped: Any) -> None:
+    settings = {"settings": {"max_result_window": 100}}
+    plain.indices.create(index=f"{INDEX}-small", body=settings)
+    try:
+        with pytest.raises(ibidem.UsageError, match="dedupe_window=500 is more than the index allows; use 1 to 100"):
+            wrapped.search(index=f"{INDEX}-small", dedupe="indent")
+        assert wrapped.search(index=f"{INDEX}-small", dedupe="indent", dedupe_window=100)["hits"]["hits"] == []
+    finally:
+        plain.indices.delete(index=f"{INDEX}-small")
+
+
+def test_an_alias_over_two_schemas_is_refused_by_name(plain: Any, wrapped: Any, engine: Engine) -> None:
+    about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
+    plain.indices.create(index=f"{INDEX}-old", body={"mappings": about, "aliases": {f"{INDEX}-two": {}}})
+    plain.indices.put_alias(index=INDEX, name=f"{INDEX}-two")
+    try:
+        with pytest.raises(ibidem.UsageError, match=f"another signature schema: index '{INDEX}-old' with 0"):
+            wrapped.search(index=f"{INDEX}-two", body=BODY, dedupe="indent")
+    finally:
+        plain.indices.delete(index=f"{INDEX}-old")
+        plain.indices.delete_alias(index=INDEX, name=f"{INDEX}-two")
+
+
+def test_keyword_arguments_say_the_same_as_a_body(kind: str, wrapped: Any) -> None:
+    whole = wrapped.search(index=INDEX, body={**BODY, "from": 7, "_source": ["title"]}, dedupe="indent")
+    if kind == "opensearch":
+        parts = {"body": BODY, "from_": 7, "_source_includes": "title"}
+    else:
+        parts = {"query": BODY["query"], "aggs": BODY["aggs"], "size": 7, "from_": 7, "source_includes": "title"}
+    named = wrapped.search(index=[INDEX], **parts, dedupe="indent")
+    assert named["hits"] == whole["hits"]
+
+
+def test_other_options_keep_a_client_wrapped(kind: str, wrapped: Any) -> None:
+    if kind == "elasticsearch":
+        found = wrapped.options(request_timeout=30).search(index=INDEX, body=BODY, dedupe="indent")
+    else:
+        found = wrapped.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
+    assert found["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
+
+
+def test_type_checkers_are_told_every_parameter() -> None:
+    tree = ast.parse(Path(wrap.__file__).read_text(encoding="utf-8"))
+    searches = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "search"
+    ]
+    assert [[each.arg for each in node.args.kwonlyargs] for node in searches] == [list(PARAMETERS)] * 2
+
+
+@pytest.mark.parametrize("how", ["its own", "by name"])
+def test_a_pipeline_that_collapses_is_refused_by_name(url: str, kind: str, plain: Any, wrapped: Any, how: str) -> None:
+    if kind == "elasticsearch":
+        with pytest.raises(TypeError, match="search_pipeline"):
+            wrapped.search(index=INDEX, dedupe="indent", search_pipeline="clients-once")
+        return
+    steps = {"response_processors": [{"collapse": {"field": "source"}}]}
+    ask(url, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
+    default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
+    index = f"{INDEX}-piped-{how.replace(' ', '-')}"
+    plain.indices.create(index=index, body={"settings": default})
+    named = {} if how == "its own" else {"search_pipeline": "clients-once"}
+    try:
+        with pytest.raises(ibidem.UsageError, match=r"pipeline 'clients-once' collapses: it discards hits"):
+            wrapped.search(index=index, dedupe="indent", **named)
+        free = {"search_pipeline": "_none"} if how == "its own" else {}
+        assert wrapped.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
+    finally:
+        plain.indices.delete(index=index)
+        ask(url, "DELETE", "/_search/pipeline/clients-once")
+
+
+def test_what_is_no_client_is_refused_with_those_that_are() -> None:
+    with pytest.raises(
+        ibidem.UsageError, match=r"a dict cannot be wrapped; give a client: elasticsearch\.Elasticsearch"
+    ):
+        ibidem.wrap({})  # type: ignore[call-overload]

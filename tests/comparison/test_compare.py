@@ -1,0 +1,61 @@
+"""Two documents side by side: what every signature says, and the text that they share."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem.comparison.compare import compare
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from support.command_line import LEASE
+
+TEXTS = st.lists(st.sampled_from(LEASE.split()), max_size=40).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def tables(tables_folder: Path) -> Tables:
+    return Tables(tables_folder)
+
+
+@given(a=TEXTS, b=TEXTS)
+def test_a_comparison_is_the_same_in_both_directions(tables: Tables, a: str, b: str) -> None:
+    there = compare(Document("a", a), Document("b", b), tables)
+    back = compare(Document("b", b), Document("a", a), tables)
+    assert there.evidence == back.evidence
+    for name in ("minhash", "termvector", "content", "profile"):
+        assert there.signals.get(name) == back.signals.get(name)
+
+
+@given(text=TEXTS.filter(bool))
+def test_a_text_is_identical_with_itself_and_shares_all_of_it(tables: Tables, text: str) -> None:
+    found = compare(Document("a", text), Document("b", text), tables)
+    assert found.evidence is not None
+    assert found.evidence.level == "identical"
+    assert found.signals["overlap"] == {"a": 1.0, "b": 1.0}
+
+
+def test_texts_that_share_nothing_have_no_level_and_no_passage(tables: Tables) -> None:
+    found = compare(Document("a", LEASE), Document("b", "An entirely different matter was decided."), tables)
+    assert found.as_json()["level"] is None
+    assert found.shared == ()
+
+
+def test_of_a_text_without_words_only_the_lengths_are_told(tables: Tables) -> None:
+    found = compare(Document("a", "* * *"), Document("b", LEASE), tables)
+    assert set(found.signals) == {"length", "overlap"}
+
+
+def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
+    sentence = LEASE.split(". ")[2]
+    found = compare(Document("a", sentence), Document("b", LEASE), tables)
+    assert found.signals["overlap"]["a"] == 1.0
+    (region,) = found.shared
+    assert LEASE[slice(*region.b)] == sentence
+
+
+def test_dates_are_compared_where_both_have_one(tables: Tables) -> None:
+    a, b = Document("a", LEASE, date="2001-05-01"), Document("b", LEASE, date="2001-05-04")
+    assert compare(a, b, tables).signals["date"] == {"days_apart": 3}
+    assert "date" not in compare(a, Document("c", LEASE), tables).signals

@@ -1,0 +1,63 @@
+"""A text cut into linked passages is still the whole text, and every link leads somewhere."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem.comparison.compare import Comparison, compare
+from ibidem.comparison.html import PagedText, Part, marks_of, parts
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from support.command_line import LEASE
+
+SENTENCES = [f"{sentence}." for sentence in LEASE.split(". ")]
+TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other words", "a\x00b"]), max_size=12).map(
+    " ".join
+)
+
+
+@pytest.fixture(scope="module")
+def tables(tables_folder: Path) -> Tables:
+    return Tables(tables_folder)
+
+
+def linked(found: Comparison) -> tuple[list[Part], list[Part]]:
+    marks = marks_of(found)
+    return (
+        list(parts(PagedText.of(found.a.text), *marks)),
+        list(parts(PagedText.of(found.b.text), *marks[::-1])),
+    )
+
+
+def written(some: list[Part]) -> str:
+    return "".join("\f" * (stretch.page > 1) + stretch.text for part in some for stretch in part.stretches)
+
+
+@given(TEXTS, TEXTS)
+def test_nothing_of_the_texts_is_lost_and_nothing_comes_twice(tables: Tables, a: str, b: str) -> None:
+    left, right = linked(compare(Document("a", a), Document("b", b), tables))
+    assert (written(left), written(right)) == (a.replace("\x00", ""), b.replace("\x00", ""))
+
+
+@given(TEXTS, TEXTS)
+def test_each_passage_stands_once_and_links_to_one_in_the_other_text(tables: Tables, a: str, b: str) -> None:
+    sides = linked(compare(Document("a", a), Document("b", b), tables))
+    ids = [[part.passage for part in side if part.passage] for side in sides]
+    for own, other, side in zip(ids, ids[::-1], sides, strict=True):
+        assert len(set(own)) == len(own)
+        assert {part.target for part in side if part.passage} <= set(other)
+
+
+def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
+    found = compare(Document("a", LEASE), Document("b", LEASE.replace("London", "York")), tables)
+    left, right = linked(found)
+    assert [stretch.text for part in left for stretch in part.stretches if stretch.differs] == ["London"]
+    assert [stretch.text for part in right for stretch in part.stretches if stretch.differs] == ["York"]
+
+
+def test_pages_begin_where_their_number_stands() -> None:
+    text = PagedText.of("one\f\fthree")
+    assert [(each.page, each.text) for each in text.stretches(0, 10)] == [(1, "one"), (2, ""), (3, "three")]
+    assert [(each.page, each.text) for each in text.stretches(1, 3)] == [(0, "ne")]

@@ -1,0 +1,83 @@
+"""The page about two documents: whole, harmless and on its own."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from ibidem.comparison.compare import compare
+from ibidem.comparison.html_page import SharedPage, render, shared_page
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from support.command_line import LEASE
+
+HOSTILE = '<script>alert(1)</script><img src="https://evil.example/x" onerror=alert(2)> &amp; "\'>\x07'
+
+
+class Elements(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str]] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, name: str) -> list[str]:
+        return [value for each, value in self.attributes if each == name]
+
+
+@pytest.fixture(scope="module")
+def tables(tables_folder: Path) -> Tables:
+    return Tables(tables_folder)
+
+
+def page_of(tables: Tables, a: Document, b: Document) -> SharedPage:
+    return shared_page(compare(a, b, tables))
+
+
+def read(page: SharedPage) -> Elements:
+    elements = Elements()
+    elements.feed(render(page))
+    return elements
+
+
+def test_a_page_needs_nothing_from_elsewhere_and_runs_no_script(tables: Tables) -> None:
+    found = read(
+        page_of(tables, Document("a", LEASE, HOSTILE, source=HOSTILE), Document("b", LEASE + HOSTILE, HOSTILE))
+    )
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(found.tags)
+    assert not [name for name, _ in found.attributes if name.startswith("on") or name in {"src", "style"}]
+    assert all(value.startswith("#") for value in found.values("href"))
+    assert HOSTILE[:-1] in found.text
+    assert "\x07" not in found.text
+
+
+def test_every_link_of_a_page_leads_to_a_place_in_it(tables: Tables) -> None:
+    book = "\f".join(f"{LEASE} This is page {number}." for number in range(5))
+    found = read(page_of(tables, Document("a", book), Document("b", f"{LEASE}\f{LEASE}")))
+    ids = found.values("id")
+    assert len(set(ids)) == len(ids)
+    assert {value[1:] for value in found.values("href")} <= set(ids)
+    assert "page 5" in found.text
+
+
+def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -> None:
+    page = page_of(tables, Document("a", LEASE), Document("b", LEASE))
+    assert page.verdict == "identical: the same words in the same order"
+    assert page.summary == f"They share {len(LEASE.split())} words in 1 passage."
+    assert [side.share for side in page.sides] == ["100 % of it stands in B", "100 % of it stands in A"]
+
+
+@pytest.mark.parametrize("text", ["", "* * *", "entirely other words"])
+def test_texts_that_share_nothing_have_a_page_too(tables: Tables, text: str) -> None:
+    found = read(page_of(tables, Document("a", text), Document("b", LEASE)))
+    assert "They share no passage of eight words." in found.text
+    assert "svg" not in found.tags

@@ -1,0 +1,75 @@
+"""What differs between a lead and its duplicate fits on one line and is true."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem.comparison.word_diff import EXAMINED, Piece, difference, shortened
+
+WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
+
+
+def only(kind: str, pieces: list[Piece]) -> list[str]:
+    return [word for piece in pieces if piece.kind == kind for word in piece.words]
+
+
+def test_a_changed_word_is_shown_between_the_words_around_it() -> None:
+    found = difference("net profit was 12.1 mln dlrs in March", "net profit was 12.3 mln dlrs in March", context=2)
+    assert [(piece.kind, *piece.words) for piece in found] == [
+        ("gap",),
+        ("same", "profit", "was"),
+        ("lead", "12.1"),
+        ("duplicate", "12.3"),
+        ("same", "mln", "dlrs"),
+        ("gap",),
+    ]
+
+
+@pytest.mark.parametrize(
+    "duplicate", ["the  COURT held.", "The court\nheld", "the (court) held!", "the co\u00adurt held"]
+)
+def test_case_punctuation_and_line_breaks_are_no_difference(duplicate: str) -> None:
+    if "\u00ad" in duplicate:
+        duplicate = duplicate.replace("\u00ad", "\u00ad\n")
+    assert difference("The court held", duplicate) == []
+
+
+def test_words_that_only_one_text_has_stand_alone() -> None:
+    assert only("duplicate", difference("it is so", "it is not so")) == ["not"]
+    assert only("lead", difference("it is not so", "it is so")) == ["not"]
+
+
+@given(WORDS, WORDS)
+def test_the_pieces_of_a_text_are_words_of_that_text(lead: list[str], duplicate: list[str]) -> None:
+    pieces = difference(" ".join(lead), " ".join(duplicate), most=100, context=100)
+    assert [word for piece in pieces if piece.kind in {"same", "lead"} for word in piece.words] == (
+        lead if pieces else []
+    )
+    assert [word for piece in pieces if piece.kind in {"same", "duplicate"} for word in piece.words] == (
+        duplicate if pieces else []
+    )
+
+
+@given(WORDS)
+def test_a_text_does_not_differ_from_itself(words: list[str]) -> None:
+    assert difference(" ".join(words), " ".join(words)) == []
+
+
+def test_no_more_places_are_told_than_asked_and_a_gap_says_that_there_are_more() -> None:
+    lead = " ".join(f"same same same same {number}" for number in range(20))
+    found = difference(lead, lead.replace("1", "x"), most=2)
+    assert sum(piece.kind == "lead" for piece in found) == 2
+    assert found[-1].kind == "gap"
+
+
+def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
+    lead = "start " + " ".join(f"a{number}" for number in range(3 * EXAMINED)) + " end"
+    duplicate = "start " + " ".join(f"b{number}" for number in range(3 * EXAMINED)) + " end"
+    found = difference(lead, duplicate)
+    assert [piece.kind for piece in found] == ["same", "lead", "duplicate", "same"]
+    assert len(only("lead", found)) == 3 * EXAMINED
+
+
+def test_a_long_run_of_words_is_shortened_and_counted() -> None:
+    assert shortened(["word"] * 2000).endswith("(2,000 words)")
+    assert len(shortened(["word"] * 2000)) < 60

@@ -1,0 +1,43 @@
+"""Long texts that share clues of pages become candidates, whatever their whole texts share."""
+
+import numpy as np
+
+from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, uncommon
+from ibidem.dedupe.pairs import Postings, spread
+from ibidem_ingest.signatures.pages import BANDS
+from support.signed_books import long
+
+
+def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
+    entries = keys.holders(names)
+    found = [int(pair) for part in spread(entries, Postings.within(entries), len(names)) for pair in part]
+    return {(pair // len(names), pair % len(names)) for pair in found}
+
+
+def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
+    names = [("i", name) for name in ("short", "whole", "part", "other")]
+    keys = PageKeys()
+    for name, numbers in (("part", range(5, 8)), ("whole", range(12)), ("other", range(50, 60))):
+        keys.add(("i", name), long(name, *numbers)[1])
+    assert pairs(keys, names) == {(2, 1)}
+
+
+def test_without_long_texts_there_are_no_pairs() -> None:
+    assert pairs(PageKeys(), [("i", "a"), ("i", "b")]) == set()
+
+
+def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
+    names = [("i", str(number)) for number in range(MOST_HOLDERS + 1)]
+    keys = PageKeys()
+    for at, (_, name) in enumerate(names):
+        keys.add(("i", name), long(name, 1_000, *range(2 * at, 2 * at + 2))[1])
+    assert pairs(keys, names) == set()
+    assert keys.passed["page_bands"] == BANDS
+
+
+def test_a_key_that_very_many_hold_is_left_out() -> None:
+    rows = np.arange(MOST_HOLDERS + 1, dtype=np.int32)
+    entries = Holders(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
+    kept = uncommon(entries)
+    assert (kept.key.tolist(), kept.row.tolist()) == ([0, 0], [0, 1])

@@ -1,0 +1,72 @@
+"""Long signatures are read together, once, and only so many are kept."""
+
+from collections.abc import Mapping, Sequence
+
+from ibidem.dedupe.long_texts import Longs, none_read
+from ibidem.dedupe.overrides import Name
+from support.signed_books import long
+
+PACKED, BOOK = long("a", 1, 2, 3)
+VALUE = BOOK.encode()
+
+
+class Reader:
+    """Counts what is read."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[str]] = []
+
+    def __call__(self, names: Sequence[Name]) -> Mapping[Name, bytes]:
+        self.asked.append([name for _, name in names])
+        return {name: VALUE for name in names if name[1] != "short"}
+
+
+def test_what_was_read_is_not_read_again() -> None:
+    reader = Reader()
+    longs = Longs(reader)
+    longs.want([("i", "a"), ("i", "b"), ("i", "a")])
+    assert longs.of(("i", "a")) is not None
+    longs.want([("i", "b"), ("i", "c")])
+    assert reader.asked == [["a", "b"], ["c"]]
+
+
+def test_a_short_text_has_none_and_is_asked_for_once() -> None:
+    reader = Reader()
+    longs = Longs(reader)
+    assert longs.of(("i", "short")) is None
+    assert longs.of(("i", "short")) is None
+    assert reader.asked == [["short"]]
+    assert Longs(none_read).of(("i", "a")) is None
+
+
+def test_beyond_the_bound_those_asked_for_longest_ago_are_read_again() -> None:
+    reader = Reader()
+    longs = Longs(reader, most=2 * len(VALUE))
+    longs.want([("i", "a"), ("i", "b")])
+    longs.of(("i", "a"))
+    longs.of(("i", "c"))
+    longs.of(("i", "a"))
+    assert reader.asked == [["a", "b"], ["c"]]
+    longs.of(("i", "b"))
+    assert reader.asked[2:] == [["b"]]
+
+
+def test_without_a_reader_it_is_told_what_is_missing_until_it_is_given() -> None:
+    longs = Longs()
+    assert longs.of(("i", "a")) is None
+    assert longs.of(("i", "short")) is None
+    assert longs.missing == {("i", "a"), ("i", "short")}
+    longs.take({("i", "a"): VALUE})
+    assert longs.missing == set()
+    assert longs.of(("i", "a")) is not None
+    assert longs.of(("i", "short")) is None
+    assert longs.missing == set()
+
+
+def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
+    longs = Longs(most=len(VALUE))
+    longs.want([("i", "a"), ("i", "b")])
+    longs.take({("i", "a"): VALUE, ("i", "b"): VALUE})
+    assert longs.of(("i", "a")) is not None
+    assert longs.of(("i", "b")) is None
+    assert longs.missing == set()

@@ -1,0 +1,526 @@
+"""What the engines over a cluster promise when servers, networks and other people's indexes are as they are."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.index import template
+from ibidem_engines.cluster.opensearch import DIALECT
+from ibidem_engines.cluster.ranking import read_cursor
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Fate, Record, Search
+from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_engines.query import Filter, Query, parse_query
+from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.schema import SCHEMA
+from servers.fake_server import CERTIFICATE, Answer, Between, Plan, Request, between
+from servers.indices import ask, empty_indices, remove_indices
+from servers.process import free_ports
+from support.signed_records import make_record
+
+KINDS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+INDEX = "faults"
+GRAIN = parse_query("grain")
+VERSIONS = {"opensearch": "2.19.1", "elasticsearch": "7.17.0"}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    kind: str = request.param
+    return kind
+
+
+@pytest.fixture
+def address(request: pytest.FixtureRequest, kind: str, tidy: set[tuple[str, str]]) -> str:
+    """A server whose index is there, empty, and open to writing; the index of others is not there."""
+    address: str = request.getfixturevalue(kind)
+    tidy |= {(address, INDEX), (address, "theirs")}
+    remove_indices(address, "theirs")
+    engine = open_engine(address, INDEX)
+    engine.create()
+    engine.close()
+    for name in ("write", "read_only_allow_delete"):  # OpenSearch lifts one at a time
+        block(address, name, on=None)
+    empty_indices(address, INDEX)
+    return address
+
+
+def at(address: str, index: str = INDEX) -> ClusterEngine:
+    """An engine that asks again without waiting."""
+    engine = open_engine(address, index)
+    assert isinstance(engine, ClusterEngine)
+    engine._cluster.waits = (0.0, 0.0)
+    return engine
+
+
+def some(count: int, version: int = 1) -> list[Record]:
+    return [make_record(f"d{number}", version=version) for number in range(count)]
+
+
+def fates(engine: Engine, records: list[Record]) -> list[Fate]:
+    return [outcome.fate for outcome in engine.write(records)]
+
+
+def found(engine: Engine, query: Query = GRAIN) -> list[str]:
+    engine.refresh()
+    return [hit.id for hit in engine.window(query, 100).hits]
+
+
+def first(times: int, path: str, answer: Callable[[Request], Answer | None]) -> Plan:
+    """A plan for the first requests to a path; the rest pass."""
+    left = [times]
+
+    def plan(request: Request) -> Answer | None:
+        if path not in request.path or not left[0]:
+            return None
+        left[0] -= 1
+        return answer(request)
+
+    return plan
+
+
+def broken(_: Request) -> Answer:
+    return Answer(0)
+
+
+def lost(_: Request) -> Answer:
+    return Answer(0, passed=True)
+
+
+def searches(server: Between) -> list[str]:
+    return [
+        request.path
+        for request in server.asked
+        if "_search" in request.path.partition("?")[0] or "_msearch" in request.path
+    ]
+
+
+class TestServerAway:
+    def test_at_the_start_is_unavailable_and_says_where_it_was_looked_for(self, kind: str) -> None:
+        (port,) = free_ports(1)
+        with pytest.raises(Unavailable, match=rf"127.0.0.1:{port}: it does not answer.*IBIDEM_ENGINE"):
+            at(f"{kind}+http://127.0.0.1:{port}").info()
+
+    def test_for_a_moment_during_a_bulk_loses_nothing(self, address: str, kind: str) -> None:
+        with between(address, first(2, "_bulk", broken)) as server:
+            assert fates(at(server.address(kind)), some(3)) == [Fate.INDEXED] * 3
+        assert found(at(address)) == ["d0", "d1", "d2"]
+
+    def test_with_the_answer_lost_what_was_written_counts_as_written_once(self, address: str, kind: str) -> None:
+        with between(address, first(1, "_bulk", lost)) as server:
+            outcomes = at(server.address(kind)).write(some(3))
+        assert [outcome.fate for outcome in outcomes] == [Fate.INDEXED] * 3
+        engine = at(address)
+        engine.refresh()
+        assert [[hit.order for hit in part] for part in engine.scan()] == [[outcome.order for outcome in outcomes]]
+
+    def test_for_long_during_a_bulk_is_unavailable_and_the_same_batch_succeeds_later(
+        self, address: str, kind: str
+    ) -> None:
+        with between(address, first(99, "_bulk", broken)) as server, pytest.raises(Unavailable):
+            at(server.address(kind)).write(some(3))
+        assert fates(at(address), some(3)) == [Fate.INDEXED] * 3
+
+    def test_for_a_moment_during_a_search_is_not_noticed(self, address: str, kind: str) -> None:
+        at(address).write(some(2))
+        with between(address, first(1, "_search", broken)) as server:
+            assert found(at(server.address(kind))) == ["d0", "d1"]
+
+    def test_for_long_during_a_search_is_unavailable(self, address: str, kind: str) -> None:
+        with between(address, first(99, "_search", broken)) as server, pytest.raises(Unavailable):
+            at(server.address(kind)).window(GRAIN, 10)
+
+
+class TestServerBusy:
+    def test_a_refused_bulk_is_sent_again(self, address: str, kind: str) -> None:
+        busy = Answer(429, {"error": {"type": "circuit_breaking_exception", "reason": "Data too large"}, "status": 429})
+        with between(address, first(2, "_bulk", lambda _: busy)) as server:
+            assert fates(at(server.address(kind)), some(2)) == [Fate.INDEXED] * 2
+
+    def test_only_the_documents_that_found_it_busy_are_sent_again(self, address: str, kind: str) -> None:
+        rejected = {"type": "es_rejected_execution_exception", "reason": "queue is full"}
+
+        def half(request: Request) -> Answer:
+            lines = request.body.splitlines(keepends=True)
+            ask(address, "POST", "/_bulk", b"".join(lines[:2]).decode())
+            items = [{"status": 201, "_seq_no": 0, "_primary_term": 1}, {"status": 429, "error": rejected}]
+            return Answer(200, {"errors": True, "items": [{"create": item} for item in items]})
+
+        with between(address, first(1, "_bulk", half)) as server:
+            assert fates(at(server.address(kind)), some(2)) == [Fate.INDEXED] * 2
+            sent = [request.body.count(b'"create"') for request in server.asked if "_bulk" in request.path]
+        assert sent == [2, 1]
+        assert found(at(address)) == ["d0", "d1"]
+
+    def test_busy_for_long_is_unavailable(self, address: str, kind: str) -> None:
+        with (
+            between(address, first(99, "_bulk", lambda _: Answer(429, {"error": "busy", "status": 429}))) as server,
+            pytest.raises(Unavailable, match="more to do than it can take"),
+        ):
+            at(server.address(kind)).write(some(1))
+
+
+class TestTooLarge:
+    def test_a_request_over_the_servers_limit_is_cut(self, address: str, kind: str) -> None:
+        plan = refuses_over(9_000)
+        with between(address, plan) as server:
+            assert fates(at(server.address(kind)), some(7)) == [Fate.INDEXED] * 7
+        assert len(found(at(address))) == 7
+
+    def test_a_document_over_the_servers_limit_is_refused_alone(self, address: str, kind: str) -> None:
+        long = make_record("long", "grain " * 3_000)
+        with between(address, refuses_over(9_000)) as server:
+            outcomes = at(server.address(kind)).write([*some(2), long])
+        assert [outcome.fate for outcome in outcomes] == [Fate.INDEXED, Fate.INDEXED, Fate.REFUSED]
+        assert "more than the server takes" in outcomes[2].why
+
+
+def refuses_over(size: int) -> Plan:
+    return lambda request: Answer(413, {"error": "too large"}) if len(request.body) > size else None
+
+
+class TestIndexState:
+    def test_a_red_index_is_unavailable_for_reading_and_writing(self, address: str, kind: str) -> None:
+        nowhere = {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}
+        about = {"_meta": {"ibidem": {"schema": SCHEMA, "layout": "full"}}}
+        body = json.dumps({"settings": nowhere, "mappings": about})
+        ask(address, "PUT", "/theirs?wait_for_active_shards=0&timeout=1s", body)
+        engine = at(address, "theirs")
+        with pytest.raises(Unavailable, match="health is red"):
+            engine.window(GRAIN, 10)
+        with pytest.raises(Unavailable, match="health is red"):
+            engine.write(some(1))
+
+    def test_a_full_disk_is_unavailable_and_nothing_is_lost(self, address: str) -> None:
+        engine = at(address)
+        engine.write(some(1))
+        block(address, "read_only_allow_delete")
+        with pytest.raises(Unavailable, match=r"disk is almost full.*make room"):
+            engine.write(some(3))
+        block(address, "read_only_allow_delete", on=None)
+        assert fates(engine, some(3)) == [Fate.UNCHANGED, Fate.INDEXED, Fate.INDEXED]
+
+    def test_an_index_closed_to_writing_says_which_block_to_lift(self, address: str) -> None:
+        block(address, "write")
+        with pytest.raises(Permanent, match=r"closed to writing.*index\.blocks\.write"):
+            at(address).write(some(1))
+
+    def test_a_mapping_conflict_refuses_that_document_and_no_other(self, address: str) -> None:
+        theirs(address, {"pages": {"type": "long"}})
+        engine = at(f"{address}/?fields=text=body,meta=", "theirs")
+        engine.create()
+        good, bad = make_record("good", meta={"pages": 3}), make_record("bad", meta={"pages": "many"})
+        outcomes = engine.write([bad, good])
+        assert [outcome.fate for outcome in outcomes] == [Fate.REFUSED, Fate.INDEXED]
+        assert (outcomes[0].field, "long" in outcomes[0].why) == ("pages", True)
+        assert found(engine) == ["good"]
+
+
+def block(address: str, name: str, *, on: bool | None = True) -> None:
+    ask(address, "PUT", f"/{INDEX}/_settings", json.dumps({f"index.blocks.{name}": on}))
+
+
+def theirs(address: str, properties: dict[str, object], name: str = "theirs", **settings: object) -> None:
+    """An index that others have made and filled."""
+    properties = {"headline": {"type": "text"}, "body": {"type": "text"}, **properties}
+    ask(address, "PUT", f"/{name}", json.dumps({"settings": settings, "mappings": {"properties": properties}}))
+
+
+def fill(address: str, *documents: dict[str, object], name: str = "theirs") -> None:
+    lines = [line for number, each in enumerate(documents) for line in ({"index": {"_id": f"t{number}"}}, each)]
+    ask(address, "POST", f"/{name}/_bulk?refresh=true", "".join(json.dumps(line) + "\n" for line in lines))
+
+
+class TestForeignIndex:
+    def test_without_our_fields_it_is_searched_and_everything_is_unsigned(self, address: str, kind: str) -> None:
+        theirs(address, {})
+        fill(address, {"headline": "Grain", "body": "rose"}, {"body": "grain fell", "place": "Chicago"})
+        with between(address) as server:
+            engine = at(f"{server.address(kind)}/?fields=title=headline,text=body,meta=", "theirs")
+            ranking = engine.window(GRAIN, 10)
+            assert len(searches(server)) == 2  # once more, since a hit without signatures holds no id
+        assert {(hit.index, hit.id, hit.packed) for hit in ranking.hits} == {
+            ("theirs", "t0", None),
+            ("theirs", "t1", None),
+        }
+        info = engine.info()
+        assert (info.documents, info.unsigned, list(info.schema)) == (2, 2, [])
+        (stored,) = engine.fetch([("theirs", "t1")], GRAIN)
+        assert list(stored.snippets) == ["\ue000grain\ue001 fell"]
+        assert (stored.document.text, stored.document.meta, stored.version) == ("grain fell", {"place": "Chicago"}, 0)
+        assert [[hit.id for hit in some] for some in engine.scan()] == [["t0", "t1"]]
+        assert [*engine.noted("overrides"), *engine.noted("runs")] == []
+
+    def test_a_document_with_a_routing_of_its_own_is_read_too(self, address: str) -> None:
+        theirs(address, {}, number_of_shards=5)
+        for number in range(6):
+            ask(address, "PUT", f"/theirs/_doc/t{number}?routing=r{number}&refresh=true", '{"body": "grain"}')
+        engine = at(f"{address}/?fields=text=body,meta=", "theirs")
+        names = [("theirs", f"t{number}") for number in range(7)]
+        assert [stored.document.id for stored in engine.fetch(names)] == [f"t{number}" for number in range(6)]
+
+    def test_a_document_is_read_by_the_alias_of_its_index(self, address: str) -> None:
+        theirs(address, {"text": {"type": "text"}})
+        fill(address, {"text": "grain"})
+        for index in ("theirs", INDEX):
+            add = {"actions": [{"add": {"index": index, "alias": "both"}}]}
+            ask(address, "POST", "/_aliases", json.dumps(add))
+            found = at(address, "both").fetch([("both", "t0"), ("theirs", "t0"), ("both", "none")])
+            assert [(stored.index, stored.document.id) for stored in found] == [("theirs", "t0")] * 2
+
+    def test_it_is_not_written_before_it_has_our_fields(self, address: str) -> None:
+        theirs(address, {})
+        with pytest.raises(Permanent, match=r"'theirs' has no fields of ibidem yet.*ibidem backfill"):
+            at(f"{address}/?fields=text=body", "theirs").write(some(1))
+
+    def test_only_the_object_ibidem_is_added_to_its_mapping(self, address: str) -> None:
+        theirs(address, {"place": {"type": "keyword"}})
+        fill(address, {"body": "grain", "place": "Chicago"})
+        engine = at(f"{address}/?fields=title=headline,text=body,meta=", "theirs")
+        before = mapping(address)
+        engine.create()
+        after = mapping(address)
+        assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == before["properties"]
+        assert after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
+        assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [Fate.INDEXED]
+        assert sorted(found(engine)) == ["mine", "t0"]
+        assert found(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]
+        source = ask(address, "GET", "/theirs/_doc/mine")["_source"]
+        assert sorted(source) == ["body", "ibidem", "language", "place"]
+
+    def test_a_document_of_theirs_is_replaced_whatever_the_engines_own_version(self, address: str) -> None:
+        theirs(address, {})
+        engine = at(f"{address}/?fields=text=body,meta=", "theirs")
+        engine.create()
+        for text in ("one", "two", "three"):
+            fill(address, {"body": text})
+        outcomes = engine.write([make_record("t0", version=1)])
+        assert (outcomes[0].fate, outcomes[0].before) == (Fate.INDEXED, None)
+
+    def test_two_schemas_behind_one_alias_are_refused_by_name(self, address: str) -> None:
+        about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
+        ask(address, "PUT", "/theirs", json.dumps({"mappings": about, "aliases": {"both": {}}}))
+        alias = {"actions": [{"add": {"index": INDEX, "alias": "both"}}]}
+        ask(address, "POST", "/_aliases", json.dumps(alias))
+        with pytest.raises(Permanent, match=r"index 'theirs' with 0; this version reads 2.*ibidem backfill --into"):
+            at(address, "both").window(GRAIN, 10)
+
+    def test_an_alias_of_two_indexes_ranks_both_and_names_the_index_of_each_hit(self, address: str) -> None:
+        ask(address, "POST", "/_aliases", json.dumps({"actions": [{"add": {"index": INDEX, "alias": "all"}}]}))
+        theirs(address, {"text": {"type": "text"}})
+        ask(address, "POST", "/_aliases", json.dumps({"actions": [{"add": {"index": "theirs", "alias": "all"}}]}))
+        fill(address, {"text": "grain"})
+        own = at(address)
+        own.write(some(1))
+        own.refresh()
+        ranking = at(address, "all").window(GRAIN, 10)
+        assert {(hit.index, hit.id, hit.packed is None) for hit in ranking.hits} == {
+            (INDEX, "d0", False),
+            ("theirs", "t0", True),
+        }
+
+    @pytest.mark.parametrize("kind", KINDS[:1], indirect=True)
+    def test_a_search_pipeline_that_collapses_is_refused_by_name(self, address: str) -> None:
+        pipeline = {"response_processors": [{"collapse": {"field": "ibidem.content"}}]}
+        ask(address, "PUT", "/_search/pipeline/once", json.dumps(pipeline))
+        theirs(address, {}, **{"index.search.default_pipeline": "once"})
+        with pytest.raises(Permanent, match=r"pipeline 'once'.*collapses.*default_pipeline"):
+            at(address, "theirs").window(GRAIN, 10)
+        ask(address, "DELETE", "/_search/pipeline/once")
+
+
+def mapping(address: str) -> dict[str, dict[str, object]]:
+    mappings: dict[str, dict[str, object]] = ask(address, "GET", "/theirs/_mapping")["theirs"]["mappings"]
+    return mappings
+
+
+class TestWrongServer:
+    def test_a_wrong_password_is_permanent_and_is_not_repeated_in_the_message(self, kind: str) -> None:
+        said = {"error": {"type": "security_exception", "reason": "unable to authenticate user [ann]"}, "status": 401}
+        with between(plan=lambda _: Answer(401, said)) as server:
+            address = server.address(kind).replace("//", "//ann:s3cret@")
+            with pytest.raises(Permanent, match="does not know this user and password") as raised:
+                at(address).info()
+        assert "s3cret" not in everything_said(raised.value)
+
+    def test_an_api_key_is_sent_and_is_not_repeated_in_the_message(self, kind: str) -> None:
+        with between(plan=lambda _: Answer(403, {"error": "no"})) as server:
+            with pytest.raises(Permanent, match="may not do that") as raised:
+                at(f"{server.address(kind)}/?api_key=s3cret").info()
+            assert server.asked[0].headers.get("authorization", server.asked[0].headers.get("Authorization")) == (
+                "ApiKey s3cret"
+            )
+        assert "s3cret" not in everything_said(raised.value)
+
+    def test_a_certificate_that_no_authority_signed_is_permanent(self, kind: str) -> None:
+        with between(tls=True) as server, pytest.raises(Permanent, match=r"certificate cannot be verified.*\?ca=FILE"):
+            at(server.address(kind, "https")).info()
+
+    def test_a_certificate_is_verified_by_the_file_that_is_named(self, address: str, kind: str) -> None:
+        with between(address, tls=True) as server:
+            assert at(f"{server.address(kind, 'https')}/?ca={CERTIFICATE}").info().exists
+
+    def test_a_server_that_is_too_old_is_named_with_its_version(self, kind: str) -> None:
+        told = {"version": {"number": VERSIONS[kind], **({"distribution": kind} if kind == "opensearch" else {})}}
+        with (
+            between(plan=lambda _: Answer(200, told)) as server,
+            pytest.raises(Permanent, match=rf"{VERSIONS[kind]} is not supported"),
+        ):
+            at(server.address(kind)).info()
+
+    def test_a_server_of_the_other_kind_is_named(self, address: str, kind: str) -> None:
+        other = {"opensearch": "elasticsearch", "elasticsearch": "opensearch"}[kind]
+        wrong = address.replace(kind, other)
+        if kind == "opensearch":
+            with pytest.raises(Permanent, match=r"it is not Elasticsearch.*opensearch\+http"):
+                at(wrong).info()
+        else:
+            told = {"version": {"number": "9.5.3", "build_flavor": "default"}}
+            plan = first(1, "/", lambda _: Answer(200, told))
+            with (
+                between(address, plan) as server,
+                pytest.raises(Permanent, match="it is elasticsearch, not OpenSearch"),
+            ):
+                at(server.address(other)).info()
+
+    def test_an_answer_that_is_not_json_is_permanent(self, kind: str) -> None:
+        with (
+            between(plan=lambda _: Answer(200, b"<html>")) as server,
+            pytest.raises(Permanent, match="its answer is not JSON"),
+        ):
+            at(server.address(kind)).info()
+
+
+def everything_said(error: BaseException) -> str:
+    """An error and all that lies behind it, as a log would show them."""
+    causes = []
+    cause: BaseException | None = error
+    while cause is not None:
+        causes += [str(cause), repr(cause)]
+        cause = cause.__cause__ or cause.__context__
+    return "\n".join(causes)
+
+
+class TestOtherWriters:
+    def test_of_many_writers_of_one_document_the_newest_version_stands(self, address: str) -> None:
+        engines = [at(address) for _ in range(4)]
+        outcomes: list[Fate] = []
+
+        def write(engine: Engine, version: int) -> None:
+            outcomes.extend(fates(engine, [make_record("d", f"grain number {version}", version)]))
+
+        writers = [threading.Thread(target=write, args=(engine, version)) for version, engine in enumerate(engines, 1)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert set(outcomes) <= {Fate.INDEXED, Fate.STALE}
+        engines[0].refresh()
+        assert engines[0].fetch([(INDEX, "d")])[0].version == 4
+
+    def test_a_deletion_that_comes_between_reading_and_writing_is_not_undone(self, address: str, kind: str) -> None:
+        def deleted(_: Request) -> None:
+            at(address).delete(["d0"], 5)
+
+        with between(address, first(1, "_bulk", deleted)) as server:
+            outcomes = at(server.address(kind)).write(some(2))
+        assert [outcome.fate for outcome in outcomes] == [Fate.STALE, Fate.INDEXED]
+        assert found(at(address)) == ["d1"]
+
+    def test_a_document_written_between_reading_and_writing_is_decided_anew(self, address: str, kind: str) -> None:
+        def newer(_: Request) -> None:
+            at(address).write([make_record("d0", "wheat", version=7)])
+
+        with between(address, first(1, "_bulk", newer)) as server:
+            (outcome,) = at(server.address(kind)).write(some(1))
+        assert (outcome.fate, outcome.before) == (Fate.STALE, 7)
+        assert found(at(address)) == []
+
+
+class TestRequests:
+    def test_a_window_is_one_request_and_a_page_of_documents_one_more(self, address: str, kind: str) -> None:
+        at(address).write(some(5))
+        at(address).refresh()
+        with between(address) as server:
+            engine = at(server.address(kind))
+            ranking = engine.window(GRAIN, 5)
+            engine.fetch([(hit.index, hit.id) for hit in ranking.hits], GRAIN)
+            assert [request.path.partition("?")[0] for request in server.asked[-2:]] == [f"/{INDEX}/_search", "/_mget"]
+
+    def test_the_values_of_many_documents_are_looked_up_in_one_request(self, address: str, kind: str) -> None:
+        records = [make_record(f"d{number}", f"grain {number} rose " * 9) for number in range(60)]
+        at(address).write(records)
+        at(address).refresh()
+        with between(address) as server:
+            engine = at(server.address(kind))
+            answers = engine.find([Search(clues_of(record), own=record.document.id) for record in records])
+            assert len(searches(server)) == 1
+        assert len(answers) == 60
+
+    def test_a_text_that_stands_there_very_often_takes_nothing_from_the_others(self, address: str, kind: str) -> None:
+        form = [make_record(f"form{number:04}", "this form is filled in by hand") for number in range(1_100)]
+        pair = [make_record(name, "the wheat crop of the year was large") for name in ("p", "q")]
+        engine = at(address)
+        engine.write(form + pair)
+        engine.refresh()
+        searched = [Search(clues_of(each), own=each.document.id, limit=50) for each in (form[3], pair[0], form[7])]
+        often, once, again = engine.find(searched)
+        assert (often.same, again.same, once.same) == (1_099, 1_099, 1)
+        assert [hit.id for hit in once.hits] == ["q"]
+        assert not once.capped
+        assert set(often.capped) == {"fingerprint", "fingerprint_binned", "profile", "bands"}
+        assert "form0003" not in {hit.id for hit in often.hits}
+
+    def test_over_several_shards_a_point_in_time_keeps_later_documents_out(self, address: str, kind: str) -> None:
+        theirs(address, {}, number_of_shards=3)
+        fill(address, *[{"body": "grain"}] * 8)
+        engine = at(f"{address}/?fields=text=body", "theirs")
+        ranking = engine.window(GRAIN, 5)
+        fill(address, *[{"body": "grain grain"}] * 9)
+        again = engine.window(GRAIN, 100, ranking.cursor)
+        assert (again.total, len(again.hits)) == (8, 8)
+        assert again.hits[:5] == ranking.hits
+        point = read_cursor(ranking.cursor, "theirs", GRAIN).point
+        engine._close_point(point)
+        with pytest.raises(Permanent, match="search again without the cursor"):
+            engine.window(GRAIN, 5, ranking.cursor)
+
+    def test_a_native_query_brings_its_own_sort(self, address: str) -> None:
+        engine = at(address)
+        engine.write([make_record("a", "grain", date="1987"), make_record("b", "grain", date="1986")])
+        engine.refresh()
+        by_date = {"query": {"match": {"text": "grain"}}, "sort": [{"ibidem.date": "asc"}]}
+        ranking = engine.window(Query(native=by_date), 10)
+        assert [hit.id for hit in ranking.hits] == ["b", "a"]
+        assert all(len(hit.sort) == 1 for hit in ranking.hits)
+        plain = engine.window(Query(native={"match": {"text": "grain"}}), 10)
+        assert [hit.id for hit in plain.hits] == ["a", "b"]
+
+    def test_the_lean_layout_finds_what_the_full_one_finds(self, address: str) -> None:
+        body = template(DIALECT, "lean")
+        del body["settings"]["index"]["codec"]  # needs a library that Maven's Elasticsearch does not have
+        ask(address, "PUT", "/theirs", json.dumps(body))
+        engine = at(address, "theirs")
+        engine.create()
+        engine.write([*some(3), make_record("other", "wheat " * 9)])
+        engine.refresh()
+        one = some(1)[0]
+        assert [hit.id for hit in engine.find([Search(clues_of(one), own="d0")])[0].hits] == ["d1", "d2"]
+        engine.write(some(2, version=5))  # the look-up values are not kept in `_source`, and an update starts from that
+        engine.refresh()
+        for name, values in clues_of(one).items():
+            assert [hit.id for hit in engine.find([Search({name: values})])[0].hits] == ["d0", "d1", "d2"]
+
+
+def clues_of(record: Record) -> dict[str, list[str]]:
+    packed = unpack(record.packed)
+    assert packed is not None
+    return clues(packed)

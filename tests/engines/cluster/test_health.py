@@ -1,0 +1,69 @@
+"""What is wrong with an index and with where it lies; what a server makes of it is tried by `ibidem doctor`'s tests."""
+
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.errors import Permanent
+from servers.fake_server import Answer, between
+from servers.indices import remove_indices
+
+
+@pytest.fixture
+def name() -> str:
+    return f"ailments-{secrets.token_hex(4)}"
+
+
+@pytest.fixture(params=[pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")])
+def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
+    address: str = request.getfixturevalue(request.param)
+    yield address
+    remove_indices(address, name)
+
+
+def test_a_file_that_is_there_has_none(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news")
+    engine.create()
+    assert engine.ailments() == []
+    engine.close()
+
+
+def test_neither_has_one_that_is_not_there_yet(tmp_path: Path) -> None:
+    assert open_engine(f"sqlite:////{tmp_path}/new/deep/index.sqlite", "news").ailments() == []
+
+
+def test_a_nearly_full_disk_is_one_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=9))
+    (found,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").ailments()
+    assert (found.name, found.stops) == ("disk", False)
+
+
+def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:
+    engine = open_engine(address, name)
+    assert engine.ailments() == []
+    engine.create()
+    assert engine.ailments() == []
+    engine.close()
+
+
+def test_what_a_user_may_not_look_at_is_none() -> None:
+    with between(plan=lambda _: Answer(403, {"error": "no"})) as server:
+        assert open_engine(server.address("opensearch"), "news").ailments() == []
+
+
+@pytest.mark.server("elasticsearch")
+def test_a_layout_that_the_server_cannot_write_is_said_when_the_index_is_made(elasticsearch: str, name: str) -> None:
+    """Elasticsearch from Maven lacks the library behind `best_compression`, and its index would turn red later."""
+    engine = open_engine(f"{elasticsearch}/?layout=lean", name)
+    with pytest.raises(Permanent, match=r"best_compression.*leave \?layout=lean out"):
+        engine.create()
+    engine.close()
+    plain = open_engine(elasticsearch, name)
+    assert not plain.info().exists
+    plain.close()
+    remove_indices(elasticsearch, name)

@@ -1,0 +1,123 @@
+"""What relies on the whole of an index notices when a part of it is nowhere, though servers answer as if it were."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.index import template
+from ibidem_engines.cluster.opensearch import DIALECT
+from ibidem_engines.cluster.records import reading
+from ibidem_engines.connect import open_engine, open_holding
+from ibidem_engines.errors import Unavailable
+from ibidem_engines.query import Query, parse_query
+from ibidem_engines.reindex import Part, Stretch
+from ibidem_mappings import load
+from servers.fake_server import Answer, between
+from servers.indices import ask, remove_indices
+from support.signed_records import make_record
+
+KINDS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+INDEX = "halved"
+GRAIN = parse_query("grain")
+DOCUMENTS = 12
+
+
+@pytest.fixture(params=KINDS)
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A server with an index of ours of which one shard of two is on no node."""
+    address: str = request.getfixturevalue(request.param)
+    body = template(DIALECT, "full")
+    body["settings"]["index"] |= {"number_of_shards": 2, "auto_expand_replicas": False, "number_of_replicas": 0}
+    body["settings"]["index"]["routing.allocation.total_shards_per_node"] = 1
+    remove_indices(address, INDEX)
+    ask(address, "PUT", f"/{INDEX}?wait_for_active_shards=0", json.dumps(body))
+    yield address
+    remove_indices(address, INDEX)
+
+
+@pytest.fixture
+def engine(address: str) -> Iterator[ClusterEngine]:
+    """The engine over it."""
+    engine = open_engine(address, INDEX)
+    assert isinstance(engine, ClusterEngine)
+    engine._cluster.waits = ()
+    yield engine
+    engine.close()
+
+
+def bring_back(address: str) -> None:
+    """Let the other shard have a node."""
+    ask(address, "PUT", f"/{INDEX}/_settings", '{"index.routing.allocation.total_shards_per_node": 2}')
+    ask(address, "GET", f"/_cluster/health/{INDEX}?wait_for_status=green")
+
+
+def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]:
+    """List what reads an index and relies on the whole of it."""
+    holding = open_holding(address, INDEX)
+    return {
+        "a search": lambda: engine.window(GRAIN, 5),
+        "a search in the server's language": lambda: engine.window(Query(native={"match_all": {}}), 5),
+        "a point in time": engine._open_point,
+        "reading all": lambda: list(engine.scan()),
+        "the counts": engine.info,
+        "the last writes": holding.newest,
+        "the last writes again": lambda: holding.newest(dict.fromkeys(holding.parts(), 0)),
+        "the deletions": holding.deletions,
+        "the documents of the writes": lambda: [holding.count(Stretch(Part(INDEX, at), 0, 99)) for at in (0, 1)],
+    }
+
+
+def test_nothing_is_answered_from_half_an_index(address: str, engine: ClusterEngine) -> None:
+    for use in uses(engine, address).values():
+        with pytest.raises(Unavailable, match="a part of the index is not there"):
+            use()
+    bring_back(address)
+    engine.create()
+    engine.write([make_record(f"d{number}", "grain") for number in range(DOCUMENTS)])
+    engine.refresh()
+    for use in uses(engine, address).values():
+        use()
+    assert engine.window(GRAIN, 5).total == DOCUMENTS
+
+
+def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(address: str, engine: ClusterEngine) -> None:
+    """After a minute, for which nobody waits here, a server answers as the plan does."""
+    said = Answer(200, {"_shards": {"total": 2, "successful": 1, "failed": 0}})
+    kind = address.partition("+")[0]
+    with between(address, lambda asked: said if "_refresh" in asked.path else None) as server:
+        behind = open_engine(server.address(kind), INDEX)
+        with pytest.raises(Unavailable, match=r"a part of the index is not there.*1 of 2 shards"):
+            behind.refresh()
+        bring_back(address)
+        behind.refresh()
+        assert sum("_refresh" in asked.path for asked in server.asked) == 3  # the last one asks once more
+        behind.close()
+
+
+def test_an_index_whose_copies_have_no_node_is_whole(address: str, engine: ClusterEngine) -> None:
+    bring_back(address)
+    ask(address, "PUT", f"/{INDEX}/_settings", '{"index.number_of_replicas": 1}')
+    engine.refresh()
+    assert engine.window(GRAIN, 5).total == 0
+
+
+def test_records_beside_an_index_are_never_taken_for_none_while_they_are_nowhere(
+    address: str, engine: ClusterEngine
+) -> None:
+    bring_back(address)
+    ledger = f"{INDEX}-ibidem-overrides"
+    nowhere = {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}
+    mappings = json.loads(load("ledger.v1.json"))["mappings"]
+    ask(address, "PUT", f"/{ledger}?wait_for_active_shards=0", json.dumps({"settings": nowhere, "mappings": mappings}))
+    for use in (
+        lambda: engine.count("overrides"),
+        lambda: list(engine.noted("overrides")),
+        lambda: engine._cluster.hold(reading([INDEX], "overrides")),
+    ):
+        with pytest.raises(Unavailable, match="a part of the index is not there"):
+            use()

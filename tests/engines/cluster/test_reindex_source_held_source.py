@@ -1,0 +1,40 @@
+"""Documents as a server gives them: each with its own JSON, to the byte."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engines.cluster.test_source_values import OBJECTS, STYLES, written
+from ibidem_engines.cluster.client import Answer
+from ibidem_engines.cluster.reindex_source import held, raw_sources
+from ibidem_engines.fields import parse_fields
+from ibidem_engines.reindex import Name
+
+
+@given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
+def test_each_document_has_the_json_that_stands_there(
+    sources: list[dict[str, object] | None], style: tuple[str, str]
+) -> None:
+    raws = ["" if source is None else written(source, style, plain=True) for source in sources]
+    docs = [
+        f'{{"_id":"{at}","found":{"true" if raw else "false"}' + (f',"_source":{raw}}}' if raw else "}")
+        for at, raw in enumerate(raws)
+    ]
+    assert [raw.decode() for raw in raw_sources('{"docs":[' + ",".join(docs) + "]}")] == raws
+
+
+def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
+    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
+    source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
+    text = json.dumps({"docs": [doc | {"_source": source}]})
+    name = Name("news", "a", 7)
+    (one,) = held(
+        Answer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
+    )
+    assert (one.packed, one.digest, one.document.text, one.state, one.engine_version) == (b"", "", "grain", (7, 1), 3)
+    assert json.loads(one.raw) == source
+
+
+def _never(_: object) -> Exception:
+    raise AssertionError

@@ -1,0 +1,57 @@
+"""JSON keeps every byte but those of the one member that is put into it."""
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_engines.cluster.source_values import entries, members, with_member
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text().filter(lambda name: name != "ibidem"), VALUES, max_size=4)
+STYLES = st.sampled_from([(", ", ": "), (",", ":"), (" ,\n ", "\t: ")])
+
+
+def written(value: object, style: tuple[str, str], *, plain: bool) -> str:
+    return json.dumps(value, separators=style, ensure_ascii=plain)
+
+
+@given(OBJECTS, STYLES, st.booleans())
+def test_a_new_member_changes_no_other_byte(source: dict[str, object], style: tuple[str, str], plain: bool) -> None:
+    raw = written(source, style, plain=plain).encode("utf-8", "surrogatepass")
+    with_it = with_member(raw, "ibidem", b'{"schema":"1"}')
+    addition = b',"ibidem":{"schema":"1"}}' if source else b'"ibidem":{"schema":"1"}}'
+    assert with_it == raw.rstrip()[:-1] + addition
+
+
+@given(OBJECTS, VALUES, OBJECTS, STYLES)
+def test_a_member_that_is_there_is_replaced_in_its_place(
+    before: dict[str, object], old: object, after: dict[str, object], style: tuple[str, str]
+) -> None:
+    after = {name: value for name, value in after.items() if name not in before}
+    source = before | {"ibidem": old} | after
+    raw = written(source, style, plain=True)
+    assert json.loads(with_member(raw.encode(), "ibidem", b"7")) == before | {"ibidem": 7} | after
+    expected = raw.replace(f'"ibidem"{style[1]}{written(old, style, plain=True)}', f'"ibidem"{style[1]}7', 1)
+    assert with_member(raw.encode(), "ibidem", b"7").decode() == expected
+
+
+@given(OBJECTS, STYLES)
+def test_members_stand_where_they_are_told_to(source: dict[str, object], style: tuple[str, str]) -> None:
+    raw = written(source, style, plain=True)
+    assert {name: json.loads(raw[begin:end]) for name, (begin, end) in members(raw)} == source
+
+
+@given(st.lists(VALUES, max_size=4), STYLES)
+def test_entries_stand_where_they_are_told_to(values: list[object], style: tuple[str, str]) -> None:
+    raw = written(values, style, plain=True)
+    assert [json.loads(raw[begin:end]) for begin, end in entries(raw)] == values
+
+
+def test_numbers_that_no_float_holds_stay_as_they_are() -> None:
+    raw = b'{"price": 1.50, "exact": 12345678901234567890.123456789, "large": 1E400}'
+    assert with_member(raw, "ibidem", b"{}") == raw[:-1] + b',"ibidem":{}}'

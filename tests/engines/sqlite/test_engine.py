@@ -1,0 +1,159 @@
+"""What the embedded engine promises beyond the contract: one file for many processes, and no language of its own."""
+
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Fate, Record, Search
+from ibidem_engines.errors import Permanent
+from ibidem_engines.query import Query, parse_query
+from ibidem_engines.sqlite.keys import values_of
+from ibidem_ingest.errors import UsageError
+
+Make = Callable[..., Record]
+
+PROCESSES = 3
+EACH = 40
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/index.sqlite"
+
+
+@pytest.fixture
+def library(url: str) -> Iterator[Engine]:
+    engine = open_engine(url, "news")
+    engine.create()
+    yield engine
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda engine, query: engine.window(query, 10),
+        lambda engine, query: engine.fetch([("news", "a")], query),
+        lambda engine, query: engine.find([Search({"content": ["ch2:00"]})], query),
+    ],
+    ids=["window", "fetch", "find"],
+)
+def test_a_native_query_is_refused(library: Engine, use: Callable[[Engine, Query], object]) -> None:
+    with pytest.raises(UsageError, match="SQLite has no query language"):
+        use(library, Query(native={"match_all": {}}))
+
+
+def test_a_closed_engine_opens_again(library: Engine, record: Make) -> None:
+    library.write([record("a")])
+    library.close()
+    assert library.info().documents == 1
+
+
+def test_an_index_that_stands_beside_others_is_apart(library: Engine, url: str, record: Make) -> None:
+    other = open_engine(url, "news-2")
+    other.create()
+    library.write([record("a")])
+    other.write([record("b"), record("c")])
+    assert (library.info().documents, other.info().documents) == (1, 2)
+    assert [hit.id for hit in other.window(parse_query("grain"), 10).hits] == ["b", "c"]
+    other.close()
+
+
+def test_a_text_is_stored_once(url: str, library: Engine, tmp_path: Path, record: Make) -> None:
+    library.write([record("a", "unmistakable " * 10_000)])
+    library.close()
+    assert (tmp_path / "index.sqlite").read_bytes().count(b"unmistakable " * 20) < 10_000 // 20 + 100
+
+
+@pytest.mark.parametrize(("names", "documents"), [(("layout", "schema"), 0), (("schema",), 1)])
+def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
+    library: Engine, tmp_path: Path, record: Make, names: tuple[str, ...], documents: int
+) -> None:
+    """Of another layout nothing more is known; of another schema the documents are counted."""
+    library.write([record("a")])
+    library.close()
+    with closing(sqlite3.connect(tmp_path / "index.sqlite", isolation_level=None)) as connection:
+        for name in names:
+            connection.execute("""update "ibidem.news.state" set value = '0' where name = ?""", (name,))
+    info = library.info()
+    assert (info.exists, list(info.schema), info.documents) == (True, ["0"], documents)
+    with pytest.raises(Permanent, match="ibidem backfill --into NAME"):
+        library.window(parse_query("grain"), 10)
+
+
+WRITER = """
+import sys
+from ibidem_engines.engine import Search
+from ibidem_engines.connect import open_engine
+sys.path.insert(0, sys.argv[4])
+from support.signed_records import make_record
+from ibidem_engines.sqlite.engine.keys import values_of
+
+engine = open_engine(sys.argv[1], "news")
+engine.create()
+name, each = sys.argv[2], int(sys.argv[3])
+for at in range(0, each, 4):
+    batch = [make_record(f"{name}/{number}", f"story number {number} of grain") for number in range(at, at + 4)]
+    orders = {outcome.id: outcome.order for outcome in engine.write(batch)}
+    searches = [Search(values_of(record.packed), own=record.document.id) for record in batch]
+    for record, found in zip(batch, engine.find(searches)):
+        story = record.document.id.partition("/")[2]
+        for hit in found.hits:
+            if hit.id.partition("/")[2] == story and hit.order < orders[record.document.id]:
+                print(record.document.id, hit.id)
+engine.close()
+"""
+
+
+def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(url: str, library: Engine) -> None:
+    """Every process writes the same stories under its own ids, and looks for earlier copies of what it wrote."""
+    command = [sys.executable, "-W", "error", "-c", textwrap.dedent(WRITER), url]
+    tests = str(Path(__file__).parents[2])
+    running = [
+        subprocess.Popen([*command, str(name), str(EACH), tests], stdout=subprocess.PIPE, text=True)
+        for name in range(PROCESSES)
+    ]
+    printed = [process.communicate()[0] for process in running]
+    assert [process.returncode for process in running] == [0] * PROCESSES
+    pairs = {tuple(sorted(line.split())) for output in printed for line in output.splitlines()}
+    expected = {
+        (f"{one}/{story}", f"{other}/{story}")
+        for story in range(EACH)
+        for one in range(PROCESSES)
+        for other in range(one + 1, PROCESSES)
+    }
+    assert pairs == expected
+    assert library.info().documents == PROCESSES * EACH
+    assert library.window(parse_query("grain"), 10).total == PROCESSES * EACH
+
+
+def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, record: Make, tmp_path: Path) -> None:
+    """A process that is killed in the middle of a write leaves nothing of it, and the index as it was."""
+    library.write([record("a")])
+    killed = """
+        import os, signal, sys
+        from ibidem_engines.sqlite.engine import write
+        from ibidem_engines.connect import open_engine
+        sys.path.insert(0, sys.argv[2])
+        from support.signed_records import make_record
+
+        insert = write._insert
+        def insert_and_die(file, new):
+            insert(file, new)
+            os.kill(os.getpid(), signal.SIGKILL)
+        write._insert = insert_and_die
+        open_engine(sys.argv[1], "news").write([make_record("b"), make_record("c")])
+"""
+    command = [sys.executable, "-c", textwrap.dedent(killed), url, str(Path(__file__).parents[2])]
+    assert subprocess.run(command, check=False).returncode == -9
+    assert library.info().documents == 1
+    assert [outcome.fate for outcome in library.write([record("b"), record("c")])] == [Fate.INDEXED] * 2
+    assert [hit.id for hit in library.window(parse_query("grain"), 10).hits] == ["a", "b", "c"]
+    assert [hit.id for hit in library.find([Search(values_of(record("x").packed))])[0].hits] == ["a", "b", "c"]

@@ -1,0 +1,48 @@
+"""Look-up values as words."""
+
+from dataclasses import replace
+
+import pytest
+
+from ibidem_engines.sqlite.keys import marked, values_of, values_of_record, word, words
+from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.packed import pack, unpack
+from support.signed_records import make_record
+
+LONG = " ".join(f"word{number}" for number in range(80))
+
+
+@pytest.mark.parametrize("text", ["grain prices rose", LONG, ""])
+def test_every_value_is_one_word_and_no_two_are_alike(text: str) -> None:
+    packed = unpack(make_record("an id", text).packed)
+    assert packed is not None
+    values = clues(packed)
+    assert words(dict(values)).split() == [word(value) for some in values.values() for value in some]
+    assert len(set(words(dict(values)).split())) == sum(map(len, values.values()))
+
+
+@pytest.mark.parametrize("text", ["grain prices rose in chicago", "grain", LONG, ""])
+@pytest.mark.parametrize("weak", [True, False])
+def test_signatures_and_their_packed_value_name_the_same_values(text: str, weak: bool) -> None:
+    record = make_record("a", text)
+    signatures = replace(record.signatures, weak=weak)
+    record = replace(record, signatures=signatures, packed=pack(record.document, signatures))
+    assert values_of_record(record) == values_of(record.packed)
+    assert values_of_record(replace(record, packed=b"")) == {}
+
+
+def test_rare_terms_get_no_mark() -> None:
+    values = values_of(make_record("a", LONG).packed)
+    assert len(marked(values)) == 33 + 4
+    assert not set(marked(values)) & set(values["rare"])
+
+
+@pytest.mark.parametrize("packed", [b"", b"damaged", make_record("a").packed[:-1]])
+def test_a_value_that_cannot_be_read_has_none(packed: bytes) -> None:
+    assert values_of(packed) == {}
+
+
+@pytest.mark.parametrize("value", ["ch2:none:an id", 'a"b', "", "A", "é", "*"])
+def test_what_the_tokenizer_would_cut_is_hashed(value: str) -> None:
+    assert word(value).startswith("x:")
+    assert len(word(value)) == 34

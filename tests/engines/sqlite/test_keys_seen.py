@@ -1,0 +1,45 @@
+"""How often look-up values were seen."""
+
+from collections import Counter
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_engines.sqlite.keys import Seen, marks
+
+
+@given(st.lists(st.lists(st.integers(0, 40).map(str), max_size=30), max_size=5))
+def test_a_count_is_never_too_low(loads: list[list[str]]) -> None:
+    seen = Seen(0)
+    for load in loads:
+        seen.learn(marks(load))
+    truth = Counter(value for load in loads for value in load)
+    asked = [str(value) for value in range(50)]
+    told = seen.counts(marks(asked)).tolist()
+    assert all(count >= min(2, truth[value]) for value, count in zip(asked, told, strict=True))
+
+
+def test_a_count_is_seldom_too_high_while_there_is_room() -> None:
+    seen = Seen(100_000)
+    seen.learn(marks([f"there {number}" for number in range(100_000)]))
+    there = seen.counts(marks([f"there {number}" for number in range(100_000)]))
+    absent = seen.counts(marks([f"absent {number}" for number in range(100_000)]))
+    assert (np.mean(there > 1) < 0.05, np.mean(absent > 0) < 0.05) == (True, True)
+
+
+def test_it_tells_when_it_is_too_small_for_more() -> None:
+    seen = Seen(10_000)
+    assert seen.holds(10_000)
+    seen.learn(marks([str(number) for number in range(10_000)]))
+    assert not seen.holds(10_000)
+
+
+def test_the_largest_takes_whatever_comes() -> None:
+    assert Seen(1 << 30).holds(1 << 40)
+
+
+def test_marks_are_the_lower_half_of_a_published_hash() -> None:
+    # xxh3-64 of the empty string is 2d06800538d394c2 (test vector of xxHash).
+    assert marks([""]).tolist() == [0x38D394C2]
+    assert marks([]).tolist() == []

@@ -1,0 +1,140 @@
+"""Look-ups that leave out what no other document carries, and still find everything."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record, Search
+from ibidem_engines.sqlite import lookup
+from ibidem_engines.sqlite.keys import values_of
+from ibidem_engines.sqlite.lookup import Finder
+from ibidem_ingest.signatures.lookup_keys import Clue
+from support.signed_records import make_record
+
+Make = Callable[..., Record]
+
+TEXTS = (
+    "grain prices rose in chicago today",
+    "grain prices rose in chicago today and fell in kansas city tomorrow",
+    "grain prices fell in chicago",
+    "",
+    " ".join(f"word{number}" for number in range(70)),
+    " ".join(f"word{number}" for number in range(75)),
+)
+
+Step = tuple[int, str, int]
+
+
+@pytest.fixture
+def url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('find')}/index.sqlite"
+
+
+@pytest.fixture
+def library(url: str) -> Iterator[Engine]:
+    engine = open_engine(url, "news")
+    engine.create()
+    yield engine
+    engine.close()
+
+
+def carriers(
+    stored: Mapping[str, Record], values: Mapping[Clue, Sequence[str]], least: Mapping[Clue, int], own: str
+) -> list[str]:
+    """Find by reading every document."""
+    found = set()
+    for name, record in stored.items():
+        its = values_of(record.packed)
+        for clue, asked in values.items():
+            if name != own and len(set(asked) & set(its.get(clue, ()))) >= least.get(clue, 1):
+                found.add(name)
+    return sorted(found)
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from([0, 1]), st.sampled_from("abcdef"), st.integers(-1, len(TEXTS) - 1)), max_size=10
+)
+
+
+@given(steps)
+@settings(max_examples=15, deadline=None)
+def test_two_processes_find_what_reading_every_document_finds(
+    tmp_path_factory: pytest.TempPathFactory, script: list[Step]
+) -> None:
+    """Documents come, change and go (-1) by either of two engines; both then find all that carries a value."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('law')}/index.sqlite"
+    engines = [open_engine(url, "news"), open_engine(url, "news")]
+    engines[0].create()
+    stored: dict[str, Record] = {}
+    for version, (writer, name, text) in enumerate(script, 1):
+        if text < 0:
+            engines[writer].delete([name], version)
+            stored.pop(name, None)
+        else:
+            stored[name] = make_record(name, TEXTS[text], version)
+            engines[writer].write([stored[name]])
+        least: dict[Clue, int] = {"rare": 5}
+        searches = [
+            Search(values_of(record.packed), least, own=own)
+            for record in stored.values()
+            for own in ("", record.document.id)
+        ] + [Search(values_of(make_record("new", each).packed), least) for each in TEXTS]
+        for engine in engines:
+            found = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
+            assert found == [carriers(stored, search.values, least, search.own) for search in searches]
+    for engine in engines:
+        engine.close()
+
+
+def test_values_that_only_the_asking_document_carries_are_not_looked_up(library: Engine, record: Make) -> None:
+    finder = library._finder  # type: ignore[attr-defined]
+    written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
+    library.write(written)
+    searches = [Search(values_of(each.packed), own=each.document.id) for each in written]
+    library.find(searches)
+    with finder._file.reading():
+        asked = finder._worth_asking(searches)
+    values = sum(len(some) for search in searches for clue, some in search.values.items() if clue != "rare")
+    assert sum(len(question.values) for question in asked) < values / 100
+
+
+def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, record: Make, url: str) -> None:
+    library.write([record(f"d{number}", f"story {number}") for number in range(200)])
+    finder = Finder(library._file)  # type: ignore[attr-defined]
+    one = [Search({"content": values_of(record("x", "story 7").packed)["content"]})]
+    for _ in range(200 // lookup.WORTH - 1):
+        assert [hit.id for hit in finder.find(one, None)[0].hits] == ["d7"]
+        assert finder._seen.learned == 0
+    for _ in range(3):
+        assert [hit.id for hit in finder.find(one, None)[0].hits] == ["d7"]
+    assert finder._seen.learned > 200
+
+
+def test_an_index_that_outgrows_what_is_known_of_it_is_read_anew(library: Engine, record: Make) -> None:
+    finder = library._finder  # type: ignore[attr-defined]
+    for start in range(0, 600, 200):
+        batch = [record(f"d{number}", f"story {number}") for number in range(start, start + 200)]
+        library.write(batch)
+        found = library.find([Search(values_of(each.packed)) for each in batch])
+        assert all(
+            each.document.id in [hit.id for hit in answer.hits] for each, answer in zip(batch, found, strict=True)
+        )
+    assert finder._seen.holds(1)
+    assert finder._seen.learned >= 600 * 34
+
+
+def test_copies_beyond_what_is_listed_are_counted(
+    library: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
+    library.write([record(f"d{number:02}") for number in range(12)])
+    content: dict[Clue, list[str]] = {"content": values_of(record("x").packed)["content"]}
+    stranger, first, last = library.find(
+        [Search(content, limit=1), Search(content, limit=1, own="d00"), Search(content, limit=1, own="d11")]
+    )
+    assert (len(stranger.hits), stranger.same) == (5, 12)
+    assert (len(first.hits), first.same) == (5, 11)
+    assert (len(last.hits), last.same, list(last.capped)) == (5, 11, [])

@@ -1,0 +1,115 @@
+"""Passages that are cut and marked by ourselves."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_engines.engine import HIGHLIGHT
+from ibidem_engines.highlighting import WIDTH, fold, marked, passage, phrases_of
+from ibidem_engines.query import Phrase, parse_query
+
+FILLING = "Lorem ipsum dolor sit amet. " * 40
+
+
+def cut(text: str, *phrases: str) -> str:
+    """Cut a passage and write brackets for marks."""
+    return shown(passage(text, [Phrase(phrase) for phrase in phrases]))
+
+
+def shown(text: str) -> str:
+    return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases", "expected"),
+    [
+        ("The duty on Grain.", ["grain"], "The duty on [Grain]."),
+        ("Grain and grains, grain-fed", ["grain"], "[Grain] and grains, [grain]-fed"),
+        ("The export  duty; export: duty", ["export duty"], "The [export duty]; [export: duty]"),
+        ("Au CAFÉ, au cafe\u0301", ["cafe"], "Au [CAFÉ], au [cafe]\u0301"),
+        ("We don't know", ["don't"], "We [don't] know"),
+        ("one two three", ["one two", "two three"], "[one two] three"),
+        ("one two", ["one", "one two"], "[one] two"),
+        ("ΟΔΟΣ и Ёж ß İstanbul", ["ёж"], "ΟΔΟΣ и [Ёж] ß İstanbul"),
+        ("東京 grain", ["東京"], "[東京] grain"),
+        ("(a+b)* .x", ["a+b"], "([a+b])* .x"),
+        ("nothing here", ["grain"], "nothing here"),
+        ("  text \n with\fgaps  ", ["grain"], "text with gaps"),
+        ("", ["grain"], ""),
+        ("grain", [], "grain"),
+        ("grain", ["***"], "grain"),
+    ],
+)
+def test_the_words_of_a_query_are_marked(text: str, phrases: list[str], expected: str) -> None:
+    assert cut(text, *phrases) == expected
+
+
+def test_a_mark_that_the_text_holds_is_taken_for_none() -> None:
+    assert cut(f"a {HIGHLIGHT[0]}false{HIGHLIGHT[1]} grain", "grain") == "a false [grain]"
+
+
+def test_the_passage_begins_with_the_sentence_in_which_the_word_stands() -> None:
+    assert cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain").startswith("…The duty on [grain] was")
+
+
+def test_a_passage_ends_with_a_sentence_when_one_ends_near() -> None:
+    found = cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain")
+    assert found.endswith("amet.…")
+    assert WIDTH - 70 < len(found) < WIDTH + 5
+
+
+def test_in_a_text_without_sentences_words_stay_whole() -> None:
+    found = cut(f"{'word ' * 100}grain {'word ' * 100}", "grain")
+    assert found.startswith("…word ")
+    assert found.endswith(" word…")
+    assert set(found.strip("…").split()) == {"word", "[grain]"}
+
+
+def test_a_text_without_any_border_is_cut_all_the_same() -> None:
+    assert cut("字" * 1_000, "grain") == "字" * WIDTH + "…"
+
+
+def test_the_passage_with_the_most_phrases_is_chosen() -> None:
+    text = f"grain and grain and grain. {FILLING}Wheat. {FILLING}Grain and wheat. {FILLING}"
+    assert "[Grain] and [wheat]" in cut(text, "grain", "wheat")
+
+
+def test_of_equal_passages_the_first_is_chosen() -> None:
+    assert cut(f"First grain. {FILLING}Second grain. {FILLING}", "grain").startswith("First [grain].")
+
+
+def test_a_text_in_which_no_word_occurs_is_cut_at_its_beginning() -> None:
+    found = cut(f"\n In the beginning. {FILLING}", "grain")
+    assert found.startswith("In the beginning.")
+    assert found.endswith("…")
+
+
+def test_a_word_that_stands_everywhere_in_a_book_is_marked_where_it_first_stands() -> None:
+    text = "the whale and the sea " * 100_000
+    assert cut(text, "the", "sea", "unheard").startswith("[the] whale and [the] [sea]")
+
+
+def test_excluded_words_are_not_marked() -> None:
+    assert (
+        shown(marked("Grain, wheat, rice", phrases_of(parse_query("grain OR wheat -rice")))) == "[Grain], [wheat], rice"
+    )
+    assert phrases_of(None) == ()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_folding_moves_no_character_and_folds_once_for_all(text: str) -> None:
+    assert len(fold(text)) == len(text)
+    assert fold(fold(text)) == fold(text)
+
+
+@given(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=600),
+    st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=3),
+)
+def test_a_passage_is_a_part_of_the_text_with_marks_in_pairs(text: str, phrases: list[str]) -> None:
+    clean = text.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
+    found = passage(clean, [Phrase(phrase) for phrase in phrases])
+    assert found.count(HIGHLIGHT[0]) == found.count(HIGHLIGHT[1])
+    bare = found.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
+    assert bare.removeprefix("…").removesuffix("…").strip() in " ".join(clean.split())
+    assert len(bare) <= WIDTH + 2

@@ -1,0 +1,181 @@
+"""What every engine promises of the documents that it holds: read in order, signed as they were read, copied."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+
+from ibidem_engines.connect import open_engine, open_holding
+from ibidem_engines.engine import Engine, Fate, Record
+from ibidem_engines.errors import NoIndex
+from ibidem_engines.reindex import Held, Holding, Name, Part, Stretch
+from ibidem_ingest.signatures.schema import SCHEMA
+from servers.indices import remove_indices
+
+Make = Callable[..., Record]
+
+
+@pytest.fixture
+def holding(engine: Engine, address: str) -> Iterator[Holding]:
+    """What the empty index `news` holds."""
+    holding = open_holding(address, "news")
+    yield holding
+    holding.close()
+
+
+@pytest.fixture
+def copy_name(address: str, tidy: set[tuple[str, str]]) -> str:
+    """The name of an index that is not there."""
+    if not address.startswith("sqlite"):
+        tidy.add((address, "news-copy"))
+        remove_indices(address, "news-copy")
+    return "news-copy"
+
+
+def all_names(holding: Holding) -> list[Name]:
+    return [name for part, last in holding.newest().items() for name in holding.names(Stretch(part, 0, last), 1_000)]
+
+
+def read(holding: Holding, *, raw: bool = False) -> dict[str, Held]:
+    return {held.name.id: held for held in holding.read(all_names(holding), raw=raw)}
+
+
+class TestGoingThrough:
+    def test_documents_come_in_the_order_of_writing(self, engine: Engine, holding: Holding, record: Make) -> None:
+        engine.write([record(name) for name in "cab"])
+        engine.write([record("c", "another text", version=2)])
+        assert [name.id for name in all_names(holding)] == ["a", "b", "c"]
+
+    def test_a_stretch_holds_what_was_written_within_it(self, engine: Engine, holding: Holding, record: Make) -> None:
+        engine.write([record("a"), record("b")])
+        before = holding.newest()
+        engine.write([record("c"), record("a", "another text", version=2)])
+        (part,) = holding.parts()
+        late = Stretch(part, before[part], holding.newest()[part])
+        assert [name.id for name in holding.names(late, 10)] == ["c", "a"]
+        assert [name.id for name in holding.names(Stretch(part, 0, before[part]), 10)] == ["b"]
+        assert (holding.count(late), holding.count(Stretch(part, 0, before[part]))) == (2, 1)
+
+    def test_names_come_page_by_page(self, engine: Engine, holding: Holding, record: Make) -> None:
+        engine.write([record(f"d{number}") for number in range(5)])
+        (part,) = holding.parts()
+        last = holding.newest()[part]
+        first = holding.names(Stretch(part, 0, last), 3)
+        rest = holding.names(Stretch(part, first[-1].order, last), 3)
+        assert [name.id for name in first + rest] == [f"d{number}" for number in range(5)]
+
+    def test_an_index_that_is_not_there_is_named(self, address: str, absent: Engine) -> None:
+        if not address.startswith("sqlite"):
+            remove_indices(address)
+        with pytest.raises(NoIndex, match="'news'"):
+            open_holding(address, "news").check("place")
+
+    def test_a_part_is_known_by_its_key(self) -> None:
+        assert Part.parse(str(Part("a.b-c", 12))) == Part("a.b-c", 12)
+
+
+class TestReading:
+    def test_what_was_written_is_read_with_all_that_was_signed(
+        self, engine: Engine, holding: Holding, record: Make
+    ) -> None:
+        one = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
+        engine.write([one])
+        held = read(holding)["a"]
+        assert held.document == one.document
+        assert (held.version, held.digest, held.schema, held.idf) == (7, one.digest, SCHEMA, one.signatures.idf)
+        assert (held.packed, held.fault) == (one.packed, "")
+
+    def test_what_is_gone_is_left_out(self, engine: Engine, holding: Holding, record: Make) -> None:
+        engine.write([record("a"), record("b")])
+        names = all_names(holding)
+        engine.delete(["a"], version=2)
+        assert [held.name.id for held in holding.read(names)] == ["b"]
+
+
+class TestSigningInPlace:
+    def test_signatures_are_replaced_and_the_document_stays(
+        self, engine: Engine, holding: Holding, record: Make
+    ) -> None:
+        one = record("a", version=3, title="Grain", meta={"court": "9th"})
+        engine.write([one])
+        held = read(holding)["a"]
+        again = replace(one, digest="f" * 32)
+        (outcome,) = holding.sign([(held, again)])
+        assert outcome is not None
+        assert outcome.fate is Fate.INDEXED
+        after = read(holding)["a"]
+        assert (after.document, after.version, after.digest) == (held.document, 3, "f" * 32)
+
+    def test_a_document_that_was_changed_since_is_left_alone(
+        self, engine: Engine, holding: Holding, record: Make
+    ) -> None:
+        engine.write([record("a"), record("b"), record("c")])
+        held = read(holding)
+        engine.write([record("a", "another text", version=2)])
+        engine.delete(["b"], version=2)
+        signed = [(held[name], replace(record(name), digest="f" * 32)) for name in "abc"]
+        outcomes = holding.sign(signed)
+        assert [outcome and outcome.fate for outcome in outcomes] == [None, None, Fate.INDEXED]
+        after = read(holding)
+        assert sorted(after) == ["a", "c"]
+        assert after["a"].document.text == "another text"
+
+
+class TestCopying:
+    def test_a_copy_holds_the_same_and_an_older_state_never_wins(
+        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+    ) -> None:
+        engine.write([record("a", title="Grain"), record("b")])
+        copy = holding.copy_to(copy_name)
+        assert not copy.exists()
+        copy.create()
+        assert copy.exists()
+        old = read(holding, raw=True)
+        engine.write([record("a", "another text", version=2)])
+        new = read(holding, raw=True)
+        copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
+        late = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
+        assert [outcome.fate for outcome in late] == [Fate.STALE]
+        there = read(open_holding(address, copy_name))
+        assert {name: held.document.text for name, held in there.items()} == {
+            "a": "another text",
+            "b": new["b"].document.text,
+        }
+
+    def test_a_document_that_cannot_be_signed_is_copied_unsigned(
+        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+    ) -> None:
+        engine.write([replace(record("a", title="Grain"), packed=b"", digest="")])
+        copy = holding.copy_to(copy_name)
+        copy.create()
+        copy.take([(read(holding, raw=True)["a"], None)])
+        there = read(open_holding(address, copy_name))["a"]
+        assert (there.document.title, there.packed) == ("Grain", b"")
+
+    def test_what_was_deleted_is_deleted_from_the_copy_too(
+        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+    ) -> None:
+        engine.write([record(name) for name in "abc"])
+        copy = holding.copy_to(copy_name)
+        copy.create()
+        copy.take([(held, record(held.name.id)) for held in read(holding, raw=True).values()])
+        before = holding.deletions()
+        engine.delete(["b"], version=2)
+        assert holding.deletions() != before
+        assert copy.prune(copy.newest()) == 1
+        assert sorted(read(open_holding(address, copy_name))) == ["a", "c"]
+        assert copy.prune(copy.newest()) == 0
+
+    def test_the_copy_can_be_searched(
+        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+    ) -> None:
+        engine.write([record("a")])
+        copy = holding.copy_to(copy_name)
+        copy.create()
+        copy.take([(held, record("a")) for held in read(holding, raw=True).values()])
+        copy.finish("")
+        other = open_engine(address, copy_name)
+        other.create()
+        other.refresh()
+        (hits,) = other.scan()
+        assert [(hit.id, hit.packed) for hit in hits] == [("a", record("a").packed)]

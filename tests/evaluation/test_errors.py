@@ -1,0 +1,45 @@
+"""Where found duplicates and labels disagree, the worst first."""
+
+import pytest
+
+from ibidem.evaluation.errors import Signed
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import sign
+
+WORDS = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(120)]
+DOCS = [
+    Document("whole", " ".join(WORDS)),
+    Document("most", " ".join(WORDS[:90] + ["other"] * 30)),
+    Document("half", " ".join(WORDS[:60])),
+    Document("none", "nothing that anybody else has said so far"),
+    Document("blank", "..."),
+]
+
+
+@pytest.fixture
+def signed(tables: Tables) -> Signed:
+    packed = [pack(each, found) for each, found in zip(DOCS, sign(DOCS, tables), strict=True)]
+    return Signed([each.id for each in DOCS], PackedColumns.of(packed), Policy())
+
+
+def test_missed_pairs_come_most_alike_first_and_wrong_ones_least_alike_first(signed: Signed) -> None:
+    pairs = {("half", "whole"), ("most", "whole"), ("none", "whole")}
+    missed = signed.worst(pairs, set())
+    wrong = signed.worst(set(), pairs)
+    assert [each.a for each in missed] == [each.a for each in reversed(wrong)] == ["most", "half", "none"]
+
+
+def test_half_are_of_either_kind_and_one_makes_room_for_the_other(signed: Signed) -> None:
+    pairs = [("half", "whole"), ("most", "whole"), ("none", "whole")]
+    assert [each.kind for each in signed.worst(set(pairs[:2]), {pairs[2]}, 2)] == ["missed", "wrong"]
+    assert [each.kind for each in signed.worst(set(pairs), set(), 2)] == ["missed", "missed"]
+    assert [each.kind for each in signed.worst(set(), set(pairs), 2)] == ["wrong", "wrong"]
+
+
+def test_a_document_without_words_is_like_no_other_and_says_so(signed: Signed) -> None:
+    (mistake,) = signed.worst({("blank", "none")}, set())
+    assert (mistake.alike, mistake.why) == (0.0, "one of them has no words to sign")

@@ -1,0 +1,102 @@
+"""Duplicates that are found, against labels."""
+
+from pathlib import Path
+
+import pytest
+
+from ibidem.evaluation.evaluate import Labels, evaluate, passes, passing
+from ibidem_engines.query import Filter
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+
+TEXT = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
+DOCS = [
+    Document("a", TEXT, source="AP", meta={"kind": "story", "topics": ["fox", "dog"]}),
+    Document("b", TEXT.upper(), source="AP", meta={"kind": "story"}),
+    Document("c", f"{TEXT} again", meta={"kind": "brief"}),
+    Document("d", "something quite different was said by nobody at all on that long day", source="AP"),
+]
+
+
+@pytest.fixture
+def clusters(tmp_path: Path) -> Labels:
+    path = tmp_path / "clusters.tsv"
+    path.write_text("id\tcluster\na\t1\nb\t1\nc\t1\nd\t2\nz\t2\n")
+    return Labels(path)
+
+
+def test_pairs_groups_and_sets_are_measured(clusters: Labels, tables: Tables) -> None:
+    found = evaluate(DOCS, clusters, tables).as_json()
+    assert found["documents"] == 4
+    assert found["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    assert (found["ari"], found["sets"]) == (1.0, {"agree": 1, "missed": 0, "over": 0})
+
+
+def test_the_level_asked_for_decides(clusters: Labels, tables: Tables) -> None:
+    found = evaluate(DOCS, clusters, tables, Policy(level="identical"))
+    assert (found.pairs.found, found.pairs.recall) == (1, 0.3333)
+
+
+def test_unjudged_pairs_are_left_out_on_both_sides(clusters: Labels, tables: Tables, tmp_path: Path) -> None:
+    unjudged = tmp_path / "unjudged.tsv"
+    unjudged.write_text("a\tb\nc\ta\n")
+    found = evaluate(DOCS, Labels(clusters.path, "", unjudged), tables)
+    assert (found.pairs.true, found.pairs.found) == (2, 2)
+
+
+def test_refused_documents_are_counted_and_the_others_go_on(clusters: Labels, tables: Tables) -> None:
+    refusal = Refusal("docs.jsonl:3", "x", "text", "there is none")
+    assert evaluate([DOCS[0], refusal, *DOCS[1:]], clusters, tables).refused == 1
+
+
+def test_ids_that_only_the_labels_know_are_named_and_filtered_or_refused_ones_are_not(
+    clusters: Labels, tables: Tables
+) -> None:
+    assert evaluate(DOCS, clusters, tables).unknown == ["z"]
+    refused = Refusal("docs.jsonl:5", "z", "text", "there is none")
+    assert evaluate([*DOCS, refused], clusters, tables, filters=[Filter("source", "AP")]).unknown == []
+
+
+def test_the_worst_mistakes_are_told_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
+    path = tmp_path / "clusters.tsv"
+    path.write_text("id\tcluster\na\t1\nd\t1\n")
+    told = [each.as_json() for each in evaluate(DOCS, Labels(path), tables).mistakes]
+    assert [(each["a"], each["b"], each["kind"]) for each in told] == [
+        ("a", "d", "missed"),
+        ("a", "c", "wrong"),
+        ("b", "c", "wrong"),
+        ("a", "b", "wrong"),
+    ]
+    assert "only 0 of 100 samples" in str(told[0]["why"])
+    assert told[3]["why"] == "the same words in the same order"
+
+
+def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
+    with pytest.raises(UsageError, match="'a' is there twice"):
+        evaluate([DOCS[0], DOCS[0]], clusters, tables)
+    with pytest.raises(UsageError, match="no documents"):
+        evaluate([], clusters, tables)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "ids"),
+    [
+        ("source", "AP", "abd"),
+        ("meta.kind", "story", "ab"),
+        ("meta.topics", "dog", "a"),
+        ("id", "c", "c"),
+        ("language", "fr", ""),
+    ],
+)
+def test_only_documents_that_pass_a_filter_are_taken(field: str, value: str, ids: str) -> None:
+    left_out: set[str] = set()
+    taken = passing(DOCS, [Filter(field, value)], left_out)
+    assert [each.id for each in taken] == list(ids)
+    assert left_out == set("abcd") - set(ids)
+
+
+def test_a_filter_on_another_field_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"meta\.NAME"):
+        passes(DOCS[0], Filter("date", "1987"))

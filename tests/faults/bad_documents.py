@@ -1,0 +1,98 @@
+"""Bad documents mixed into good ones: each of these must be indexed, and each of those listed with its reason."""
+
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from faults.table import small_table
+from ibidem_engines.connect import open_engine
+from ibidem_workers.settings import load
+from servers.command_line import Way
+from support.worker_settings import WORDS
+
+Line = tuple[str, str]
+"""An id, empty for a document without one, and what stands in the file."""
+
+BAD: dict[str, Callable[[str], str]] = {
+    "no JSON": lambda one: f'{{"id": "{one}", "text": ',
+    "no text": lambda one: json.dumps({"id": one, "title": "nothing else"}),
+    "a number for a text": lambda one: json.dumps({"id": one, "text": 7}),
+    "a date that is none": lambda one: json.dumps({"id": one, "text": "good", "date": "the day before"}),
+    "an empty id": lambda _: json.dumps({"id": "", "text": "good"}),
+    "an id that is too long": lambda one: json.dumps({"id": one * 200, "text": "good"}),
+    "a version that is no number": lambda one: json.dumps({"id": one, "text": "good", "version": "newest"}),
+    "too long a text": lambda one: json.dumps({"id": one, "text": "long " * 400}),
+}
+"""What can be wrong with a document, and a line of a file in which it is."""
+
+MAX_TEXT = 1_000
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """What came of a file of good and bad documents.
+
+    Args:
+        good: How many good ones were submitted.
+        bad: How many bad ones.
+        indexed: How many stand in the index.
+        listed: How many are listed with a reason.
+        reasons: How often each kind of fault was submitted.
+        wrong: What should not be, in words.
+        seconds: What it took.
+    """
+
+    good: int
+    bad: int
+    indexed: int
+    listed: int
+    reasons: dict[str, int]
+    wrong: list[str]
+    seconds: float
+
+    def lines(self) -> Iterator[str]:
+        """Tell it in Markdown."""
+        yield (
+            f"{self.good:,} good documents with {self.bad:,} bad ones among them: {self.indexed:,} indexed, "
+            f"{self.listed:,} listed with place and reason, {len(self.wrong)} out of place; {self.seconds:.0f} s."
+        )
+        yield from ("", "| what is bad | documents |", "|---|---|")
+        yield from (f"| {kind} | {count:,} |" for kind, count in self.reasons.items())
+        yield from self.wrong[:20]
+
+
+def mixed(rng: random.Random, good: int, bad: int) -> list[tuple[str, str]]:
+    """Make lines in random order, each with the kind of its fault, empty for a good one."""
+    kinds = list(BAD)
+    lines = [("", json.dumps({"id": f"good-{at}", "text": " ".join(rng.choices(WORDS, k=12))})) for at in range(good)]
+    lines += [(kind, BAD[kind](f"bad-{at}")) for at in range(bad) for kind in [kinds[at % len(kinds)]]]
+    rng.shuffle(lines)
+    return lines
+
+
+def taken_in(folder: Path, lines: list[tuple[str, str]]) -> Mixed:
+    """Take a file in through the file queue into SQLite, and compare what became of each line."""
+    path = folder / "mixed.jsonl"
+    path.write_text("\n".join(line for _, line in lines))
+    small_table(folder)
+    addresses = f"sqlite:////{folder}/index.sqlite", f"filesystem:////{folder}/queue"
+    way = Way(folder, *addresses, MAX_TEXT=MAX_TEXT, CONCURRENCY=2)
+    began = time.monotonic()
+    account: dict[str, Any] = way.json("ingest", str(path), exit_code=3, timeout=3_600)
+    took = time.monotonic() - began
+    settings = load(way.environment, folder)
+    engine = open_engine(settings.engine, settings.index)
+    there = {hit.id for part in engine.scan() for hit in part}
+    engine.close()
+    faults = {f"{path}:{at}": kind for at, (kind, _) in enumerate(lines, 1) if kind}
+    listed = {refusal["where"]: refusal["why"] for refusal in account["refusals"] if refusal["why"]}
+    good = {json.loads(line)["id"] for kind, line in lines if not kind}
+    wrong = [f"{one} is not indexed" for one in good - there] + [f"{one} is indexed" for one in there - good]
+    wrong += [f"{where} is not listed: {faults[where]}" for where in faults.keys() - listed.keys()]
+    wrong += [f"{where} is listed: {listed[where]}" for where in listed.keys() - faults.keys()]
+    return Mixed(len(good), len(faults), len(there), len(listed), dict(Counter(faults.values())), wrong, took)

@@ -1,0 +1,200 @@
+"""An engine and a broker that may go away, workers beside, and all that was submitted there so far."""
+
+import contextlib
+import json
+import random
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
+
+from faults.kill import children, given
+from faults.submissions import Shelf
+from faults.table import small_table
+from ibidem_engines.connect import open_engine
+from ibidem_engines.errors import Unavailable
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.runs import runs, summary
+from ibidem_workers.settings import file_path, load
+from servers import elasticsearch, opensearch, rabbitmq, redis
+from servers.command_line import Way
+from servers.indices import remove_indices
+from servers.network import Trouble, network
+from servers.process import Process
+
+Broker = Literal["file", "rabbitmq", "redis"]
+EngineName = Literal["sqlite", "opensearch", "elasticsearch"]
+Role = Literal["broker", "engine"]
+Victim = Literal["worker", "submitter", "broker", "engine", "network to the broker", "network to the engine"]
+
+NETWORKS: dict[Role, Victim] = {"broker": "network to the broker", "engine": "network to the engine"}
+PREPARE = {
+    "opensearch": opensearch.prepare,
+    "elasticsearch": elasticsearch.prepare,
+    "rabbitmq": rabbitmq.prepare,
+    "redis": redis.prepare_lasting,
+}
+POLL = 0.05
+SMALL = {"LEASE": 2, "BATCH_CHARACTERS": 1_000, "CONCURRENCY": 2}
+"""Settings under which a small collection makes many batches, and a dead worker's batch does not wait long."""
+
+
+class Own(ExitStack):
+    """Servers of our own, each started when it is first asked for; they end with the block."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running: dict[str, Process] = {}
+
+    def server(self, name: str) -> Process:
+        """Return a server that answers."""
+        if name not in self._running:
+            process = self._running[name] = Process(name, PREPARE[name])
+            self.callback(process.stop)
+            process.wait()
+        return self._running[name]
+
+
+class Breakable(Protocol):
+    """What stands between a command and the disk, and may go away for a while."""
+
+    def kill(self) -> None:
+        """Take it away without a warning."""
+
+    def start_again(self) -> object:
+        """Bring it back as it was."""
+
+
+class Setting:
+    """One pair of broker and engine, as a context.
+
+    Args:
+        folder: For everything that is a file.
+        broker: Address of the queue; empty for one in the folder.
+        engine: Address of the index; empty for one in the folder.
+        rng: Decides what is submitted.
+        breakable: What may be taken away.
+    """
+
+    def __init__(
+        self, folder: Path, broker: str, engine: str, rng: random.Random, breakable: dict[Victim, Breakable]
+    ) -> None:
+        self.folder, self.breakable = folder, breakable
+        self._feeds_its_own = not broker
+        small_table(folder)
+        engine, broker = engine or f"sqlite:////{folder}/index.sqlite", broker or f"filesystem:////{folder}/queue"
+        self.way = Way(folder, engine, broker, **SMALL)
+        self.settings = load(self.way.environment, folder)
+        self.engine = open_engine(self.settings.engine, self.settings.index)
+        self.shelf = Shelf(rng)
+        self.takes = 1.0
+        self._settled: set[str] = set()
+
+    def __enter__(self) -> Self:
+        """Make the index and start workers, where the queue is not one that commands feed their own from."""
+        self.engine.create()
+        if not self._feeds_its_own:
+            self.way.start_worker(concurrency=2)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the workers and remove what was made."""
+        self.way.end()
+        self.engine.close()
+        if not self.settings.engine.startswith("sqlite"):
+            remove_indices(self.settings.engine, self.settings.index)
+
+    @property
+    def victims(self) -> list[Victim]:
+        """What can be killed here."""
+        return ["worker", "submitter", *self.breakable]
+
+    def ingest(self, path: Path) -> "Command":
+        """Give the command."""
+        return Command(self, path)
+
+    def runs(self) -> set[str]:
+        """Name the runs so far; nothing while the engine is away."""
+        with contextlib.suppress(Unavailable):
+            return {one.run for one in runs(self.engine)}
+        return set()
+
+    def settle(self, seconds: float) -> list[str]:
+        """Let workers finish what killed commands had sent; returns the runs of which something is pending for ever."""
+        if self._feeds_its_own and self._folder().waiting() + self._folder().held():
+            self.way.start_worker()
+        left = until(lambda: not self._pending(), seconds)
+        if self._feeds_its_own:
+            self.way.stop()
+        return [] if left else [f"run {one} stays pending" for one in self._pending()]
+
+    def left_over(self, seconds: float) -> list[str]:
+        """Name the processes that outlive their command by so many seconds; none of workers that run beside."""
+        running = [worker.pid for worker in self.way.workers]
+        beside = {*running, *(child for each in running for child in children(each))}
+
+        def left() -> set[int]:
+            return set(given("IBIDEM_INDEX", self.settings.index)) - beside
+
+        until(lambda: not left(), seconds)
+        return [f"process {pid} outlives its command" for pid in left()]
+
+    def _pending(self) -> set[str]:
+        told = {one: summary(self.engine, one) for one in self.runs() - self._settled}
+        self._settled |= {one for one, account in told.items() if not account["pending"]}
+        return told.keys() - self._settled
+
+    def _folder(self) -> Folder:
+        return Folder(file_path(self.settings.broker) / self.settings.queue, self.settings.lease)
+
+
+def of_our_own(
+    own: Own, folder: Path, broker: Broker, engine: EngineName, rng: random.Random, *, networks: bool = False
+) -> Setting:
+    """Start the servers of a setting, which may be killed; with networks before them that may be cut."""
+    breakable: dict[Victim, Breakable] = {}
+    urls: dict[str, str] = {}
+    roles: dict[Role, str] = {"broker": broker, "engine": engine}
+    for role, name in roles.items():
+        if name in PREPARE:
+            breakable[role] = own.server(name)
+            urls[role] = own.server(name).launch.url
+            if networks:
+                through, urls[role] = own.enter_context(network(urls[role]))
+                breakable[NETWORKS[role]] = Trouble(through, "cut")
+    return Setting(folder, urls.get("broker", ""), urls.get("engine", ""), rng, breakable)
+
+
+class Command:
+    """`ibidem ingest` at work.
+
+    Args:
+        setting: Where.
+        path: Which file.
+    """
+
+    def __init__(self, setting: Setting, path: Path) -> None:
+        self._setting, self._known = setting, setting.runs()
+        self._output = setting.folder / "told.json"
+        self._output.unlink(missing_ok=True)
+        self.process = setting.way.start("ingest", str(path), "--json", output=self._output)
+
+    def wait_for_run(self) -> None:
+        """Wait until it has noted its run, or is over."""
+        until(lambda: self.process.poll() is not None or bool(self._setting.runs() - self._known), 30)
+
+    def account(self) -> dict[str, Any]:
+        """Return what it printed."""
+        account: dict[str, Any] = json.loads(self._output.read_text())
+        return account
+
+
+def until(true: Callable[[], bool], seconds: float) -> bool:
+    """Look again and again until something is true; False when it is not in that time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if true():
+            return True
+        time.sleep(POLL)
+    return true()

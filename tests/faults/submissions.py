@@ -1,0 +1,80 @@
+"""What a run of rounds submits, and what must stand in the index after each: the truth that no server holds."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from ibidem_engines.engine import Engine
+from support.worker_settings import WORDS
+
+SHARES = (("new", 60), ("newer", 20), ("same", 12), ("older", 8))
+"""Of a hundred documents: under a new id; of one that was submitted already: a newer text, the same again, an older."""
+
+SLICE = 500
+
+
+class Shelf:
+    """Documents with their newest versions.
+
+    Args:
+        rng: Decides what comes.
+        length: Words of a text.
+    """
+
+    def __init__(self, rng: random.Random, length: int = 40) -> None:
+        self.standing: dict[str, tuple[int, str]] = {}
+        self._rng, self._length = rng, length
+        self._version = 1_000_000
+
+    def write(self, path: Path, count: int) -> int:
+        """Write a file of so many documents and one that nobody can take; returns the lines."""
+        lines = [json.dumps(one) for one in self._documents(count)]
+        lines.insert(self._rng.randrange(len(lines)), '{"id": "bad", "text": 7}')
+        path.write_text("\n".join(lines))
+        return len(lines)
+
+    def _documents(self, count: int) -> Iterator[dict[str, object]]:
+        names, shares = zip(*SHARES, strict=True)
+        for kind in self._rng.choices(names, shares, k=count):
+            self._version += 1
+            if kind == "new" or not self.standing:
+                yield self._take(f"d{len(self.standing):06d}", self._version, self._text())
+                continue
+            one = self._rng.choice(list(self.standing))
+            version, text = self.standing[one]
+            if kind == "newer":
+                yield self._take(one, self._version, self._text())
+            elif kind == "same":
+                yield self._take(one, self._version, text)
+            else:
+                yield {"id": one, "version": version - 1, "text": self._text()}
+
+    def _take(self, one: str, version: int, text: str) -> dict[str, object]:
+        self.standing[one] = version, text
+        return {"id": one, "version": version, "text": text}
+
+    def _text(self) -> str:
+        return " ".join(self._rng.choices(WORDS, k=self._length))
+
+    def wrong(self, engine: Engine) -> list[str]:
+        """Compare with what stands in the index: what is lost, twice there, not the newest, or nobody's."""
+        engine.refresh()
+        hits = [hit for part in engine.scan() for hit in part]
+        found = [f"{one} is there {times} times" for one, times in Counter(hit.id for hit in hits).items() if times > 1]
+        found += [f"{hit.id} is not signed" for hit in hits if hit.packed is None]
+        there = dict(self._read(engine, [(hit.index, hit.id) for hit in hits]))
+        found += [f"{one} is lost" for one in self.standing.keys() - there.keys()]
+        found += [f"{one} is nobody's" for one in there.keys() - self.standing.keys()]
+        found += [
+            f"{one} stands with version {there[one][0]} instead of {newest[0]}"
+            for one, newest in self.standing.items()
+            if one in there and there[one] != newest
+        ]
+        return found
+
+    def _read(self, engine: Engine, places: list[tuple[str, str]]) -> Iterator[tuple[str, tuple[int, str]]]:
+        for at in range(0, len(places), SLICE):
+            for stored in engine.fetch(places[at : at + SLICE]):
+                yield stored.document.id, (stored.version, stored.document.text)

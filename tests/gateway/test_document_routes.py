@@ -1,0 +1,102 @@
+"""`/ibidem/…` answers what the commands of the same names print."""
+
+import threading
+
+import pytest
+from starlette.testclient import TestClient
+
+from gateway.conftest import Serve
+from ibidem.gateway import document_routes
+
+
+def test_a_search_indents_its_duplicates_as_the_command_does(client: TestClient) -> None:
+    found = client.get("/ibidem/search", params={"q": "rent", "dedupe_explain": "true"}).json()
+    marks = {hit["_id"]: hit["_dedupe"] for hit in found["hits"]["hits"]}
+    assert sum(mark["indent"] for mark in marks.values()) == 2
+    assert found["dedupe"]["groups"]["in_window"] == 3
+    assert all(mark["why"] for mark in marks.values() if mark["indent"])
+
+
+def test_a_search_takes_filters_pages_and_modes(client: TestClient) -> None:
+    found = client.get("/ibidem/search?q=rent&filter=source=Chambers&dedupe=collapse&size=1&page=1").json()
+    assert [hit["inner_hits"]["duplicates"]["hits"]["total"]["value"] for hit in found["hits"]["hits"]] == [1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("q=rent&dedupe=maybe", "right are: off, collapse, indent"),
+        ("q=rent&dedup=indent", "takes no 'dedup'"),
+        ("q=rent&page=0", "page"),
+        ("q=rent&size=many", "size"),
+        ("q=", "holds no word"),
+        ("", "q"),
+        ("q=rent&filter=colour=red", "colour"),
+        ("q=rent&dedupe_cursor=zzz", "cursor"),
+        ("q=rent&dedupe_window=0", "1 to 10,000"),
+    ],
+)
+def test_a_wrong_search_is_told_what_would_be_right(client: TestClient, asked: str, said: str) -> None:
+    answer = client.get(f"/ibidem/search?{asked}")
+    assert answer.status_code == 400
+    assert said in answer.json()["error"]["reason"]
+
+
+def test_inspect_lists_the_duplicates_in_the_whole_index(client: TestClient) -> None:
+    found = client.get("/ibidem/inspect/lease").json()
+    assert [each["id"] for each in found["duplicates"]] == ["copy", "draft"]
+    assert len(client.get("/ibidem/inspect/lease?dedupe_level=identical").json()["duplicates"]) == 1
+
+
+def test_an_id_may_hold_strokes_and_marks(client: TestClient) -> None:
+    answer = client.get("/ibidem/inspect/a%2Fb/c%3Fd")
+    assert answer.status_code == 404
+    assert "'a/b/c?d'" in answer.json()["error"]["reason"]
+
+
+def test_compare_tells_every_signal_of_a_pair(client: TestClient) -> None:
+    found = client.get("/ibidem/compare?a=lease&b=draft").json()
+    assert (found["a"], found["b"], found["level"]) == ("lease", "draft", "near")
+    assert client.get("/ibidem/compare?a=lease&b=nosuch").status_code == 404
+    assert client.get("/ibidem/compare?a=lease").status_code == 400
+
+
+def test_groups_count_the_whole_index(client: TestClient) -> None:
+    found = client.get("/ibidem/groups").json()
+    assert (found["documents"], found["groups"], found["sizes"]) == (5, 3, {"3": 1})
+
+
+def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient) -> None:
+    with document_routes.alone():
+        answer = client.get("/ibidem/groups")
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    assert client.get("/ibidem/groups").status_code == 200
+
+
+def test_doctor_shows_settings_without_passwords(serve: Serve) -> None:
+    found = serve(broker="amqp://ann:s3cret@127.0.0.1:9//").get("/ibidem/doctor")
+    assert "s3cret" not in found.text
+    checks = {check["name"]: check["ok"] for check in found.json()["checks"]}
+    assert checks["index"]
+    assert not checks["broker"]
+
+
+def test_an_index_that_is_not_there_is_named_with_the_command_that_makes_it(serve: Serve) -> None:
+    answer = serve(index="nosuch").get("/ibidem/search?q=rent")
+    assert answer.status_code == 404
+    assert answer.json()["error"]["type"] == "index_not_found_exception"
+    assert "ibidem ingest" in answer.json()["error"]["reason"]
+
+
+def test_many_callers_read_one_index_at_once(client: TestClient) -> None:
+    found: list[int] = []
+
+    def ask() -> None:
+        found.append(client.get("/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"])
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [3] * 8

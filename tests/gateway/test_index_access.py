@@ -1,0 +1,40 @@
+"""Which indexes callers may name."""
+
+import pytest
+
+from ibidem.gateway.errors import Answered
+from ibidem.gateway.index_access import allowed, check_indexes
+from ibidem_workers.settings import Settings
+
+NEWS = Settings(index="ibidem", gateway_indexes=("news-*", "law"))
+
+
+@pytest.mark.parametrize("named", ["law", "news-2026", "news-*", "news-2026-*", "law,news-1"])
+def test_what_the_setting_covers_is_open(named: str) -> None:
+    assert check_indexes(named, NEWS) == named
+
+
+@pytest.mark.parametrize("named", ["*", "_all", "lawyers", "n*", "news*", "law,secret", "l?w", "ibidem", "[l]aw"])
+def test_what_reaches_beyond_the_setting_is_not(named: str) -> None:
+    with pytest.raises(Answered) as refused:
+        check_indexes(named, NEWS)
+    assert refused.value.status in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["", "law,", "..", "news-../secret", "news-..", "<news-{now/d}>", "cluster:news-1", "news-1,-news-2", "a b"],
+)
+def test_what_names_no_index_is_refused_before_the_engine_sees_it(named: str) -> None:
+    with pytest.raises(Answered) as refused:
+        check_indexes(named, Settings(gateway_indexes=("*", "law")))
+    assert refused.value.status == 400
+
+
+def test_with_nothing_set_only_the_index_of_the_settings_is_open() -> None:
+    assert allowed("ibidem", Settings())
+    assert not allowed("ibidem-ibidem-overrides", Settings())
+
+
+def test_brackets_in_a_setting_stand_for_themselves() -> None:
+    assert not allowed("a", Settings(gateway_indexes=("[ab]",)))

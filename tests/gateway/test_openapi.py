@@ -1,0 +1,56 @@
+"""What the OpenAPI document promises holds for whatever is sent."""
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, seed, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.testclient import TestClient
+
+from gateway.conftest import Leases
+from ibidem_workers.settings import Settings
+from support.gateway_server import running
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+SOME = settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+
+
+def check_every_operation(url: str, **without: str) -> int:
+    """Send made-up requests to every operation of the document, and return how many operations there are."""
+    document = schemathesis.openapi.from_url(f"{url}/openapi.json")
+    if without:
+        document = document.exclude(**without)
+    operations = [found.ok() for found in document.get_all_operations()]
+    for operation in operations:
+
+        @SOME
+        @seed(1)
+        @given(case=operation.as_strategy())
+        def promised(case: schemathesis.Case) -> None:
+            case.call_and_validate(checks=CHECKS)
+
+        promised()
+    return len(operations)
+
+
+def test_over_a_file_every_answer_is_a_documented_one(settings: Settings) -> None:
+    with running(settings.changed(gateway_overrides=True)) as url:
+        assert check_every_operation(url, tag="search") >= 10
+
+
+def test_over_a_cluster_every_answer_is_a_documented_one(leases: Leases) -> None:
+    with running(leases.settings.changed(gateway_overrides=True)) as url:
+        # Elasticsearch assembled from Maven has no root to ask.
+        without = {"path": "/"} if leases.kind == "elasticsearch" else {}
+        assert check_every_operation(url, **without) >= 15
+
+
+@pytest.mark.parametrize("path", ["/ibidem/search", "/ibidem/overrides", "/{indexes}/_search"])
+def test_errors_are_documented_in_the_one_form_that_they_have(client: TestClient, path: str) -> None:
+    for operation in client.get("/openapi.json").json()["paths"][path].values():
+        assert "422" not in operation["responses"]
+        assert "$ref" in str(operation["responses"]["400"])

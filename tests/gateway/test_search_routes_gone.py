@@ -1,0 +1,113 @@
+"""A search that nobody waits for any more is ended at the engine too."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from ibidem_workers.settings import Settings
+from support.gateway_server import running
+
+
+class Slow:
+    """An engine that takes requests, never answers them, and notes when the connection is closed."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.asked = threading.Event()
+        self.closed = threading.Event()
+
+    async def serve(self, started: threading.Event, ends: asyncio.Event) -> None:
+        async with await asyncio.start_server(self.take, "127.0.0.1", 0) as server:
+            self.port = server.sockets[0].getsockname()[1]
+            started.set()
+            await ends.wait()
+
+    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65_536)
+        self.asked.set()
+        while await reader.read(65_536):
+            pass
+        self.closed.set()
+        writer.close()
+
+
+@contextmanager
+def slow_engine() -> Iterator[Slow]:
+    slow, started, loop = Slow(), threading.Event(), asyncio.new_event_loop()
+    ends = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(slow.serve(started, ends)), daemon=True)
+    thread.start()
+    started.wait(10)
+    try:
+        yield slow
+    finally:
+        loop.call_soon_threadsafe(ends.set)
+        thread.join(10)
+        loop.close()
+
+
+@pytest.mark.parametrize("path", ["/ibidem/_search", "/ibidem/_search?dedupe=indent"])
+def test_a_slow_engine_is_given_up_with_504_and_its_search_is_cancelled(path: str) -> None:
+    with slow_engine() as slow:
+        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=1)
+        with running(settings) as url:
+            answer = httpx2.get(f"{url}{path}", timeout=30)
+            assert answer.status_code == 504
+            assert "IBIDEM_GATEWAY_TIMEOUT" in answer.json()["error"]["reason"]
+            assert slow.closed.wait(10)
+
+
+@pytest.mark.parametrize("path", ["/ibidem/search?q=rent", "/ibidem/inspect/a", "/ibidem/groups"])
+def test_what_is_read_in_several_steps_is_given_up_as_well(path: str) -> None:
+    with slow_engine() as slow:
+        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=1)
+        with running(settings) as url:
+            assert httpx2.get(f"{url}{path}", timeout=30).status_code == 504
+            assert slow.closed.wait(10)
+
+
+@pytest.mark.parametrize("path", ["/ibidem/_search", "/ibidem/_search?dedupe=indent"])
+def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
+    with slow_engine() as slow, running(Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}")) as url:
+        connection = HTTPConnection(urlsplit(url).hostname or "", urlsplit(url).port)
+        connection.request("GET", path)
+        assert slow.asked.wait(10)
+        connection.close()
+        assert slow.closed.wait(10)
+
+
+def test_a_gateway_with_too_much_to_do_says_when_to_come_again() -> None:
+    with slow_engine() as slow:
+        settings = Settings(engine=f"opensearch+http://127.0.0.1:{slow.port}", gateway_timeout=2, gateway_clients=1)
+        with running(settings) as url:
+            first = threading.Thread(target=lambda: httpx2.get(f"{url}/ibidem/_search", timeout=30))
+            first.start()
+            assert slow.asked.wait(10)
+            answer = httpx2.get(f"{url}/ibidem/_search")
+            assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+            assert httpx2.get(f"{url}/healthz").status_code == 200
+            first.join(30)
+
+
+def test_an_engine_that_is_down_is_said_to_be_so() -> None:
+    with running(Settings(engine="elasticsearch+http://127.0.0.1:9")) as url:
+        for path in ("/ibidem/_search", "/ibidem/_search?dedupe=indent", "/ibidem/_count", "/", "/ibidem/search?q=a"):
+            answer = httpx2.get(f"{url}{path}", timeout=30)
+            assert answer.status_code == 503
+            assert answer.headers["x-elastic-product"] == "Elasticsearch"
+            assert answer.json()["status"] == 503
+
+
+def test_the_next_node_is_asked_where_one_is_down() -> None:
+    with (
+        slow_engine() as slow,
+        running(Settings(engine=f"opensearch+http://127.0.0.1:9,127.0.0.1:{slow.port}", gateway_timeout=1)) as url,
+    ):
+        statuses = {httpx2.get(f"{url}/ibidem/_search", timeout=30).status_code for _ in range(2)}
+    assert statuses == {504}

@@ -1,0 +1,41 @@
+"""A wrapped client tells parts of books apart as ibidem itself does."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ibidem_engines.engine import Engine, Record
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
+from servers.indices import remove_indices
+from support.books import book
+from support.wrapped_clients import filled
+
+INDEX = "clients-books"
+TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*range(60, 70))}
+
+
+@pytest.fixture(scope="module")
+def shelf(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An index of three books."""
+    tables = Tables(tmp_path_factory.mktemp("tables"))
+    books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
+    signed = zip(books, sign(books, tables), strict=True)
+    engine = filled(url, INDEX, [Record(each, made, 1, each.id, pack(each, made)) for each, made in signed])
+    yield engine
+    engine.close()
+    remove_indices(url, INDEX)
+
+
+@pytest.mark.usefixtures("shelf")
+@pytest.mark.parametrize("scope", ["window", "matches"])
+def test_a_search_at_partial_says_which_pages_are_shared(wrapped: Any, scope: str) -> None:
+    body = {"query": {"match": {"text": "said"}}, "sort": [{"_doc": "asc"}]}
+    asked = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": True, "dedupe_scope": scope}
+    hits = wrapped.search(index=INDEX, body=body, **asked)["hits"]["hits"]
+    (mark,) = (hit["_dedupe"] for hit in hits if hit["_dedupe"]["indent"])
+    assert (mark["level"], mark["of"], mark["why"]["relation"]) == ("partial", "whole", "contiguous_subset")
+    assert mark["why"]["other"] == {"from": 6, "to": 12, "of": 20}

@@ -1,0 +1,54 @@
+"""Whatever is asked, the wrapped client groups as `ibidem.search` does for the same hits."""
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ibidem
+from ibidem_engines.cluster import dsl
+from ibidem_engines.engine import Engine
+from ibidem_engines.fields import Fields
+from support.wrapped_clients import INDEX, STORIES
+
+WORDS = sorted({word for story in STORIES[:20] for word in story.text.split()})
+
+asked_for = st.fixed_dictionaries(
+    {
+        "dedupe": st.sampled_from(["indent", "collapse"]),
+        "dedupe_level": st.sampled_from(["identical", "near"]),
+        "dedupe_scope": st.sampled_from(["window", "matches"]),
+        "dedupe_keep": st.sampled_from(["rank", "earliest", "longest"]),
+        "dedupe_window": st.sampled_from([3, 10, 500]),
+        "dedupe_explain": st.booleans(),
+    }
+)
+
+
+def told(response: Any) -> dict[str, Any]:
+    """What an answer says, without times, cursors and what is shown of each document."""
+    hits = [(hit["_index"], hit["_id"], hit["_score"], hit["_dedupe"], inner(hit)) for hit in response["hits"]["hits"]]
+    account = {name: each for name, each in response["dedupe"].items() if name not in ("took_ms", "cursor")}
+    return {"hits": hits, "account": account, "total": response["hits"]["total"], "best": response["hits"]["max_score"]}
+
+
+def inner(hit: dict[str, Any]) -> list[tuple[str, Any]]:
+    duplicates = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])
+    return [(each["_id"], each["_dedupe"]) for each in duplicates]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
+    joined=st.sampled_from([" ", " OR "]),
+    asked=asked_for,
+    place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
+)
+def test_groups_leads_reasons_and_account_are_the_same(
+    wrapped: Any, engine: Engine, *, words: list[str], joined: str, asked: dict[str, Any], place: tuple[int, int]
+) -> None:
+    page, size = place
+    query = ibidem.parse_query(joined.join(words))
+    own = ibidem.search(engine, query, ibidem.parse_request(asked), page, size)
+    body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
+    assert told(wrapped.search(index=INDEX, body=body, **asked)) == told(own)

@@ -1,0 +1,364 @@
+"""A search in the engine's own language keeps what it asks for, and its hits are grouped."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+import pytest
+
+import ibidem
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record
+from ibidem_ingest.pairs.decision import Policy
+from servers.indices import ask, remove_indices
+from support.naive_grouping import leaders
+from support.windows import Made
+from support.wrapped_clients import INDEX, STORIES, filled
+
+SAID = {"match": {"text": "said"}}
+ALL = 200
+SAYING = sum("said" in story.text.split() for story in STORIES)
+
+
+def by_id(response: Any) -> dict[str, dict[str, Any]]:
+    """The hits without what the layer says of them."""
+    return {
+        hit["_id"]: {name: part for name, part in hit.items() if name != "_dedupe"} for hit in response["hits"]["hits"]
+    }
+
+
+def ids(response: Any) -> list[str]:
+    return [hit["_id"] for hit in response["hits"]["hits"]]
+
+
+def says(record: Record) -> bool:
+    return "said" in record.document.text.split()
+
+
+def leads(response: Any) -> list[str]:
+    return [hit["_id"] for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+
+
+PARTS: dict[str, dict[str, Any]] = {
+    "nothing more": {},
+    "highlight": {"highlight": {"fields": {"text": {"fragment_size": 40}}}},
+    "highlight of all fields": {"highlight": {"fields": {"*": {}}, "require_field_match": False}},
+    "some of the source": {"_source": ["title", "date"]},
+    "includes and excludes": {"_source": {"includes": ["t*"], "excludes": ["text"]}},
+    "no source": {"_source": False},
+    "fields": {"fields": ["source", "ibidem.date"], "_source": False},
+    "docvalue_fields": {"docvalue_fields": ["source", "ibidem.length"]},
+    "stored_fields": {"stored_fields": ["_source", "title"]},
+    "explain": {"explain": True},
+    "version": {"version": True, "seq_no_primary_term": True},
+    "post_filter": {"post_filter": {"term": {"source": "AP"}}},
+    "sort": {"sort": [{"source": {"order": "asc", "missing": "_last"}}, {"ibidem.id": "desc"}]},
+    "sort with scores": {"sort": [{"ibidem.id": "desc"}], "track_scores": True},
+    "sort by score": {"sort": ["_score", {"ibidem.id": "asc"}]},
+    "min_score": {"min_score": 0.05},
+    "named queries": {
+        "query": {"bool": {"should": [{"match": {"text": {"query": "said", "_name": "by text"}}}]}},
+        "post_filter": {"terms": {"source": ["AP", "Reuters"], "_name": "by source"}},
+    },
+    "no query": {"query": None},
+    "indices_boost": {"indices_boost": [{INDEX: 2.0}]},
+    "a timeout": {"timeout": "10s"},
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_hit_is_the_servers_own_whatever_is_asked_of_it(plain: Any, wrapped: Any, part: str) -> None:
+    body = {name: each for name, each in {"query": SAID, "size": ALL, **PARTS[part]}.items() if each is not None}
+    native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+    assert by_id(grouped) == by_id(native)
+    assert grouped["hits"]["total"] == native["hits"]["total"]
+    assert grouped["hits"]["max_score"] == native["hits"]["max_score"]
+    assert 0 < len(leads(grouped)) < len(ids(grouped))
+
+
+SCRIPTED: dict[str, dict[str, Any]] = {
+    "script_fields": {"script_fields": {"n": {"script": {"source": "doc['ibidem.length'].value * 2"}}}},
+    "script_score": {
+        "query": {"script_score": {"query": SAID, "script": {"source": "doc['ibidem.length'].value / 100.0"}}}
+    },
+}
+
+
+@pytest.mark.parametrize("part", SCRIPTED)
+def test_scripts_run_where_the_server_has_their_language_and_else_the_clients_own_error_is_raised(
+    kind: str, plain: Any, wrapped: Any, part: str
+) -> None:
+    body = {"query": SAID, "size": ALL, **SCRIPTED[part]}
+    if kind == "elasticsearch":
+        with pytest.raises(elasticsearch.BadRequestError, match="painless"):
+            wrapped.search(index=INDEX, body=body, dedupe="indent")
+    else:
+        native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+        assert by_id(grouped) == by_id(native)
+
+
+@pytest.mark.parametrize("part", ["nothing more", "sort", "post_filter"])
+def test_groups_are_those_of_the_plain_loop_over_the_servers_ranking(
+    plain: Any, wrapped: Any, signed: list[Record], part: str
+) -> None:
+    body = {"query": SAID, "size": ALL, **PARTS[part]}
+    ranking = plain.search(index=INDEX, body=body)["hits"]["hits"]
+    if "sort" not in body:
+        ranking = sorted(ranking, key=lambda hit: (-hit["_score"], hit["_id"]))
+    packed = {each.document.id: each.packed for each in signed}
+    leading = leaders(Made([packed[hit["_id"]] for hit in ranking]), Policy())
+    expected = [
+        hit["_id"] for lead in sorted(set(leading)) for hit, of in zip(ranking, leading, strict=True) if of == lead
+    ]
+    assert ids(wrapped.search(index=INDEX, body=body, dedupe="indent")) == expected
+
+
+def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped: Any) -> None:
+    whole = ids(wrapped.search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent"))
+    paged, cursor = [], None
+    for start in range(0, ALL, 10):
+        body = {"query": SAID, "from": start, "size": 10}
+        page = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_cursor=cursor)
+        paged, cursor = paged + ids(page), page["dedupe"]["cursor"]
+    assert paged == whole
+    assert len(set(whole)) == len(whole) == SAYING
+
+
+def test_collapse_carries_duplicates_inside_their_lead(wrapped: Any) -> None:
+    body = {"query": SAID, "size": ALL, "_source": ["title"]}
+    indented = wrapped.search(index=INDEX, body=body, dedupe="indent")
+    collapsed = wrapped.search(index=INDEX, body=body, dedupe="collapse", dedupe_max_per_group=100)
+    assert ids(collapsed) == leads(indented)
+    inside = [
+        hit["_id"] for lead in collapsed["hits"]["hits"] for hit in lead["inner_hits"]["duplicates"]["hits"]["hits"]
+    ]
+    assert sorted([*inside, *ids(collapsed)]) == sorted(ids(indented))
+
+
+def test_what_stands_beside_the_hits_is_answered_of_all_that_matches(plain: Any, wrapped: Any) -> None:
+    body = {
+        "query": SAID,
+        "size": 2,
+        "aggregations": {"longest": {"max": {"field": "ibidem.length"}}},
+        "suggest": {"word": {"text": "sayd", "term": {"field": "text"}}},
+    }
+    native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+    assert grouped["aggregations"] == native["aggregations"]
+    assert grouped["suggest"] == native["suggest"]
+    assert grouped["_shards"] == native["_shards"]
+    assert "aggregations" not in wrapped.search(index=INDEX, body={"query": SAID}, dedupe="indent")
+
+
+def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(wrapped: Any) -> None:
+    found = wrapped.search(index=INDEX, body={"query": SAID, "size": 0}, dedupe="indent")
+    assert found["hits"]["hits"] == []
+    assert found["dedupe"]["groups"]["in_window"] == 73
+    assert found["hits"]["total"]["value"] == SAYING
+
+
+def test_ten_thousand_groups_are_a_page(wrapped: Any) -> None:
+    found = wrapped.search(index=INDEX, body={"query": SAID, "size": 10_000}, dedupe="collapse", dedupe_window=10)
+    assert len(ids(found)) == found["dedupe"]["groups"]["in_window"] == 73
+
+
+def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: Any, wrapped: Any) -> None:
+    opened = (
+        plain.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
+        if kind == "opensearch"
+        else plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
+    )
+    body = {"query": SAID, "size": 9, "pit": {"id": opened, "keep_alive": "1m"}, "sort": [{"ibidem.id": "asc"}]}
+    without = {name: part for name, part in body.items() if name != "pit"}
+    for scope in ("window", "matches"):
+        found = wrapped.search(body=body, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
+        named = wrapped.search(index=INDEX, body=without, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
+        assert [hit["_dedupe"] for hit in found["hits"]["hits"]] == [hit["_dedupe"] for hit in named["hits"]["hits"]]
+        assert ids(found) == ids(named)
+    if kind == "opensearch":
+        plain.delete_pit(body={"pit_id": [opened]})
+    else:
+        plain.close_point_in_time(id=opened)
+
+
+def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped: Any, engine: Engine) -> None:
+    body = {"query": SAID, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
+    found = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
+    whole = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
+    assert leads(found) == leads(whole)
+    assert found["dedupe"]["found_by_scope"] > 0
+    allowed = {story.id for story in STORIES if story.source in ("AP", "Reuters")}
+    assert set(ids(found)) <= allowed
+    assert all(hit["_source"]["text"] for hit in found["hits"]["hits"])
+
+
+@pytest.fixture(scope="module")
+def mixed(url: str, signed: list[Record]) -> Iterator[str]:
+    """Three indexes behind an alias: signed over three shards, the same ids signed once more, and never signed."""
+    names = ("mixed-many", "mixed-again", "mixed-bare")
+    for name in names:
+        remove_indices(url, name)
+    body = {"settings": {"number_of_shards": 3}, "mappings": {"properties": {"source": {"type": "keyword"}}}}
+    ask(url, "PUT", "/mixed-many", json.dumps(body))
+    ask(url, "PUT", "/mixed-bare", json.dumps(body | {"settings": {"number_of_shards": 1}}))
+    engines = [open_engine(url, "mixed-many"), filled(url, "mixed-again", signed[:20])]
+    engines[0].create()
+    engines[0].write(signed[:40])
+    lines = []
+    for each in signed[30:45]:
+        document = {"title": each.document.title, "text": each.document.text, "source": each.document.source}
+        lines += [json.dumps({"index": {"_id": each.document.id}}), json.dumps(document)]
+    ask(url, "POST", "/mixed-bare/_bulk", "\n".join(lines) + "\n")
+    actions = [{"add": {"index": name, "alias": "mixed"}} for name in names]
+    ask(url, "POST", "/_aliases", json.dumps({"actions": actions}))
+    ask(url, "POST", "/mixed/_refresh")
+    yield "mixed"
+    for each in engines:
+        each.close()
+    for name in names:
+        remove_indices(url, name)
+
+
+@pytest.mark.parametrize(
+    "target", ["mixed", "mixed-*", "mixed-many,mixed-again,mixed-bare", ["mixed-many", "mixed-again", "mixed-b*"]]
+)
+def test_over_several_indexes_each_document_is_index_and_id(
+    wrapped: Any, mixed: str, signed: list[Record], target: Any
+) -> None:
+    found = wrapped.search(index=target, body={"query": SAID, "size": ALL}, dedupe="indent")
+    named = {(hit["_index"], hit["_id"]) for hit in found["hits"]["hits"]}
+    assert len(named) == len(found["hits"]["hits"]) == sum(map(says, [*signed[:40], *signed[:20], *signed[30:45]]))
+    assert all("text" in hit["_source"] for hit in found["hits"]["hits"])
+    groups: dict[str, set[tuple[str, str]]] = {}
+    for hit in found["hits"]["hits"]:
+        groups.setdefault(hit["_dedupe"]["group"], set()).add((hit["_index"], hit["_id"]))
+    again = {name for index, name in named if index == "mixed-again"}
+    assert all(
+        any({("mixed-many", name), ("mixed-again", name)} <= members for members in groups.values()) for name in again
+    )
+
+
+def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(wrapped: Any, mixed: str) -> None:
+    found = wrapped.search(index=mixed, body={"query": SAID, "size": ALL}, dedupe="indent")
+    bare = [hit for hit in found["hits"]["hits"] if hit["_index"] == "mixed-bare"]
+    assert len(bare) == 15
+    assert {hit["_dedupe"]["size"] for hit in bare} == {1}
+    assert found["dedupe"]["unsigned"] == 15
+    assert "ibidem backfill" in found["dedupe"]["remedy"]
+
+
+def test_an_index_without_anything_of_ours_is_searched_as_it_is(plain: Any, wrapped: Any, mixed: str) -> None:
+    body = {"query": SAID, "size": ALL, "sort": [{"source": {"order": "asc", "missing": "_last"}}]}
+    native = plain.search(index="mixed-bare", body=body)
+    found = wrapped.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
+    assert by_id(found) == by_id(native)
+    assert found["dedupe"]["unsigned"] == found["dedupe"]["groups"]["in_window"] == 15
+
+
+def test_one_shard_of_several_is_chosen_by_routing(plain: Any, wrapped: Any, mixed: str) -> None:
+    asked = {"index": "mixed-many", "body": {"query": SAID, "size": ALL}, "routing": "a"}
+    assert by_id(wrapped.search(**asked, dedupe="indent")) == by_id(plain.search(**asked))
+    assert 0 < len(ids(plain.search(**asked))) < 40
+
+
+def test_a_filter_of_an_alias_holds_beyond_the_window_too(url: str, wrapped: Any, engine: Engine) -> None:
+    ask(url, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
+    found = wrapped.search(
+        index="only-ap", body={"query": SAID, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
+    )
+    assert {hit["_source"]["source"] for hit in found["hits"]["hits"]} == {"AP"}
+
+
+def test_readers_words_are_followed(url: str, plain: Any, wrapped: Any, engine: Engine) -> None:
+    found = ibidem.wrap(plain).search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent")
+    duplicate = next(hit for hit in found["hits"]["hits"] if hit["_dedupe"]["indent"])
+    pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
+    engine.note("overrides", {"word": {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
+    try:
+        fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
+        after = fresh.search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent", dedupe_explain=True)
+        mine = next(hit for hit in after["hits"]["hits"] if hit["_id"] == duplicate["_id"])
+        assert mine["_dedupe"]["of"] != pair[1][1]
+        assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
+    finally:
+        engine.strike("overrides", ["word"])
+
+
+def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(url: str, wrapped: Any, engine: Engine) -> None:
+    remove_indices(url, "copied")
+    held = ask(url, "GET", f"/{INDEX}/_search?size={ALL}")["hits"]["hits"]
+    made = ask(url, "GET", f"/{INDEX}")[INDEX]
+    settings = {"analysis": made["settings"]["index"]["analysis"]}
+    ask(url, "PUT", "/copied", json.dumps({"mappings": made["mappings"], "settings": settings}))
+    lines = [line for hit in held for line in ({"index": {"_id": f"new-{hit['_id']}"}}, hit["_source"])]
+    ask(url, "POST", "/copied/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
+    try:
+        found = wrapped.search(index="copied", body={"query": SAID, "size": ALL}, dedupe="indent")
+        assert len(ids(found)) == SAYING
+        assert all(name.startswith("new-") for name in ids(found))
+        assert found["dedupe"]["groups"]["in_window"] == 73
+        assert not any("notes" in hit["_dedupe"] for hit in found["hits"]["hits"])
+    finally:
+        remove_indices(url, "copied")
+
+
+NESTED = {"nested": {"path": "parts", "query": {"term": {"parts.of": "trade"}}, "inner_hits": {"size": 2}}}
+
+
+@pytest.fixture(scope="module")
+def parted(kind: str, url: str, signed: list[Record]) -> Iterator[str]:
+    """An index of others, with nested objects and, where the server has them, vectors; signed by us."""
+    remove_indices(url, "parted")
+    fields = {"body": {"type": "text"}, "parts": {"type": "nested", "properties": {"of": {"type": "keyword"}}}}
+    if kind == "elasticsearch":
+        fields["place"] = {"type": "dense_vector", "dims": 2, "index": True, "similarity": "l2_norm"}
+    ask(url, "PUT", "/parted", json.dumps({"mappings": {"properties": fields}}))
+    with closing(open_engine(f"{url}/?fields=text=body,meta=", "parted")) as engine:
+        engine.create()
+        engine.write(signed)
+    lines = []
+    for at, each in enumerate(signed):
+        part = {"parts": [{"of": "trade"}, {"of": "grain"}], "place": [float(at % 7), 1.0]}
+        lines += [{"update": {"_id": each.document.id}}, {"doc": part}]
+    ask(url, "POST", "/parted/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
+    yield "parted"
+    remove_indices(url, "parted")
+
+
+def test_inner_hits_of_a_query_stand_in_each_hit_also_beside_duplicates(plain: Any, wrapped: Any, parted: str) -> None:
+    body = {"query": {"bool": {"must": [NESTED, {"match": {"body": "said"}}]}}, "size": ALL}
+    native = plain.search(index=parted, body=body)
+    assert by_id(wrapped.search(index=parted, body=body, dedupe="indent")) == by_id(native)
+    for lead in wrapped.search(index=parted, body=body, dedupe="collapse")["hits"]["hits"]:
+        assert set(lead["inner_hits"]) == {"parts", "duplicates"}
+        assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
+
+
+def test_the_nearest_by_vector_are_grouped(kind: str, plain: Any, wrapped: Any, parted: str) -> None:
+    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 40, "num_candidates": 200}
+    if kind == "opensearch":
+        with pytest.raises(opensearchpy.RequestError, match="knn"):
+            wrapped.search(index=parted, body={"knn": knn}, dedupe="indent")
+        return
+    native = plain.search(index=parted, knn=knn, size=ALL)
+    found = wrapped.search(index=parted, knn=knn, size=ALL, dedupe="indent")
+    assert by_id(found) == by_id(native)
+    assert len(ids(found)) == 40
+    both = plain.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL)
+    assert by_id(
+        wrapped.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL, dedupe="indent")
+    ) == by_id(both)
+
+
+def test_fields_that_exist_only_in_the_search_are_known_to_every_request(kind: str, plain: Any, wrapped: Any) -> None:
+    if kind == "elasticsearch":
+        body = {"runtime_mappings": {"seen": {"type": "keyword"}}, "query": {"exists": {"field": "seen"}}}
+        assert wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")["hits"]["hits"] == []
+        return
+    body = {"derived": {"n": {"type": "long", "script": {"source": "emit(params._source['text'].length())"}}}}
+    body |= {"query": {"range": {"n": {"gte": 100}}}, "size": ALL}
+    native = plain.search(index=INDEX, body=body)
+    found = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches", dedupe_window=20)
+    assert set(by_id(found)) == set(by_id(native))

@@ -1,0 +1,67 @@
+"""What cannot be combined with groups is refused by name, with the reason and what would be right."""
+
+from typing import Any
+
+import pytest
+
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.unsupported import REFUSED
+from ibidem_ingest.errors import UsageError
+
+INDENT = DedupeRequest("indent")
+MATCH = {"match": {"text": "wheat"}}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_query_string(name: str) -> None:
+    for body, params in (({name: "x"}, {}), ({}, {name: "x"})):
+        with pytest.raises(UsageError, match=f"^{name} does not go with dedupe: .*; .+"):
+            read_search("news", body, params, INDENT)
+
+
+@pytest.mark.parametrize(
+    ("body", "params", "told"),
+    [
+        ({"from": 5, "size": 10}, {}, r"from=5 with size=10 .*from is a multiple of size: 0, 10"),
+        ({"from": 5, "size": 0}, {}, r"from=5 with size=0 does not go with dedupe"),
+        ({"from": 10_000}, {}, r"from=10000 lies beyond the first 10,000 groups"),
+        ({"size": -1}, {}, r"size=-1 is not understood.*a whole number, 0 to 10,000"),
+        ({"size": "many"}, {}, r"size='many' is not understood"),
+        ({"size": True}, {}, r"size=True is not understood"),
+        ({}, {"size": "10001"}, r"size='10001' is not understood"),
+        ({"aggs": [1]}, {}, r"aggs is no JSON object"),
+        ({"stored_fields": "_none_"}, {}, r"stored_fields=_none_ .*use _source=false"),
+        ({}, {"allow_partial_search_results": "true"}, r"would be missing in silence"),
+        ({"search_pipeline": {"response_processors": []}}, {}, r"search pipeline inside the request"),
+    ],
+)
+def test_pages_and_options_that_would_make_a_wrong_answer_are_refused(
+    body: dict[str, Any], params: dict[str, str], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        read_search("news", body, params, INDENT)
+
+
+def test_other_clusters_are_refused_and_dates_in_a_name_are_not() -> None:
+    with pytest.raises(UsageError, match="a search over other clusters does not go with dedupe"):
+        read_search("news,london:news", {}, {}, INDENT)
+    assert read_search("<news-{now/d{yyyy.MM.dd|+12:00}}>", {}, {}, INDENT).page == 1
+
+
+def test_an_index_beside_a_point_in_time_is_refused() -> None:
+    with pytest.raises(UsageError, match="an index beside pit"):
+        read_search("news", {"pit": {"id": "x"}}, {}, INDENT)
+
+
+@pytest.mark.parametrize(
+    ("scope", "body", "told"),
+    [
+        ("matches", {"knn": {}}, "dedupe_scope=matches with knn .*use dedupe_scope=window"),
+        ("matches", {"min_score": 1}, "dedupe_scope=matches with min_score .*has no score"),
+        ("index", {"query": MATCH}, "dedupe_scope=index does not go with a query in the engine's own language"),
+    ],
+)
+def test_a_scope_that_cannot_be_kept_to_is_refused(scope: str, body: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        read_search("news", body, {}, parse_request({"dedupe": "indent", "dedupe_scope": scope}))

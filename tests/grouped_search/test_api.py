@@ -1,0 +1,112 @@
+"""A search of a real index with its duplicates grouped."""
+
+from typing import Any
+
+import pytest
+
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search.api import Order, examined, search
+from ibidem_engines.engine import Engine, Record
+from ibidem_engines.query import parse_query
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
+from support.fake_engine import PAGE, Listed
+from support.naive_grouping import leaders
+from support.windows import Made, made
+
+SAID = parse_query("said")
+
+
+def answer(engine: Engine, page: int = 1, size: int = 10, mode: str = "indent", **asked: object) -> dict[str, Any]:
+    given = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in asked.items()}}
+    return search(engine, SAID, parse_request(given), page, size)
+
+
+def ids(response: dict[str, Any]) -> list[str]:
+    return [hit["_id"] for hit in response["hits"]["hits"]]
+
+
+def test_the_groups_of_a_real_index_are_those_of_the_plain_loop_over_its_ranking(
+    library: Engine, records: list[Record]
+) -> None:
+    ranking = ids(answer(library, size=len(records), mode="off"))
+    packed = {each.document.id: each.packed for each in records}
+    leads = leaders(Made([packed[name] for name in ranking]), Policy())
+    expected = [name for row in sorted(set(leads)) for name, lead in zip(ranking, leads, strict=True) if lead == row]
+    assert ids(answer(library, size=len(records))) == expected
+    assert len(set(leads)) < len(ranking)
+
+
+def test_each_hit_carries_its_document_and_a_passage(library: Engine, records: list[Record]) -> None:
+    hit = answer(library)["hits"]["hits"][0]
+    document = next(each.document for each in records if each.document.id == hit["_id"])
+    assert hit["_source"] == document.as_record()
+    assert hit["highlight"]["text"]
+
+
+def test_the_total_is_exact_and_the_time_is_told(library: Engine, records: list[Record]) -> None:
+    found = answer(library, window=20)
+    matching = sum("said" in each.document.text.split() for each in records)
+    assert found["hits"]["total"] == {"value": matching, "relation": "eq"}
+    assert found["took"] == found["dedupe"]["took_ms"] >= 0
+
+
+def test_duplicates_beyond_the_window_are_found_by_look_up_in_a_real_index(
+    library: Engine, records: list[Record]
+) -> None:
+    whole = answer(library, size=len(records))
+    groups: dict[str, set[str]] = {}
+    for hit in whole["hits"]["hits"]:
+        groups.setdefault(hit["_dedupe"]["group"], set()).add(hit["_id"])
+    beyond = 0
+    for page in range(1, 40):
+        narrow = answer(library, page, size=1, window=1, scope="matches")
+        assert set(ids(narrow)) == groups[narrow["hits"]["hits"][0]["_dedupe"]["group"]]
+        beyond += narrow["dedupe"]["found_by_scope"]
+    assert beyond > 0
+
+
+def test_pages_with_the_cursor_of_the_first_see_its_ranking(library: Engine) -> None:
+    first = answer(library)
+    again = answer(library, page=2, cursor=first["dedupe"]["cursor"])
+    assert ids(again) == ids(answer(library, page=2))
+    with pytest.raises(UsageError):
+        answer(library, level="identical", cursor=first["dedupe"]["cursor"])
+
+
+def test_a_search_that_matches_nothing_answers_with_nothing(library: Engine) -> None:
+    found = search(library, parse_query("zzzz"), parse_request({"dedupe": "indent"}))
+    assert found["hits"]["hits"] == []
+    assert found["dedupe"]["documents"] == {"matched": 0, "in_window": 0, "beyond_window": 0, "on_page": 0}
+
+
+@pytest.mark.parametrize(("page", "size"), [(0, 10), (1, 0), (1001, 10)])
+def test_a_page_that_no_window_reaches_is_refused(library: Engine, page: int, size: int) -> None:
+    with pytest.raises(UsageError):
+        answer(library, page=page, size=size)
+
+
+def test_readers_words_kept_beside_the_index_are_followed() -> None:
+    window = made(11, 40)
+    engine = Listed(window)
+    hits = answer(engine, size=40)["hits"]["hits"]
+    second = next(at for at, hit in enumerate(hits) if hit["_dedupe"]["indent"])
+    pair = [["news", hits[at]["_id"]] for at in (second - 1, second)]
+    engine.note("overrides", {"pair": {"a": pair[0], "b": pair[1], "verdict": "not"}})
+    groups = {hit["_id"]: hit["_dedupe"]["group"] for hit in answer(engine, size=40)["hits"]["hits"]}
+    assert groups[pair[0][1]] != groups[pair[1][1]]
+    given = search(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])
+    assert ids(given) == [hit["_id"] for hit in hits]
+
+
+@pytest.mark.parametrize(("order", "first"), [("newest", True), ("oldest", False)])
+def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
+    request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
+    found = examined(library, SAID, request, size=500, order=order)
+    plain = search(library, SAID, request, size=500)
+    leads = [hit["_source"] for hit in found.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    dates = [lead["date"][:10] for lead in leads if "date" in lead]
+    assert dates == sorted(dates, reverse=first)
+    assert all("date" not in lead for lead in leads[len(dates) :])
+    assert {hit["_id"] for hit in found.response["hits"]["hits"]} == {hit["_id"] for hit in plain["hits"]["hits"]}
+    assert found.window is not None

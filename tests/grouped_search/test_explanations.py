@@ -1,0 +1,64 @@
+"""Evidence is told in words."""
+
+import pytest
+
+from ibidem.grouped_search.explanations import reason
+
+DASH = "\N{EN DASH}"
+PLACES = {"parts": "pages", "own": {"from": 3, "to": 3, "of": 20}, "other": {"from": 12, "to": 31, "of": 402}}
+OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ({"signature": "content"}, "the same words in the same order"),
+        ({"signature": "minhash", "shared": 73, "of": 100}, "73 of 100 samples of five-word runs equal"),
+        (
+            {"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0},
+            "41 of 60 rare terms shared, the same day",
+        ),
+        ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": None}, "41 of 60 rare terms shared"),
+        (
+            {"signature": "profile", "length_ratio": 0.81},
+            "the same frequent words equally often, one 81 % as long as the other",
+        ),
+        (
+            {"signature": "minhash", "shared": 60, "of": 100, "numbers_agree": False},
+            "60 of 100 samples of five-word runs equal, other numbers",
+        ),
+        ({"signature": "override", "author": "J. Doe"}, "declared the same by J. Doe"),
+        ({"signature": "relation"}, "relation"),
+        (
+            {"signature": "pages", "relation": "part_of", "direction": "part_of", **PLACES},
+            "part of: Journal, pages 12-31 of 402",
+        ),
+        (
+            {"signature": "pages", "relation": "contiguous_subset", "direction": "contains", **PLACES},
+            "contains: Journal, page 3 of 20",
+        ),
+        ({"signature": "pages", "relation": "overlapping_text", **PLACES}, OVERLAP),
+        ({"signature": "pages", "relation": "different_pagination", **PLACES}, "the same text on other pages"),
+        (
+            {"signature": "minhash", "shared": 73, "of": 100, "relation": "same_pagination", **PLACES},
+            "the same text on the same pages, 73 of 100 samples of five-word runs equal",
+        ),
+        (
+            {"signature": "shingles", "relation": "part_of", "estimate": 0.92},
+            "part of: Journal, about 92 % of the shorter one's five-word runs",
+        ),
+        ({}, ""),
+    ],
+)
+def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, object], said: str) -> None:
+    assert reason(why, "Journal").replace(DASH, "-") == said
+
+
+def test_a_document_that_is_not_named_is_it() -> None:
+    assert reason({"signature": "pages", "relation": "contains", **PLACES}) == "contains it, page 3 of 20"
+
+
+def test_two_that_are_named_stand_in_one_sentence() -> None:
+    held = {"signature": "pages", "relation": "part_of", **PLACES}
+    assert reason(held, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
+    assert reason({**held, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"

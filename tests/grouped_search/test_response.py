@@ -1,0 +1,134 @@
+"""The list to show: the engine's own shape, and on each hit what the layer says of it."""
+
+from dataclasses import replace
+from typing import Any
+
+from ibidem.dedupe.overrides import Override
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search.api import search
+from ibidem_engines.engine import Stored
+from ibidem_ingest.signatures.schema import Signatures
+from support.fake_engine import PAGE, Listed
+from support.windows import Made, signatures, value
+
+BASE = signatures(1)
+
+
+def mixed(seed: int, start: int, end: int) -> Signatures:
+    """A text of its own, but for the slots from `start` to `end`, which are those of the base."""
+    own = signatures(seed)
+    return replace(own, slots=(*own.slots[:start], *BASE.slots[start:end], *own.slots[end:]))
+
+
+# 0 is near 1 and 2; 1 and 2 are not near each other; 3 stands alone.
+CHAIN = Made(
+    [
+        value(mixed(2, 0, 75), "0", "1987-03-05"),
+        value(mixed(3, 0, 51), "1", "1987-03-01"),
+        value(mixed(4, 24, 75), "2"),
+        value(signatures(5), "3"),
+    ]
+)
+
+
+def answer(window: Made, words: list[Override] | None = None, mode: str = "indent", **asked: object) -> dict[str, Any]:
+    given = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in asked.items()}}
+    return search(Listed(window), PAGE, parse_request(given), overrides=words or [])
+
+
+def marks(response: dict[str, Any]) -> dict[str, Any]:
+    return {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
+
+
+def test_a_lead_has_no_reason_and_a_duplicate_has_one() -> None:
+    found = marks(answer(CHAIN))
+    assert [found["0000"][part] for part in ("indent", "size", "shown", "hidden", "level", "score", "of", "why")] == [
+        0,
+        3,
+        3,
+        0,
+        None,
+        None,
+        None,
+        None,
+    ]
+    assert [found["0001"][part] for part in ("indent", "level", "score", "of", "why")] == [
+        1,
+        "near",
+        0.51,
+        "0000",
+        None,
+    ]
+
+
+def test_why_is_told_when_it_is_asked_for() -> None:
+    why = marks(answer(CHAIN, explain=True))["0001"]["why"]
+    assert (why["signature"], why["shared"], why["days_apart"]) == ("minhash", 51, 4)
+
+
+def test_the_reason_is_against_the_lead_that_is_shown_and_says_when_the_two_would_not_pass_alone() -> None:
+    found = marks(answer(CHAIN, keep="earliest"))
+    assert list(found) == ["0001", "0000", "0002", "0003"]
+    assert found["0000"]["of"] == "0001"
+    assert "notes" not in found["0000"]
+    assert found["0002"]["of"] == "0000"
+    assert found["0002"]["notes"] == ["would not pass against 0001 alone"]
+
+
+def test_collapse_carries_its_duplicates_as_native_collapse_does_the_lead_left_out() -> None:
+    lead = answer(CHAIN, mode="collapse", max_per_group=1)["hits"]["hits"][0]
+    inner = lead["inner_hits"]["duplicates"]["hits"]
+    assert inner["total"] == {"value": 2, "relation": "eq"}
+    assert [hit["_id"] for hit in inner["hits"]] == ["0001"]
+    assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (2, 1)
+
+
+def test_off_is_the_engine_s_own_list_untouched() -> None:
+    hits = answer(CHAIN, mode="off")["hits"]["hits"]
+    assert [hit["_id"] for hit in hits] == ["0000", "0001", "0002", "0003"]
+    assert all("_dedupe" not in hit for hit in hits)
+
+
+def test_a_hit_is_the_engine_s_with_its_document() -> None:
+    hit = answer(CHAIN)["hits"]["hits"][0]
+    assert (hit["_index"], hit["_id"], hit["_score"]) == ("news", "0000", 1.0)
+    assert hit["_source"]["text"] == "text of 0000"
+    assert hit["highlight"] == {"text": ["text"]}
+
+
+def test_a_document_that_has_gone_since_is_said_to_be() -> None:
+    class Forgetful(Listed):
+        def fetch(self, ids: Any, query: Any = None) -> list[Stored]:
+            return super().fetch(ids, query)[1:]
+
+    hit = search(Forgetful(CHAIN), PAGE, parse_request({"dedupe": "indent"}))["hits"]["hits"][0]
+    assert hit["_source"] == {}
+    assert hit["_dedupe"]["notes"] == ["no longer in the index"]
+
+
+def test_readers_words_are_told() -> None:
+    said = [
+        Override(("news", "0001"), ("news", "0003"), "same", "Ada", date="2026-01-05"),
+        Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),
+        Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a=f"ch2:{0:032x}"),
+    ]
+    plain, explained = marks(answer(CHAIN, said)), marks(answer(CHAIN, said, explain=True))
+    group = plain["0003"]["group"]
+    assert plain["0001"]["notes"] == [f"declared same as 0003, group {group}"]
+    assert "notes" not in plain["0000"]
+    assert explained["0002"]["notes"] == ["declared not a duplicate of 0000 by Bob: other court"]
+    assert explained["0000"]["notes"] == [
+        "declared not a duplicate of 0002 by Bob: other court",
+        "declared not a duplicate of 0003 by Cy (stale: a text has changed since)",
+    ]
+
+
+def test_a_duplicate_by_a_reader_s_word_names_the_reader() -> None:
+    said = [Override(("news", "0000"), ("news", "0003"), "same", "Ada", "one event", "2026-01-05")]
+    mark = marks(answer(CHAIN, said, explain=True))["0003"]
+    assert (mark["level"], mark["of"], mark["why"]["signature"], mark["why"]["author"]) == (
+        "near",
+        "0000",
+        "override",
+        "Ada",
+    )

@@ -1,0 +1,67 @@
+"""All identical copies of a document are found, however many there are."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ibidem.index.documents import stored_hits, with_identical_copies
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.packed import pack, unpack
+from support.command_line import Run
+
+
+@pytest.fixture
+def engine(run: Run) -> Iterator[Engine]:
+    """The index of the documents of the command line's tests, in the current folder."""
+    engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
+    yield engine
+    engine.close()
+
+
+def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(engine: Engine) -> None:
+    assert sorted(hit.id for hit in stored_hits(engine, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
+
+
+def test_copies_stand_behind_the_documents_that_were_named(engine: Engine) -> None:
+    assert with_identical_copies(engine, ["letter", "copy"]).ids == ["letter", "copy", "lease"]
+
+
+def test_a_text_without_words_has_no_copies(engine: Engine) -> None:
+    assert with_identical_copies(engine, ["blank"]).ids == ["blank"]
+
+
+def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(engine: Engine, monkeypatch) -> None:
+    monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 0)
+    assert sorted(with_identical_copies(engine, ["lease"]).ids) == ["copy", "lease"]
+
+
+def test_the_copies_of_what_is_not_there_cannot_be_known(engine: Engine) -> None:
+    with pytest.raises(UsageError, match="'nosuch'"):
+        with_identical_copies(engine, ["lease", "nosuch"])
+
+
+def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_along(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """The hash is set by hand, since none is known for the content hash of a later schema."""
+    (lease,) = stored_hits(engine, ["lease"])
+    signed = unpack(lease.packed or b"")
+    assert signed is not None
+    (hash_,) = clues(signed)["content"]
+    forged = Document("forged", "a text of other words altogether", version=1)
+    (record,) = records([forged], Tables(tmp_path))
+    signatures = replace(record.signatures, content=hash_)
+    engine.write([replace(record, signatures=signatures, packed=pack(forged, signatures))])
+    engine.refresh()
+    found = with_identical_copies(engine, ["forged"])
+    assert (found.ids, found.others) == (["forged"], ["copy", "lease"])
+    found = with_identical_copies(engine, ["lease"])
+    assert (sorted(found.ids), found.others) == (["copy", "lease"], ["forged"])

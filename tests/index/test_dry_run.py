@@ -1,0 +1,90 @@
+"""What signing would find is shown, and nothing is written."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibidem.index import dry_run as module
+from ibidem.index.dry_run import dry_run
+from ibidem.index.groups import index_groups
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.settings import Settings
+from servers.indices import ask
+
+WORDS = [
+    f"{first}{second}" for first in ("harvest", "tariff", "freight", "cotton") for second in ("", "s", "ed", "ing")
+]
+
+
+def text(at: int) -> str:
+    return " ".join(WORDS[(at * 7 + 3 * place * place) % len(WORDS)] for place in range(80)) + f" {at}"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    settings = Settings(
+        engine=f"sqlite:////{tmp_path}/index.sqlite",
+        broker=f"filesystem:////{tmp_path}/queue",
+        tables=tmp_path / "tables",
+        concurrency=1,
+        patience=1,
+    )
+    Tables(settings.tables).use(Table.of("en", 10_000, {word: 10.0 + at for at, word in enumerate(WORDS)}, "a test"))
+    return settings
+
+
+DOCUMENTS = [
+    *(Document(f"d{at}", text(at), f"Title {at}") for at in range(16)),
+    *(Document(f"copy{at}", text(at).upper(), f"Copy {at}") for at in range(5)),
+    *(Document(f"near{at}", text(at) + " and more", f"Near {at}") for at in range(5)),
+]
+
+
+def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(settings: Settings) -> None:
+    ingest_documents(DOCUMENTS, settings)
+    found = dry_run(settings, Policy())
+    engine = open_engine(settings.address, settings.index)
+    signed = index_groups(engine)
+    engine.close()
+    answer: dict[str, Any] = found.as_json()
+    assert {name: answer[name] for name in signed.as_json()} | {"largest": 0} == signed.as_json() | {"largest": 0}
+    assert (answer["of"], answer["hidden"]) == (26, round(answer["duplicates"] / 26, 4))
+    by_level = {level: [one for one in answer["samples"] if one["level"] == level] for level in ("identical", "near")}
+    assert [len(some) for some in by_level.values()] == [3, 3]
+    assert all(not one["difference"] for one in by_level["identical"])
+    assert all({"kind": "duplicate", "words": ["and", "more"]} in one["difference"] for one in by_level["near"])
+    assert all(one["title"] for one in answer["largest"])
+
+
+def test_of_many_documents_the_first_are_looked_at(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST", 12)
+    ingest_documents(DOCUMENTS, settings)
+    answer = dry_run(settings, Policy()).as_json()
+    assert (answer["documents"], answer["of"]) == (12, 26)
+
+
+@pytest.mark.server("opensearch")
+def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) -> None:
+    ask(opensearch, "DELETE", "/untouched?ignore_unavailable=true")
+    mapping = {"dynamic": "strict", "properties": {"body": {"type": "text"}}}
+    ask(opensearch, "PUT", "/untouched", json.dumps({"settings": {"number_of_shards": 2}, "mappings": mapping}))
+    lines = [
+        part for one in DOCUMENTS for part in ({"index": {"_id": one.id, "routing": one.id[:2]}}, {"body": one.text})
+    ]
+    lines += [{"index": {"_id": "none"}}, {}]
+    ask(opensearch, "POST", "/untouched/_bulk?refresh=true", "".join(f"{json.dumps(line)}\n" for line in lines))
+    before = ask(opensearch, "GET", "/untouched")
+    theirs = settings.changed(engine=opensearch, index="untouched", fields="text=body,meta=")
+    answer: dict[str, Any] = dry_run(theirs, Policy()).as_json()
+    assert (answer["documents"], answer["refused"], answer["sizes"]) == (26, 1, {"3": 5})
+    assert len(answer["samples"]) == 6
+    assert ask(opensearch, "GET", "/untouched") == before
+    assert ask(opensearch, "GET", "/_cat/indices/untouched-ibidem-*?format=json&expand_wildcards=all") == []
+    ask(opensearch, "DELETE", "/untouched")

@@ -1,0 +1,52 @@
+"""Candidate terms: in the table, not too rare, the rarest first."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.word_hash import wh1
+
+WORDS = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrs"]
+TABLE = Table.of("en", 10**9, {word: 5.0 * 1.15**place for place, word in enumerate(WORDS)}, "a test")
+texts = st.lists(st.sampled_from([*WORDS, "of", "12", "a1", "unheard", "émeute", "東京"]), max_size=80).map(" ".join)
+
+
+def naive(text: str) -> tuple[list[tuple[float, str, int]], set[str]]:
+    words = tokens(text)
+    known = {
+        (-TABLE.idf_norm(WORDS.index(word)), word, words.index(word))
+        for word in words
+        if word in WORDS and TABLE.idf_norm(WORDS.index(word)) <= 0.8
+    }
+    return sorted(known), {word for word in words if is_term(word) and word not in WORDS}
+
+
+@given(texts)
+def test_one_document_is_as_the_definition_says(text: str) -> None:
+    known, strange = naive(text)
+    found, others = candidates(tokens(text), TABLE)
+    assert [(candidate.term, candidate.first) for candidate in found] == [(word, first) for _, word, first in known]
+    assert sorted(others) == sorted(map(wh1, strange))
+
+
+@given(st.lists(texts, min_size=1, max_size=8))
+def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
+    batch = TokenBatch.of(several)
+    rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
+    for number, text in enumerate(several):
+        known, strange = candidates(tokens(text), TABLE)
+        mine = slice(rarest.offsets[number], rarest.offsets[number + 1])
+        assert rarest.rank[mine].tolist() == [candidate.rank for candidate in known]
+        assert (rarest.first[mine] - batch.offsets[number]).tolist() == [candidate.first for candidate in known]
+        others = rarest.strange[rarest.strange_offsets[number] : rarest.strange_offsets[number + 1]]
+        assert sorted(others.tolist()) == sorted(strange)
+
+
+def test_the_table_holds_terms_that_are_too_rare() -> None:
+    assert 0 < TABLE.first_allowed < TABLE.size

@@ -1,0 +1,92 @@
+"""A folder of tables: one current table for each language, all others by name."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+
+OWN = Table.of("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
+
+
+def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> None:
+    first = Tables(tmp_path).of("da")
+    assert first is not None
+    written = sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir())
+    second = Tables(tmp_path).of("da")
+    assert second is not None
+    assert second.name == first.name
+    assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == written
+
+
+def test_opening_needs_no_word_list(tmp_path: Path) -> None:
+    Tables(tmp_path).use(OWN)
+    told = "from ibidem_ingest.idf.store import Tables; import sys; Tables(sys.argv[1]).of('da').rank(1)"
+    asked = "; sys.exit('wordfreq' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", told + asked, str(tmp_path)], check=False).returncode == 0
+
+
+def test_only_its_owner_may_read_what_was_built(tmp_path: Path) -> None:
+    Tables(tmp_path).use(OWN)
+    assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
+        f"{OWN.name}.idf": 0o600,
+        "da.current": 0o600,
+    }
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(TableError, match=r"file.*name another folder"):
+        Tables(tmp_path / "file").use(OWN)
+    with pytest.raises(TableError, match=r"file.da\.current"):
+        Tables(tmp_path / "file").of("da")
+
+
+def test_a_damaged_pointer_is_named(tmp_path: Path) -> None:
+    (tmp_path / "da.current").write_bytes(b"\xff\0../x\n")
+    with pytest.raises(TableError, match=r"da\.current names no idf table; delete the file"):
+        Tables(tmp_path).of("da")
+
+
+def test_a_table_under_anothers_name_is_noticed(tmp_path: Path) -> None:
+    OWN.save(tmp_path / "0123456789abcdef.idf")
+    with pytest.raises(TableError, match=rf"holds the idf table {OWN.name}"):
+        Tables(tmp_path).named("0123456789abcdef")
+
+
+def test_a_table_in_use_replaces_the_default_and_the_old_one_stays_readable(tmp_path: Path) -> None:
+    tables = Tables(tmp_path)
+    default = tables.of("da")
+    assert default is not None
+    tables.use(OWN)
+    current = tables.of("da")
+    assert current is not None
+    assert current.name == OWN.name
+    assert Tables(tmp_path).named(default.name) is not None
+
+
+def test_languages_without_a_table_are_remembered(tmp_path: Path) -> None:
+    assert Tables(tmp_path).of("zh") is None
+    assert (tmp_path / "zh.current").read_text() == "none\n"
+
+
+def test_what_is_no_language_code_touches_no_file(tmp_path: Path) -> None:
+    assert Tables(tmp_path / "tables").of("../../etc") is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_unknown_names_are_none(tmp_path: Path) -> None:
+    assert Tables(tmp_path).named("0123456789abcdef") is None
+    assert Tables(tmp_path).named("") is None
+
+
+def test_a_damaged_current_table_is_said_and_not_replaced_in_silence(tmp_path: Path) -> None:
+    Tables(tmp_path).use(OWN)
+    path = tmp_path / f"{OWN.name}.idf"
+    path.write_bytes(path.read_bytes()[:-1] + b"x")
+    with pytest.raises(TableError, match=OWN.name):
+        Tables(tmp_path).of("da")

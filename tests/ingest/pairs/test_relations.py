@@ -1,0 +1,147 @@
+"""What two long texts are to each other."""
+
+import numpy as np
+import pytest
+
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.pairs.part_matching import matching
+from ibidem_ingest.pairs.relations import FILTERS, Relation, relate
+from ibidem_ingest.signatures import pages
+from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
+from ibidem_ingest.signatures.unique_words import compare
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+VOCABULARY = [f"{a}{b}{c}{d}" for a in "bcdfgklmnprstv" for b in "aeiou" for c in LETTERS for d in ("ne", "ta", "rig")]
+
+
+def prose(seed: int, words: int) -> list[str]:
+    """Make words as frequent as in real text, with rare ones among them."""
+    lot = np.random.default_rng(seed)
+    return [VOCABULARY[int(at) % len(VOCABULARY)] for at in lot.zipf(1.25, words)]
+
+
+def paged(words: list[str], size: int, first: int = 0) -> LongSignatures:
+    starts = [0, *range(first or size, len(words), size)]
+    texts = [" ".join(words[a:b]) for a, b in zip(starts, [*starts[1:], len(words)], strict=True)]
+    signed = sign_long(read_record({"id": "book", "pages": texts}, "a test"))
+    assert signed is not None
+    return signed
+
+
+def unpaged(words: list[str]) -> LongSignatures:
+    signed = sign_long(Document("text", " ".join(words)))
+    assert signed is not None
+    return signed
+
+
+def misread(words: list[str], share: float) -> list[str]:
+    lot = np.random.default_rng(5)
+    return [f"{word}x" if lot.random() < share else word for word in words]
+
+
+BOOK = prose(1, 30_000)
+
+
+def related(a: LongSignatures, b: LongSignatures) -> Relation:
+    found = relate(a, b)
+    assert found is not None
+    return found
+
+
+def test_a_reprint_has_the_same_pagination() -> None:
+    found = related(paged(BOOK, 300), paged(misread(BOOK, 0.01), 300))
+    assert (found.name, found.contains, found.a) == ("same_pagination", None, (1, 100))
+    assert found.confidence > 0.9
+
+
+def test_an_edition_in_another_format_has_a_different_pagination() -> None:
+    assert related(paged(BOOK, 300), paged(BOOK, 430)).name == "different_pagination"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turned: bool) -> None:
+    journal, article = paged(BOOK, 300), paged(BOOK[6_000:9_000], 300)
+    found = related(article, journal) if turned else related(journal, article)
+    found = found.turned() if turned else found
+    assert (found.name, found.contains) == ("contiguous_subset", "a")
+    assert (found.a, found.b) == ((21, 30), (1, 10))
+
+
+def test_a_chapter_in_an_anthology_with_other_page_breaks_is_part_of_it() -> None:
+    chapter = paged(BOOK[6_000:12_000], 450)
+    found = related(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
+    assert (found.told, found.contains) == ("part_of", "b")
+
+
+def test_an_excerpt_of_a_text_without_pages_is_part_of_it() -> None:
+    found = related(unpaged(BOOK), unpaged(BOOK[6_000:12_000]))
+    assert found.contains == "a"
+    assert found.name in ("contains", "contiguous_subset")
+
+
+def test_two_collections_with_some_pieces_in_common_overlap() -> None:
+    a = [*prose(2, 9_000), *BOOK[:9_000], *prose(3, 9_000)]
+    b = [*BOOK[:9_000], *prose(4, 15_000)]
+    assert related(paged(a, 300), paged(b, 300)).name == "overlapping_text"
+
+
+def test_books_that_share_a_publishers_catalogue_alone_are_nothing_to_each_other() -> None:
+    catalogue = prose(9, 2_400)
+    assert relate(paged([*prose(2, 30_000), *catalogue], 300), paged([*prose(3, 30_000), *catalogue], 300)) is None
+
+
+def test_other_books_are_nothing_to_each_other() -> None:
+    assert relate(paged(prose(2, 30_000), 300), paged(prose(3, 30_000), 300)) is None
+
+
+def test_a_badly_misread_book_is_found_by_its_unique_words() -> None:
+    clean, noisy = paged(BOOK, 300), paged(misread(BOOK, 0.3), 300)
+    aligned = compare(clean.words, noisy.words)
+    assert aligned is not None
+    assert related(clean, noisy).name in ("same_pagination", "different_pagination")
+
+
+def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> None:
+    a, b = paged(BOOK, 300), paged(BOOK[3_000:12_000], 340)
+    one, other = related(a, b), related(b, a).turned()
+    assert (one.name, one.contains, one.a, one.b, one.confidence) == (
+        other.name,
+        other.contains,
+        other.a,
+        other.b,
+        other.confidence,
+    )
+    assert one.signals["matched_a"] == other.signals["matched_a"]
+
+
+def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None:
+    empty = sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
+    assert empty is not None
+    assert relate(empty, empty) is None
+    same = unpaged(["same"] * 30_000)
+    assert relate(same, paged(BOOK, 300)) is None
+
+
+def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
+    a, b = paged(BOOK[:6_000], 300), paged(misread(BOOK[1_000:7_000], 0.05), 250)
+    equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
+    expected = {(x, y) for x, y in np.argwhere(equal >= pages.MATCHING).tolist()}
+    found = matching(a, b, None)
+    assert set(zip(found.a.tolist(), found.b.tolist(), strict=True)) == expected
+    assert found.similar.tolist() == pytest.approx(
+        [equal[x, y] / pages.SLOTS for x, y in zip(found.a, found.b, strict=True)]
+    )
+
+
+def test_every_filter_stays_between_0_and_1() -> None:
+    for filters in FILTERS.values():
+        for passed in filters.values():
+            assert all(0 <= passed(value) <= 1 for value in np.linspace(-0.5, 1.5, 41))
+
+
+def test_a_stray_page_does_not_widen_the_part_that_is_told() -> None:
+    whole, part = prose(3, 60_000), BOOK[:6_000]
+    stray = [*whole[:300], *part[:40], *whole[340:45_000], *part, *whole[45_000:]]
+    found = related(paged(part, 300), paged(stray, 300))
+    assert found.contains == "b"
+    assert 149 <= found.b[0] <= 151

@@ -1,0 +1,25 @@
+"""No line takes more memory than the limit, and none is lost beside one that would."""
+
+import io
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.readers.jsonl import HEAD, lines
+
+LINE = st.binary(max_size=30).map(lambda line: line.replace(b"\n", b" "))
+
+
+@given(st.lists(LINE), st.integers(1, 40), st.booleans())
+def test_every_line_is_handed_out_once_whole_or_as_its_head(written: list[bytes], limit: int, ended: bool) -> None:
+    data = b"\n".join(written) + (b"\n" if ended else b"")
+    parts = data.split(b"\n")
+    kept = [line + b"\n" for line in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+    read = list(lines(io.BufferedReader(io.BytesIO(data)), limit))
+    assert [whole for _, whole in read] == [len(line) <= limit for line in kept]
+    assert [line for line, whole in read if whole] == [line for line in kept if len(line) <= limit]
+
+
+def test_of_a_line_over_the_limit_only_the_head_is_kept() -> None:
+    stream = io.BufferedReader(io.BytesIO(b"x" * 1_000_000 + b"\nnext\n"))
+    assert list(lines(stream, 10_000)) == [(b"x" * HEAD, False), (b"next\n", True)]

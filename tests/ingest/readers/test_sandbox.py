@@ -1,0 +1,132 @@
+"""Files are read in a process with limits of its own: what goes over them is refused, and the next file is read."""
+
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from faults.environment import until
+from faults.kill import kill, living
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers import read
+from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.sandbox import Apart
+from support.pdf_files import pdf
+
+PAGE = "<title>Duty</title><p>The export duty on wheat was raised by the ministry on Monday, officials said.</p>"
+HANGS = "import sys, time; sys.stdin.readline(); time.sleep(60)"
+ENDS = "import os, sys; sys.stdin.readline(); os.abort()"
+
+
+TELLS = "import json, os, sys; sys.stdin.readline(); print(json.dumps({'record': dict(os.environ)}))"
+
+
+FOR_EVER = """
+import os, sys
+from ibidem_ingest.readers import apart
+
+def reads(*_):
+    os.write(2, str(os.getpid()).encode() + b"\\n")
+    while True:
+        pass
+
+apart.RECORDS[apart.Format.HTML] = reads
+sys.argv[2:] = ["0.5"]  # seconds for a file; what started it would wait for longer
+apart.main()
+"""
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    path = tmp_path / "a.html"
+    path.write_text(PAGE)
+    return path
+
+
+@pytest.fixture
+def apart() -> Iterator[Apart]:
+    with Apart(100_000) as apart:
+        yield apart
+
+
+def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with Apart(100_000) as apart:
+        apart.record_of(Format.HTML, page)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_process_is_given_no_passwords(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("IBIDEM_BROKER", "ibidem_engine", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "amqp://me:s3cr3t@mq//")
+    with Apart(1_000, 60, (sys.executable, "-c", TELLS)) as apart:
+        given = apart.record_of(Format.HTML, page)
+    assert given["PATH"] == os.environ["PATH"]
+    assert "s3cr3t" not in str(given)
+
+
+def test_a_file_is_read_as_it_is_in_this_process(apart: Apart, page: Path) -> None:
+    assert apart.record_of(Format.HTML, page)["title"] == "Duty"
+    with pytest.raises(Unreadable, match="cannot be read"):
+        apart.record_of(Format.HTML, page.with_name("b.html"))
+    assert apart.record_of(Format.HTML, page)["title"] == "Duty"
+
+
+def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
+    with Apart(1_000, 0.2, (sys.executable, "-c", HANGS)) as apart, pytest.raises(Unreadable, match="more than"):
+        apart.record_of(Format.HTML, page)
+
+
+STARTS = f"""
+import sys
+from pathlib import Path
+from ibidem_ingest.readers.apart import Apart
+from ibidem_ingest.readers.formats import Format
+with Apart(1_000, 60, (sys.executable, "-c", {FOR_EVER!r})) as apart:
+    apart.record_of(Format.HTML, Path("a.html"))
+"""
+
+
+def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", STARTS], stderr=subprocess.PIPE, text=True) as starter:
+        assert starter.stderr is not None
+        reader = int(starter.stderr.readline())
+        starter.kill()
+    try:
+        assert until(lambda: not living(reader), 20)
+    finally:
+        assert not (living(reader) and kill(reader))
+
+
+def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
+    with Apart(1_000, 60, (sys.executable, "-c", ENDS)) as apart:
+        for _ in range(2):
+            with pytest.raises(Unreadable, match="ended the process"):
+                apart.record_of(Format.HTML, page)
+
+
+def test_a_small_pdf_that_unpacks_into_more_than_the_memory_allows_is_refused_and_the_next_is_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "bomb.pdf").write_bytes(bomb(40_000_000))
+    (tmp_path / "good.pdf").write_bytes(pdf([["Twelve and Co."]]))
+    refused, good = read([tmp_path / "bomb.pdf", tmp_path / "good.pdf"], max_text=10_000, seconds=60)
+    assert isinstance(refused, Refusal)
+    assert refused.field == "text"
+    assert isinstance(good, Document)
+
+
+def bomb(operators: int) -> bytes:
+    """Write a PDF of one page that shows a word so many times."""
+    packer = zlib.compressobj(9)
+    packed = [packer.compress(b"BT /F1 1 Tf ")]
+    packed += [packer.compress(b"(a)Tj " * 10_000) for _ in range(operators // 10_000)]
+    stream = b"".join([*packed, packer.compress(b" ET"), packer.flush()])
+    one = pdf([["a"]])
+    start, end = one.index(b"<< /Length"), one.index(b"\nendstream")
+    return one[:start] + b"<< /Filter /FlateDecode /Length %d >>\nstream\n" % len(stream) + stream + one[end:]

@@ -1,0 +1,48 @@
+"""The content hash: the same words in the same order, and nothing else."""
+
+from hashlib import blake2b
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.signatures import content
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+
+texts = st.lists(st.text(st.sampled_from("aB é.,\n7漢"), max_size=20), max_size=5)
+
+
+@given(texts)
+def test_it_is_blake2b_of_the_tokens_joined_by_a_space(several: list[str]) -> None:
+    expected = [
+        f"ch2:{blake2b(' '.join(tokens(text)).encode(), digest_size=16).hexdigest()}"
+        if tokens(text)
+        else f"ch2:none:d{number}"
+        for number, text in enumerate(several)
+    ]
+    names = [f"d{number}" for number in range(len(several))]
+    assert [content.sign(tokens(text), name) for text, name in zip(several, names, strict=True)] == expected
+    assert content.sign_batch(TokenBatch.of(several), names, [""] * len(several)) == expected
+
+
+def test_a_title_is_hashed_behind_the_text() -> None:
+    expected = f"ch2:{blake2b(b'blah blah' + bytes((31,)) + b'rates rise', digest_size=16).hexdigest()}"
+    assert content.sign(["blah", "blah"], "a", "rates rise") == expected
+    assert content.sign_batch(TokenBatch.of(["Blah, blah"]), ["a"], ["rates rise"]) == [expected]
+    assert content.sign(["blah", "blah", "rates", "rise"], "a") != expected
+    assert content.sign([], "a", "rates rise") == "ch2:none:a"
+
+
+def test_case_punctuation_spaces_and_page_breaks_make_no_difference() -> None:
+    a = content.sign(tokens("IT IS ORDERED: that the motion\fbe denied."), "a")
+    b = content.sign(tokens("it is ordered that the mo-\ntion be (denied)"), "b")
+    assert content.compare(a, b) == 1.0
+
+
+def test_a_figure_or_the_order_makes_a_difference() -> None:
+    first = content.sign(["rates", "rose", "4", "pct"], "a")
+    assert content.compare(first, content.sign(["rates", "rose", "5", "pct"], "b")) == 0.0
+    assert content.compare(first, content.sign(["4", "pct", "rates", "rose"], "c")) == 0.0
+
+
+def test_no_other_text_shares_the_hash_of_one_without_words() -> None:
+    assert content.sign([], "a") != content.sign([], "b")

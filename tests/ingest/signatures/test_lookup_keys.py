@@ -1,0 +1,77 @@
+"""Look-up values: derived from the packed value alone, the same for storing and for asking."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.signatures.lookup_keys import bands, clues
+from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, WEAK, Packed
+
+WHOLE = Packed(
+    scheme=2,
+    flags=FULL,
+    length=900,
+    shingles=896,
+    date_from=0,
+    date_to=0,
+    idf=bytes.fromhex("0123456789abcdef"),
+    content=bytes(range(16)),
+    fingerprint=b"\xab" * 8,
+    fingerprint_binned=b"\xcd" * 8,
+    profile=b"\xef" * 8,
+    source=bytes(4),
+    guard=bytes(4),
+    title=bytes(4),
+    noise=bytes(76),
+    numbers=0,
+    number_sketch=(),
+    terms=tuple(range(60)),
+    slots=tuple(range(100)),
+    id="a",
+)
+
+
+def key(letter: str, value: int) -> str:
+    digits = f"{value * 0xC2B2AE3D27D4EB4F % (1 << 64) >> 29:035b}"
+    return letter + "".join("0123456789abcdefghijklmnopqrstuv"[int(digits[at : at + 5], 2)] for at in range(0, 35, 5))
+
+
+def test_a_full_document_is_looked_up_by_everything() -> None:
+    found = clues(WHOLE)
+    assert found["content"] == ["ch2:000102030405060708090a0b0c0d0e0f"]
+    assert found["fingerprint"] == ["fp1:abababababababab"]
+    assert found["fingerprint_binned"] == ["fb1:cdcdcdcdcdcdcdcd"]
+    assert found["profile"] == ["tp1:efefefefefefefef"]
+    assert found["rare"][:2] == [key("r", 0x8967452301 << 24), key("r", 0x8967452301 << 24 | 1)]
+    assert len(found["rare"]) == 25
+    assert len(set(found["bands"])) == 33
+
+
+@given(st.lists(st.integers(0, 65535), min_size=100, max_size=100))
+def test_a_band_is_its_number_and_three_slots(slots: list[int]) -> None:
+    expected = [key("b", slots[3 * i] | slots[3 * i + 1] << 16 | slots[3 * i + 2] << 32 | i << 48) for i in range(33)]
+    assert bands(tuple(slots)) == expected
+
+
+def test_what_is_never_evidence_is_no_clue() -> None:
+    weak = clues(replace(WHOLE, flags=WEAK | NO_SET, terms=(), profile=bytes(8)))
+    assert set(weak) == {"content", "bands"}
+
+
+def test_a_set_with_pads_has_no_rarest_terms() -> None:
+    assert "rare" not in clues(replace(WHOLE, flags=0))
+
+
+def test_a_text_without_words_has_only_its_own_content() -> None:
+    wordless = replace(WHOLE, flags=NO_WORDS | NO_SET | NO_MINHASH | WEAK, content=bytes(16), slots=(), terms=())
+    assert clues(wordless) == {"content": ["ch2:none:a"]}
+
+
+def test_without_an_idf_table_there_is_no_fingerprint() -> None:
+    without = replace(WHOLE, flags=WEAK | NO_SET, terms=(), idf=bytes(8), fingerprint=bytes(8))
+    assert set(clues(without)) == {"content", "profile", "bands"}
+
+
+def test_a_content_hash_of_an_earlier_scheme_is_looked_up_as_such() -> None:
+    assert clues(replace(WHOLE, scheme=1))["content"] == ["ch1:000102030405060708090a0b0c0d0e0f"]

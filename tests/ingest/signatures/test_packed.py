@@ -1,0 +1,199 @@
+"""The packed value: its layout bit for bit, and nothing that it holds can break a reader."""
+
+import struct
+from dataclasses import replace
+
+import pytest
+import xxhash
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.packed import (
+    FULL,
+    NO_DATE,
+    NO_MINHASH,
+    NO_SET,
+    NO_WORDS,
+    WEAK,
+    guard,
+    hash_value,
+    id_of,
+    pack,
+    unpack,
+)
+from ibidem_ingest.signatures.schema import Signatures
+
+STORY = Document("reut-17", "text", date="1987-02-26", source="Reuters", meta={"docket": "86-1", "court": ""})
+SIGNED = Signatures(
+    length=812,
+    shingles=808,
+    content="ch2:000102030405060708090a0b0c0d0e0f",
+    fingerprint="fp1:" + "ab" * 20,
+    fingerprint_binned="fb1:" + "cd" * 20,
+    weak=False,
+    profile="tp1:" + "ef" * 16,
+    numbers=3,
+    number_sketch=(0, 7, 65535),
+    terms=tuple(range(5, 65)),
+    full=True,
+    slots=tuple(range(1000, 1100)),
+    idf="0123456789abcdef",
+)
+WORDLESS = Signatures(0, 0, "ch2:none:reut-17", "", "", True, "", 0, (), (), False, (), "0123456789abcdef")
+
+
+@st.composite
+def signatures(draw: st.DrawFn) -> Signatures:
+    def digits(count: int) -> str:
+        return draw(st.binary(min_size=count, max_size=count)).hex()
+
+    if not draw(st.booleans()):
+        return WORDLESS
+    terms = draw(st.one_of(st.just([]), st.lists(st.integers(0, 2**24 - 1), min_size=20, max_size=60, unique=True)))
+    sketch = draw(st.lists(st.integers(0, 65535), max_size=16, unique=True))
+    return Signatures(
+        length=draw(st.integers(1, 2**32 - 1)),
+        shingles=draw(st.integers(1, 2**32 - 1)),
+        content=f"ch2:{digits(16)}",
+        fingerprint=f"fp1:{digits(20)}",
+        fingerprint_binned=f"fb1:{digits(20)}",
+        weak=draw(st.booleans()),
+        profile=f"tp1:{digits(16)}",
+        numbers=draw(st.integers(len(sketch), 255)) if sketch else 0,
+        number_sketch=tuple(sorted(sketch)),
+        terms=tuple(sorted(terms)),
+        full=len(terms) == 60 and draw(st.booleans()),
+        slots=tuple(draw(st.lists(st.integers(0, 65535), min_size=100, max_size=100))),
+        idf=digits(8),
+    )
+
+
+def test_the_layout_is_the_published_one() -> None:
+    value = pack(STORY, replace(SIGNED, title="fed adds reserves", noise=bytes(range(76))))
+    expected = (
+        struct.pack("<BBIIii", 2, FULL, 812, 808, 2613, 2613)
+        + bytes.fromhex("0123456789abcdef")
+        + bytes(range(16))
+        + b"\xab" * 8
+        + b"\xcd" * 8
+        + b"\xef" * 8
+        + struct.pack("<I", xxhash.xxh32_intdigest(b"Reuters"))
+        + bytes(4)
+        + struct.pack("<I", xxhash.xxh32_intdigest(b"fed adds reserves"))
+        + bytes(range(76))
+        + struct.pack("<B16H", 3, 0, 7, 65535, *[0] * 13)
+        + struct.pack("<B", 60)
+        + b"".join(struct.pack("<I", code)[:3] for code in range(5, 65))
+        + struct.pack("<B100H", 100, *range(1000, 1100))
+        + struct.pack("<H", 7)
+        + b"reut-17"
+    )
+    assert value == expected
+    assert len(value) == 578
+
+
+@given(signatures(), st.sampled_from(["", "1987", "1987-02-26", "0001-01-01"]), st.text(min_size=1, max_size=20))
+@example(SIGNED, "", "é" * 200)
+def test_what_was_packed_is_read(signed: Signatures, date: str, name: str) -> None:
+    document = replace(STORY, id=name.encode(errors="ignore").decode() or "x", date=date)
+    packed = unpack(pack(document, signed))
+    assert packed is not None
+    assert (packed.id, packed.length, packed.shingles) == (document.id, signed.length, signed.shingles)
+    assert (packed.terms, packed.slots, packed.numbers) == (signed.terms, signed.slots, signed.numbers)
+    assert packed.number_sketch == signed.number_sketch
+    assert packed.idf.hex() == signed.idf
+    assert packed.fingerprint.hex() == (signed.fingerprint[4:20] or "0" * 16)
+    assert packed.content.hex() == (signed.content[4:] if signed.length else "0" * 32)
+    assert packed.flags == (
+        WEAK * signed.weak
+        + NO_SET * (signed.terms == ())
+        + NO_MINHASH * (signed.slots == ())
+        + NO_WORDS * (signed.length == 0)
+        + FULL * signed.full
+    )
+    assert (packed.date_from == NO_DATE) == (date == "")
+    assert packed.date_from <= packed.date_to
+
+
+@given(st.binary(max_size=700))
+@example(b"")
+@example(bytes(187))
+@example(bytes(600))
+@example(b"\x01\x0e" + bytes(109))
+@example(b"\x02\x0e" + bytes(189))
+def test_no_value_can_break_the_reader(value: bytes) -> None:
+    packed = unpack(value)
+    assert packed is None or isinstance(packed.id, str)
+
+
+@given(signatures(), st.data())
+def test_a_cut_value_counts_as_unsigned(signed: Signatures, data: st.DataObject) -> None:
+    value = pack(STORY, signed)
+    assert unpack(value[: data.draw(st.integers(0, len(value) - 1))]) is None
+    assert unpack(value + b"x") is None
+
+
+@given(signatures(), st.data())
+def test_a_flipped_bit_never_breaks_the_reader(signed: Signatures, data: st.DataObject) -> None:
+    value = bytearray(pack(STORY, signed))
+    place = data.draw(st.integers(0, len(value) - 1))
+    value[place] ^= 1 << data.draw(st.integers(0, 7))
+    packed = unpack(bytes(value))
+    assert packed is None or pack(STORY, signed) != bytes(value)
+
+
+@pytest.mark.parametrize(
+    ("place", "octet"),
+    [(0, 3), (1, 64 | FULL), (1, FULL | NO_SET), (1, NO_MINHASH), (1, NO_WORDS), (187, 61), (368, 99), (571, 0xFF)],
+)
+def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -> None:
+    value = bytearray(pack(STORY, SIGNED))
+    value[place] = octet
+    assert unpack(bytes(value)) is None
+
+
+@given(signatures())
+def test_a_value_of_the_first_scheme_is_read_without_title_and_noise(signed: Signatures) -> None:
+    value = pack(STORY, replace(signed, title="fed adds reserves", noise=bytes(range(76))))
+    earlier = b"\x01" + value[1:74] + value[154:]
+    now, before = unpack(value), unpack(earlier)
+    assert now is not None
+    assert before == replace(now, scheme=1, title=bytes(4), noise=bytes(76))
+    assert id_of(earlier) == "reut-17"
+
+
+def test_terms_that_do_not_ascend_count_as_damage() -> None:
+    value = bytearray(pack(STORY, SIGNED))
+    value[188:191] = b"\xff\xff\xff"
+    assert unpack(bytes(value)) is None
+
+
+@pytest.mark.parametrize(
+    ("named", "meta", "kept"),
+    [
+        (["docket"], {"docket": "86-1"}, True),
+        (["meta.docket"], {"docket": "86-1"}, True),
+        (["docket", "court"], {"docket": "86-1", "court": "9th Cir."}, True),
+        (["docket", "court"], {"docket": "86-1"}, False),
+        (["docket"], {"docket": ""}, False),
+        (["docket"], {"docket": None}, False),
+        (["source"], {}, True),
+        ([], {"docket": "86-1"}, False),
+    ],
+)
+def test_a_missing_field_guards_nothing(named: list[str], meta: dict[str, object], kept: bool) -> None:
+    assert any(guard(replace(STORY, meta=meta), named)) == kept
+
+
+def test_the_guard_tells_values_and_fields_apart() -> None:
+    def guarded(docket: object, court: object) -> bytes:
+        return guard(replace(STORY, meta={"docket": docket, "court": court}), ["docket", "court"])
+
+    assert len({guarded("a", "b"), guarded("b", "a"), guarded("ab", " "), guarded(1, "b"), guarded("1", "b")}) == 5
+    assert guarded({"a": 1, "b": 2}, "x") == guarded({"b": 2, "a": 1}, "x")
+
+
+def test_only_an_empty_value_hashes_to_zeros() -> None:
+    assert hash_value(b"") == bytes(4)
+    assert any(hash_value(b"Reuters"))

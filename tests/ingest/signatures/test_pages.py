@@ -1,0 +1,53 @@
+"""Page signatures."""
+
+import numpy as np
+import pytest
+
+from ibidem_ingest.signatures import pages
+from ibidem_ingest.signatures.pages import BANDS, LEAST_TOKENS, band_keys, sign, sign_batch
+from ibidem_ingest.text.tokens import TokenBatch, tokens
+
+PAGES = [
+    "It is a truth universally acknowledged, that a single man in possession of a good fortune, must want a wife.",
+    "",
+    "12",
+    "However little known the feelings or views of such a man may be, this truth is so well fixed in the minds of all",
+    "* * *",
+]
+
+
+def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
+    sketches, profiles = sign_batch(TokenBatch.of(PAGES))
+    plain = sign([tokens(page) for page in PAGES])
+    assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in plain]
+    assert profiles.tolist() == [profile for _, profile in plain]
+
+
+@pytest.mark.parametrize("most", [1, 30, 45])
+def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = TokenBatch.of([*PAGES, *PAGES, ""])
+    whole = sign_batch(batch)
+    monkeypatch.setattr(pages, "MOST_TOKENS", most)
+    for once, in_runs in zip(whole, sign_batch(batch), strict=True):
+        assert in_runs.tolist() == once.tolist()
+        assert in_runs.dtype == once.dtype
+
+
+def test_blank_and_nearly_blank_pages_have_none() -> None:
+    sketches, profiles = sign_batch(TokenBatch.of(PAGES))
+    signed = [len(tokens(page)) >= LEAST_TOKENS for page in PAGES]
+    assert sketches.any(axis=1).tolist() == signed
+    assert not profiles[[not each for each in signed]].any()
+
+
+@pytest.mark.parametrize("count", [0, 1, 5_000])
+def test_any_number_of_empty_pages_is_taken(count: int) -> None:
+    sketches, profiles = sign_batch(TokenBatch.of([""] * count))
+    assert (sketches.shape, profiles.shape) == ((count, 34), (count,))
+    assert not sketches.any()
+
+
+def test_a_band_key_holds_its_number_and_three_slots() -> None:
+    keys = band_keys(np.arange(68, dtype=np.uint16).reshape(2, 34))
+    assert keys.shape == (2, BANDS)
+    assert int(keys[1, 2]) == 2 << 48 | 42 << 32 | 41 << 16 | 40

@@ -1,0 +1,43 @@
+"""Where a text without pages is cut."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.signatures.pages import LEAST, MOST, cuts, lowest
+
+
+def made(seed: int, size: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 1 << 63, size).astype(np.uint64)
+
+
+@given(st.integers(0, 99), st.integers(0, 3_000))
+def test_a_text_is_cut_into_chunks_of_200_to_600_tokens(seed: int, size: int) -> None:
+    places = cuts(made(seed, size))
+    lengths = np.diff(places)
+    assert (places[0], places[-1]) == (0, size)
+    assert (lengths <= MOST).all()
+    assert size < LEAST or (lengths >= LEAST).all()
+
+
+@given(st.integers(0, 99), st.integers(0, 1_500), st.integers(1, 5))
+def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: int, values: int) -> None:
+    hashes = made(seed, size) % np.uint64(10**values)
+    expected = [
+        at
+        for at in range(LEAST, size)
+        if all(hashes[at] < each for each in hashes[at - LEAST : at])
+        and all(hashes[at] <= each for each in hashes[at + 1 : at + LEAST + 1])
+    ]
+    assert lowest(hashes).tolist() == expected
+
+
+def test_an_insertion_moves_no_cut_that_is_far_behind_it() -> None:
+    before = made(1, 20_000)
+    after = np.concatenate((before[:5_000], made(2, 37), before[5_000:]))
+    kept = {int(cut) for cut in cuts(before) if cut > 7_000}
+    assert len(kept & {int(cut) - 37 for cut in cuts(after)}) >= 0.9 * len(kept)
+
+
+def test_a_text_of_one_repeated_word_is_cut_all_the_same() -> None:
+    assert np.diff(cuts(np.zeros(10_000, np.uint64))).max() <= MOST

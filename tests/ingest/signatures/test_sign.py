@@ -1,0 +1,96 @@
+"""All signatures of documents: in any batch, and in plain Python, the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.sign import batches, sign, sign_batch, sign_one, signed
+
+WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
+TABLE = Table.of("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
+word = st.sampled_from([*WORDS, "the", "12", "a1", "émeute", "東京", "un-\nbroken", "\f", "द्वारा"])
+text = st.lists(word, max_size=300).map(" ".join)
+documents = st.lists(st.builds(Document, st.just("a"), text), min_size=1, max_size=5)
+
+
+class OneTable(Tables):
+    """Tables that speak English alone, and keep no files."""
+
+    def of(self, language: str) -> Table | None:
+        return TABLE if language == "en" else None
+
+
+@pytest.fixture
+def tables(tmp_path: Path) -> Tables:
+    return OneTable(tmp_path)
+
+
+@given(documents, st.sampled_from([TABLE, None]))
+def test_a_batch_signs_as_plain_python_does(several: list[Document], table: Table | None) -> None:
+    assert sign_batch(several, table) == [sign_one(document, table) for document in several]
+
+
+def test_documents_of_several_languages_are_signed_in_their_order(tables: Tables) -> None:
+    texts = [" ".join(WORDS[start : start + 120]) for start in range(0, 60, 10)] * 4
+    mixed = [Document(str(n), text, language=("en", "la", "xx")[n % 3]) for n, text in enumerate(texts)]
+    found = sign(mixed, tables)
+    assert found == [sign_one(document, tables.of(document.language)) for document in mixed]
+    assert {document.language for document, each in zip(mixed, found, strict=True) if each.idf} == {"en"}
+
+
+def test_a_language_without_a_table_keeps_the_other_signatures(tables: Tables) -> None:
+    (signatures,) = sign([Document("a", " ".join(WORDS), language="la")], tables)
+    assert (signatures.fingerprint, signatures.terms, signatures.idf) == ("", (), "")
+    assert len(signatures.slots) == 100
+    assert signatures.profile.startswith("tp1:")
+    assert signatures.content.startswith("ch2:")
+
+
+def test_a_text_without_words_is_signed_as_such(tables: Tables) -> None:
+    (signatures,) = sign([Document("scan-3", " \f… —")], tables)
+    assert signatures.content == "ch2:none:scan-3"
+    assert (signatures.length, signatures.shingles, signatures.slots) == (0, 0, ())
+    assert unpack(pack(Document("scan-3", ""), signatures)) is not None
+
+
+def test_nothing_to_sign_is_nothing_signed(tables: Tables) -> None:
+    assert sign([], tables) == []
+
+
+def test_a_stream_is_read_a_batch_ahead_and_no_further(tables: Tables) -> None:
+    read = []
+
+    def stream() -> Iterator[Document]:
+        for number in range(10):
+            read.append(number)
+            yield Document(str(number), "bal " * 30_000)
+
+    first, _ = next(signed(stream(), tables))
+    assert first.id == "0"
+    assert len(read) <= 4
+
+
+@given(st.lists(st.integers(0, 40), max_size=20), st.integers(1, 50))
+def test_batches_lose_nothing_and_keep_their_size(sizes: list[int], most: int) -> None:
+    stream = [Document(str(number), "x" * size) for number, size in enumerate(sizes)]
+    cut = list(batches(stream, most))
+    assert [document for batch in cut for document in batch] == stream
+    assert all(len(batch) == 1 or sum(len(document.text) for document in batch) <= most for batch in cut)
+    assert all(cut)
+
+
+def test_a_very_long_word_and_a_very_long_text_are_signed(tables: Tables) -> None:
+    long = Document("a", "x" * 100_000 + " " + " ".join(WORDS * 300))
+    assert sign([long], tables) == [sign_one(long, TABLE)]
+
+
+def test_words_are_joined_once_also_in_a_text_with_pages() -> None:
+    document = Document("a", "a soft\u00ad\n-\nhyphen before another\fsecond page, Over-\n\u00ad\nture")
+    assert sign_batch([document], None) == [sign_one(document, None)]

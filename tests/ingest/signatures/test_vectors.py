@@ -1,0 +1,67 @@
+"""The published test vectors are what the code gives."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures import feature_set, fingerprint, minhash, numbers, text_profile
+from ibidem_ingest.signatures.lookup_keys import bands
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign_batch, sign_one
+from ibidem_ingest.text.shingles import shingles
+from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.word_hash import wh1
+
+PAGE = (Path(__file__).parents[3] / "docs" / "test-vectors.md").read_text()
+SECTIONS = dict(re.findall(r"^## [^\n]*\(`(\w+)`\)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+VECTORS = [
+    (scheme, json.loads(line))
+    for scheme, section in SECTIONS.items()
+    for line in re.findall(r"^\{.*\}$", section, re.MULTILINE)
+]
+COUNTS = {term: float(count) for term, count in re.findall(r"`(\w+)`\s+is\s+in\s+(\d+)", SECTIONS["fp1"])}
+TABLE = Table.of("en", 100, COUNTS, "test vectors")
+
+
+def packed(text: str) -> str:
+    document = Document("us-const", text, date="1787-09-17", source="Philadelphia", meta={"docket": "1"})
+    assert sign_batch([document], TABLE) == [sign_one(document, TABLE)]
+    return pack(document, sign_one(document, TABLE), ["docket"]).hex()
+
+
+def hashed(text: str, title: str = "") -> str:
+    return sign_one(Document("a", text, title=title), TABLE).content
+
+
+MAKERS: dict[str, Callable[..., object]] = {
+    "tok1": tokens,
+    "wh1": lambda text: f"{wh1(text):016x}",
+    "sh1": lambda text: [f"{each:016x}" for each in shingles([wh1(token) for token in tokens(text)])],
+    "mh1": lambda text, k: "".join(f"{slot:04x}" for slot in minhash.sign(tokens(text), k)),
+    "bands": lambda text: bands(minhash.sign(tokens(text)))[:3],
+    "ch2": hashed,
+    "numbers": lambda text: [numbers.sign(tokens(text)).distinct, list(numbers.sign(tokens(text)).sketch)],
+    "tp1": lambda text: text_profile.sign(tokens(text)),
+    "tl1": lambda text: text_profile.sign(tokens(text), log=True),
+    "fp1": lambda text: fingerprint.sign(tokens(text), TABLE).strict,
+    "fb1": lambda text: fingerprint.sign(tokens(text), TABLE).binned,
+    "termvector": lambda text: list(feature_set.sign(tokens(text), TABLE).codes),
+    "packed": packed,
+}
+
+
+@pytest.mark.parametrize(("scheme", "vector"), VECTORS)
+def test_a_published_vector_is_still_true(scheme: str, vector: dict[str, object]) -> None:
+    expected = vector.pop("is")
+    text = vector.pop("of")
+    assert MAKERS[scheme](text, **vector) == expected
+
+
+def test_every_scheme_has_vectors() -> None:
+    assert {scheme for scheme, _ in VECTORS} == set(MAKERS)
+    assert len(COUNTS) == 22

@@ -1,0 +1,85 @@
+"""A date is the interval of days it covers, or a ValueError that says what would be right."""
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.document import interval
+
+EPOCH = date(1980, 1, 1)
+
+
+def days(day: date) -> int:
+    return (day - EPOCH).days
+
+
+@given(st.dates())
+def test_a_day_covers_itself(day: date) -> None:
+    assert interval(day.isoformat()) == (days(day), days(day))
+
+
+@given(st.dates())
+def test_a_month_and_a_year_begin_and_end_with_their_first_and_last_day(day: date) -> None:
+    first, last = interval(day.isoformat()[:7])
+    assert first == days(day.replace(day=1))
+    assert (EPOCH + timedelta(last or 0)).month == day.month
+    assert interval(day.isoformat()[:4]) == (days(day.replace(month=1, day=1)), days(day.replace(month=12, day=31)))
+
+
+@given(st.dates())
+def test_a_day_lies_in_its_month_and_its_month_in_its_year(day: date) -> None:
+    (on, _), (month, month_end), (year, year_end) = (interval(day.isoformat()[:size]) for size in (10, 7, 4))
+    assert year <= month <= on <= month_end <= year_end  # type: ignore[operator]
+
+
+@given(
+    st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31)),  # noqa: DTZ001 - the zone is drawn beside it
+    st.integers(-23 * 60, 23 * 60),
+)
+def test_a_time_with_a_zone_falls_on_the_day_it_has_in_utc(time: datetime, minutes: int) -> None:
+    zoned = time.replace(tzinfo=timezone(timedelta(minutes=minutes)))
+    day = days(zoned.astimezone(UTC).date())
+    assert interval(zoned.isoformat()) == (day, day)
+
+
+@given(st.datetimes())
+def test_a_time_without_a_zone_is_utc(time: datetime) -> None:
+    assert interval(time.isoformat()) == interval(time.isoformat(sep=" ")) == interval(time.date().isoformat())
+
+
+def test_an_unknown_date_covers_nothing() -> None:
+    assert interval("") == (None, None)
+
+
+@pytest.mark.parametrize("written", ["1980-01-01T12Z", "1980-01-01T12:30Z", "1980-01-01T12:30:15.123456789+01"])
+def test_a_time_may_be_as_exact_as_it_likes(written: str) -> None:
+    assert interval(written) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "1787.", "1787-", "1787-9", "1787-13", "1787-02-29", "1787-02-30T12:00:00Z", "0000", "0000-01", "10000",
+        "-0044", "19800101", "1980-01-01T25:00:00", "1980-01-01x12:00", "1980-01-01T", "17 Sept 1787", "1787/09/17",
+        "1787\n", "١٧٨٧", "0001-01-01T00:00:00+02:00", "9999-12-31T23:00:00-02:00", "null",
+        " 1787", "1980-01-01T12:00:00+25:00",
+    ],
+)  # fmt: skip
+def test_what_is_no_date_is_refused_with_what_would_be_right(written: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"is not a date.*; write a year \(1787\), a month \(1787-09\), a day"
+    ) as refused:
+        interval(written)
+    assert repr(written) in str(refused.value)
+
+
+@given(st.text(max_size=30) | st.from_regex(r"\A[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.Z+-]{0,15}\Z"))
+def test_whatever_is_written_is_an_interval_of_32_bits_or_a_value_error(written: str) -> None:
+    try:
+        first, last = interval(written)
+    except ValueError:
+        return
+    assert (first is None) == (last is None) == (written == "")
+    assert -(2**31) < (first or 0) <= (last or 0) < 2**31

@@ -1,0 +1,85 @@
+"""The whole way with real servers: files through a broker and workers into an index, searched and inspected."""
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from servers.command_line import Way
+from servers.indices import remove_indices
+from support.windows import counts, documents
+
+STORIES = documents(5, 25, 4)
+
+
+def pair(engine: str, broker: str) -> Any:
+    servers = [name for name in (engine, broker) if name != "sqlite"]
+    return pytest.param((engine, broker), marks=pytest.mark.server(*servers), id=f"{broker} to {engine}")
+
+
+PAIRS = [
+    pair("opensearch", "rabbitmq"),
+    pair("elasticsearch", "rabbitmq"),
+    pair("sqlite", "rabbitmq"),
+    pair("opensearch", "redis"),
+    pair("elasticsearch", "redis"),
+    pair("sqlite", "redis"),
+]
+
+
+@pytest.fixture(params=PAIRS)
+def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
+    engine, broker = request.param
+    address = f"sqlite:///{tmp_path}/index.sqlite" if engine == "sqlite" else request.getfixturevalue(engine)
+    Tables(tmp_path / "tables").use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    made = Way(tmp_path, address, request.getfixturevalue(broker))
+    yield made
+    made.end()
+    if engine != "sqlite":
+        remove_indices(address, made.index)
+
+
+def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
+    lines = [json.dumps(story.as_record()) for story in STORIES]
+    path = way.folder / "stories.jsonl"
+    path.write_text("\n".join([*lines, '{"id": "bad", "text": 7}']))
+    way.start_worker()
+
+    told = way.json("ingest", str(path), "--wait", exit_code=3)
+    assert (told["indexed"], told["refused"], told["read"]) == (len(STORIES), 1, len(STORIES) + 1)
+    assert sum(told["duplicates"].values()) > 5
+
+    again = way.json("ingest", str(path), "--wait", exit_code=3)
+    assert (again["indexed"], again["unchanged"]) == (0, len(STORIES))
+
+    found = way.json("search", "said", "--size", "50")
+    account = found["dedupe"]
+    assert account["documents"]["matched"] == sum("said" in story.text for story in STORIES)
+    assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
+    assert account["duplicates"] > 5
+
+    one = next(hit for hit in found["hits"]["hits"] if hit["_dedupe"]["indent"])
+    assert way.json("inspect", one["_id"])["duplicates"]
+
+
+@pytest.mark.parametrize("way", PAIRS[:1], indirect=True)
+def test_a_worker_that_is_killed_loses_no_document(way: Way) -> None:
+    path = way.folder / "stories.jsonl"
+    path.write_text("\n".join(json.dumps(story.as_record()) for story in STORIES))
+    way.environment["IBIDEM_BATCH_CHARACTERS"] = "1000"
+    way.start_worker()
+    run = way.json("ingest", str(path), "--no-wait")["run"]
+    while not way.json("status", run)["indexed"]:
+        pass
+    os.killpg(way.workers[0].pid, signal.SIGKILL)
+    way.start_worker()
+    while (told := way.json("status", run))["state"] != "done":
+        pass
+    assert told["indexed"] + told["unchanged"] == len(STORIES)
+    assert way.json("search", "said", "--size", "1")["dedupe"]["documents"]["matched"] > 50

@@ -1,0 +1,37 @@
+"""An index one document of which ends every process that reads it.
+
+Stands in a module that a process of its own can import: it gets the search path, not the tests that run.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ibidem_engines.reindex import Held, Holding, Name
+from ibidem_workers.backfill.batch import Desk
+from ibidem_workers.backfill.pool import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Deadly(Place):
+    """A place whose documents end the process that reads one of them."""
+
+    def desk(self) -> Desk:
+        desk = Place.desk(self)
+        return replace(desk, holding=DeadlyHolding(desk.holding))  # type: ignore[arg-type]
+
+
+class DeadlyHolding:
+    """What an index holds, one document of which ends whoever reads it."""
+
+    def __init__(self, holding: Holding) -> None:
+        self.holding = holding
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.holding, name)
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+        if any(name.id == "d14" for name in names):
+            os._exit(9)
+        return self.holding.read(names, raw=raw)

@@ -1,0 +1,27 @@
+"""The gateway as a server of its own, for clients that speak HTTP."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ibidem.gateway.app import server_of
+from ibidem_workers.settings import Settings
+
+
+@contextmanager
+def running(settings: Settings) -> Iterator[str]:
+    """Answer on a free port until the block ends; gives the address."""
+    server = server_of(settings)
+    listening = socket.create_server(("127.0.0.1", 0), backlog=2_048)
+    thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        listening.close()

@@ -1,0 +1,55 @@
+"""What the tests of the dedupe layer stand on: generated texts with versions, signed, in an index."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
+from support.windows import Made, counts, documents
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
+
+@pytest.fixture(scope="session")
+def stories() -> list[Document]:
+    """Some two hundred texts: families of versions, in no order."""
+    return documents(7, 60, 6)
+
+
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) -> Tables:
+    """One English table, counted from the stories."""
+    made = Tables(tmp_path_factory.mktemp("tables"))
+    made.use(Table.of("en", 10_000, dict(counts(stories)), "a test"))
+    return made
+
+
+@pytest.fixture(scope="session")
+def records(stories: list[Document], tables: Tables) -> list[Record]:
+    """The stories signed and packed."""
+    signed = zip(stories, sign(stories, tables), strict=True)
+    return [Record(each, found, at + 1, f"{at:032x}", pack(each, found)) for at, (each, found) in enumerate(signed)]
+
+
+@pytest.fixture(scope="session")
+def told(records: list[Record]) -> Made:
+    """The stories as one window."""
+    return Made([each.packed for each in records])
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory, records: list[Record]) -> Iterator[Engine]:
+    """An index that holds the stories; tests only read it."""
+    engine = open_engine(f"sqlite:///{tmp_path_factory.mktemp('library')}/index.sqlite", "news")
+    engine.create()
+    engine.write(records)
+    yield engine
+    engine.close()

@@ -1,0 +1,133 @@
+"""Windows of books, parts of books and leaflets, signed as they would be."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from hypothesis import strategies as st
+
+from ibidem.dedupe.long_texts import Longs, Related
+from ibidem.dedupe.overrides import Name
+from ibidem_ingest.document import Document
+from ibidem_ingest.pairs.decision import Evidence, Policy, decide
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import Packed, pack, unpack
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.sign import sign_batch
+from support.books import book, misread, page, repaged
+from support.fake_engine import Listed
+from support.windows import Made
+
+PARTIAL = Policy(level="partial")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Shelf:
+    """Signed texts in rank order.
+
+    Args:
+        packed: Their packed values.
+        long: Their long signatures, encoded; empty for a short text.
+    """
+
+    packed: Sequence[bytes]
+    long: Sequence[bytes]
+
+    @property
+    def window(self) -> Made:
+        return Made(self.packed)
+
+    @property
+    def columns(self) -> PackedColumns:
+        return PackedColumns.of(self.packed)
+
+    @property
+    def names(self) -> list[Name]:
+        return [(hit.index, hit.id) for hit in self.window.hits]
+
+    def read(self, names: Sequence[Name]) -> Mapping[Name, bytes]:
+        held = dict(zip(self.names, self.long, strict=True))
+        return {name: held[name] for name in names if held.get(name)}
+
+    def related(self, policy: Policy = PARTIAL) -> Related:
+        return Related(self.names, self.columns.packed, policy, Longs(self.read))
+
+    def unpacked(self, row: int) -> Packed:
+        packed = unpack(self.packed[row])
+        assert packed is not None
+        return packed
+
+    def decided(self, row: int, other: int, policy: Policy = PARTIAL) -> Evidence | None:
+        long = tuple(LongSignatures.decode(self.long[each]) for each in (row, other))
+        both = long if all(each is not None for each in long) else None
+        return decide(self.unpacked(row), self.unpacked(other), policy, both)  # type: ignore[arg-type] # both are there
+
+    def joins(self, row: int, other: int, policy: Policy = PARTIAL) -> bool:
+        """Long texts are decided on when one slot of a hundred is equal; what shares none may be looked up."""
+        a, b = self.unpacked(row), self.unpacked(other)
+        candidates = any(left == right for left, right in zip(a.slots, b.slots, strict=True))
+        return candidates and self.decided(row, other, policy) is not None
+
+    def leaders(self, policy: Policy = PARTIAL) -> list[int]:
+        """Go down the ranking in the plainest way: a text joins the first lead that it duplicates."""
+        leads: list[int] = []
+        found = []
+        for row in range(len(self.packed)):
+            lead = next((each for each in leads if self.joins(row, each, policy)), row)
+            leads += [row] if lead == row else []
+            found.append(lead)
+        return found
+
+
+class Library(Listed):
+    """A list of hits with long signatures."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        super().__init__(shelf.window)
+        self.shelf = shelf
+
+    def long_signatures(self, ids: Sequence[Name]) -> dict[Name, bytes]:
+        self.asked["long"] += 1
+        return dict(self.shelf.read(ids))
+
+
+def text(rng: random.Random) -> str:
+    """A part of one of three books, in its own pages or others, or a short text."""
+    start = 100 * rng.randrange(3) + rng.randrange(8)
+    made = book(*range(start, start + rng.choice([2, 4, 8, 12])))
+    kind = rng.randrange(6)
+    if kind == 0:
+        return repaged(made, rng.choice([120, 260]))
+    if kind == 1:
+        return misread(made, rng.choice([0.01, 0.1, 0.3]), rng.randrange(99))
+    if kind == 2:
+        return made.replace("\f", " ")
+    if kind == 3:
+        return " ".join(page(start)[: rng.choice([3, 60, 140])])
+    return made
+
+
+@cache
+def shelf(seed: int, size: int) -> Shelf:
+    """Make a window of texts."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    documents = [Document(f"{at:04}", text(rng)) for at in range(size)]
+    signed = sign_batch(documents, None)
+    return Shelf(
+        [pack(document, each) for document, each in zip(documents, signed, strict=True)],
+        [each.long for each in signed],
+    )
+
+
+def long(name: str, *numbers: int) -> tuple[bytes, LongSignatures]:
+    """Sign one book; gives its packed value and its long signatures."""
+    document = Document(name, book(*numbers))
+    (signed,) = sign_batch([document], None)
+    read = LongSignatures.decode(signed.long)
+    assert read is not None
+    return pack(document, signed), read
+
+
+shelves = st.builds(shelf, st.integers(0, 2**32), st.integers(1, 12))
+"""Windows of up to twelve texts."""

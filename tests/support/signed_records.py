@@ -1,0 +1,47 @@
+"""Records that are signed by hand, in the plainest way: the shape of real signatures, none of their finer rules."""
+
+from dataclasses import replace
+
+import xxhash
+
+from ibidem_engines.engine import Record
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.long_text import sign_long
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
+
+IDF = "00112233445566aa"
+
+
+def shingle_hashes(words: list[str], slot: int) -> list[int]:
+    shingles = [" ".join(words[at : at + 5]) for at in range(max(1, len(words) - 4))]
+    return [xxhash.xxh64_intdigest(shingle.encode(), slot) & 0xFFFF for shingle in shingles]
+
+
+def signatures_of(text: str, name: str) -> Signatures:
+    words = text.lower().split()
+    digest = xxhash.xxh3_128_hexdigest(" ".join(words).encode())
+    codes = tuple(sorted({xxhash.xxh32_intdigest(word.encode()) & 0xFFFFF for word in words}))
+    return Signatures(
+        length=len(words),
+        shingles=len(set(words)),
+        content=f"ch2:{digest}" if words else f"ch2:none:{name}",
+        fingerprint=f"fp1:{digest}{'0' * 8}" if words else "",
+        fingerprint_binned=f"fb1:{digest[::-1]}{'0' * 8}" if words else "",
+        weak=False,
+        profile=f"tp1:{xxhash.xxh3_128_hexdigest(' '.join(sorted(words)).encode())}" if len(words) > 4 else "",
+        numbers=0,
+        number_sketch=(),
+        terms=codes[:FULL_SET],
+        full=len(codes) >= FULL_SET,
+        slots=tuple(min(shingle_hashes(words, slot)) for slot in range(SLOTS)) if words else (),
+        idf=IDF if words else "",
+    )
+
+
+def make_record(name: str, text: str = "grain prices rose in chicago", version: int = 1, **fields: object) -> Record:
+    document = Document(name, text, **fields)  # type: ignore[arg-type]
+    long = sign_long(document)
+    signatures = replace(signatures_of(text, name), long=long.encode() if long else b"")
+    digest = xxhash.xxh3_128_hexdigest(repr(document).encode())
+    return Record(document, signatures, version, digest, pack(document, signatures))

@@ -1,0 +1,192 @@
+"""Windows made for tests: packed values around every threshold of the decision, and texts with versions."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from ibidem_engines.engine import Hit
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.packed import Packed, pack, unpack
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
+
+TABLES = ("00000000000000aa", "00000000000000bb")
+LETTERS = "bdfgklmnprstv"
+VOWELS = "aeiou"
+
+
+few = settings(max_examples=25, deadline=None)
+"""For laws whose every example is a whole window: twenty-five windows are some ten thousand pairs."""
+
+
+def signatures(seed: int = 0, **changes: object) -> Signatures:
+    """Make the signatures of a text of 200 words; two seeds share nothing."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    made = Signatures(
+        length=200,
+        shingles=196,
+        content=f"ch2:{rng.getrandbits(128):032x}",
+        fingerprint=f"fp1:{rng.getrandbits(160):040x}",
+        fingerprint_binned=f"fb1:{rng.getrandbits(160):040x}",
+        weak=False,
+        profile=f"tp1:{rng.getrandbits(128):032x}",
+        numbers=5,
+        number_sketch=tuple(sorted(rng.sample(range(1, 60_000), 5))),
+        terms=tuple(sorted(rng.sample(range(1_000_000), FULL_SET))),
+        full=True,
+        slots=tuple(rng.choices(range(65_536), k=SLOTS)),
+        idf=TABLES[0],
+    )
+    return replace(made, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+
+
+def value(signed: Signatures, name: str = "a", date: str = "", source: str = "", docket: str = "") -> bytes:
+    """Pack signatures under an id; `docket` is the field that must not differ."""
+    document = Document(name, "", date=date, source=source, meta={"docket": docket} if docket else {})
+    return pack(document, signed, ["meta.docket"])
+
+
+def packed(signed: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
+    """Pack signatures and read them again."""
+    read = unpack(value(signed, name, date, docket=docket))
+    assert read is not None
+    return read
+
+
+def with_slots(signed: Signatures, equal: int, *, band: bool = True) -> Signatures:
+    """Change all but some slots; with a band the first ones stay, without one no three that make a band."""
+    order = range(SLOTS) if band else sorted(range(SLOTS), key=lambda slot: (slot % 3, slot))
+    kept = set(list(order)[:equal])
+    slots = tuple(slot if at in kept else (slot + 1) % 65_536 for at, slot in enumerate(signed.slots))
+    return replace(signed, slots=slots)
+
+
+def with_terms(signed: Signatures, shared: int) -> Signatures:
+    """Exchange all but some terms for others of the table."""
+    others = range(2_000_000, 2_000_000 + len(signed.terms) - shared)
+    return replace(signed, terms=tuple(sorted([*signed.terms[:shared], *others])))
+
+
+def version(signed: Signatures, rng: random.Random) -> Signatures:
+    """Change a text's signatures a little, near the thresholds of the decision."""
+    kind = rng.randrange(8)
+    changes: dict[str, object] = {"content": f"ch2:{rng.getrandbits(128):032x}"}
+    if kind == 0:
+        return signed
+    if kind != 1:
+        changes["length"] = max(1, int(signed.length * rng.choice([1, 1, 0.96, 0.94, 0.85, 0.81, 0.79])))
+    if kind != 2 and signed.numbers:
+        kept = signed.number_sketch[: rng.randrange(len(signed.number_sketch) + 1)]
+        fresh = rng.sample(range(60_001, 65_536), len(signed.number_sketch) - len(kept))
+        changes["number_sketch"] = tuple(sorted([*kept, *fresh]))
+    if kind != 3:
+        changes["fingerprint"] = f"fp1:{rng.getrandbits(160):040x}"
+    if kind != 4:
+        changes["profile"] = rng.choice(["", f"tp1:{rng.getrandbits(128):032x}"])
+    if kind == 7:
+        changes["idf"] = TABLES[1]
+    made = replace(signed, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    if made.terms:
+        made = with_terms(made, rng.choice([len(made.terms), *range(len(made.terms) * 3 // 5, len(made.terms) + 1)]))
+    return with_slots(made, rng.choice([20, 48, 49, 50, 51, 70, 100]), band=rng.random() < 0.8) if made.slots else made
+
+
+def odd(rng: random.Random, number: int) -> Signatures:
+    """Make the signatures of a text that is unlike others: short, wordless, with a padded or a small set."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        bare = {"fingerprint": "", "fingerprint_binned": "", "profile": "", "slots": (), "numbers": 0}
+        wordless = {"length": 0, "shingles": 0, "content": f"ch2:none:{number}", "number_sketch": ()}
+        return signatures(number, **bare, **wordless, terms=(), full=False)
+    if kind == 1:
+        return signatures(number, length=rng.choice([3, 30, 49, 50]), terms=(), full=False, weak=rng.random() < 0.5)
+    terms = tuple(sorted(rng.sample(range(1_000_000), FULL_SET if kind == 2 else rng.randrange(20, FULL_SET))))
+    return signatures(number, terms=terms, full=False, numbers=0, number_sketch=())
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a generated window holds."""
+
+    values: Sequence[bytes | None]
+
+    @property
+    def hits(self) -> list[Hit]:
+        """The hits in rank order."""
+        return [Hit("news", f"{at:04}", 1.0 - at / 1e4, each) for at, each in enumerate(self.values)]
+
+    @property
+    def packed(self) -> list[Packed | None]:
+        """Each value as `unpack` reads it."""
+        return [None if each is None else unpack(each) for each in self.values]
+
+
+def made(seed: int, size: int) -> Made:
+    """Make a window: families of versions, odd texts, unsigned and damaged hits, in any order."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    families = [
+        signatures(rng.getrandbits(40)) if rng.random() < 0.7 else odd(rng, rng.getrandbits(40)) for _ in "abcde"
+    ]
+    values: list[bytes | None] = []
+    for at in range(size):
+        pick = rng.random()
+        if pick < 0.05:
+            values.append(rng.choice([None, b"damaged"]))
+            continue
+        signed = version(rng.choice(families), rng) if pick < 0.85 else odd(rng, rng.getrandbits(40))
+        if signed.length and rng.random() < 0.5:
+            families.append(signed)
+        date = rng.choice(["", "1987", "1987-03", "1987-03-01", "1987-04-12", "1987-04-13", "1988-01-01"])
+        values.append(
+            value(signed, f"{at:04}", date, rng.choice(["", "AP", "Reuters"]), rng.choice(["", "", "7", "8"]))
+        )
+    return Made(values)
+
+
+windows = st.builds(made, st.integers(0, 2**32), st.integers(0, 40))
+"""Windows of up to forty hits."""
+
+
+def words(rng: random.Random, count: int) -> list[str]:
+    """Make distinct words that can be spoken."""
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found["".join(rng.choice(LETTERS) + rng.choice(VOWELS) for _ in range(rng.randrange(2, 5)))] = None
+    return list(found)
+
+
+def edited(text: Sequence[str], rng: random.Random) -> list[str]:
+    """Change some words of a text, or drop a passage."""
+    changed = list(text)
+    for _ in range(rng.choice([0, 1, 3, 8, 20])):
+        changed[rng.randrange(len(changed))] = f"w{rng.randrange(100)}"
+    at, gone = rng.randrange(len(changed)), rng.choice([0, 0, 10, 40])
+    return changed[:at] + changed[at + gone :] or changed
+
+
+def documents(seed: int, families: int, versions: int) -> list[Document]:
+    """Make documents in families of versions, every one with the word `said`."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    vocabulary = words(rng, 3_000)
+    found = []
+    for family in range(families):
+        text = ["said", *rng.choices(vocabulary, k=rng.choice([3, 60, 150, 300])), *map(str, rng.sample(range(999), 4))]
+        for each in range(rng.randrange(1, versions + 1)):
+            date = f"{1987 + rng.randrange(2)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
+            source = rng.choice(["AP", "Reuters", ""])
+            body = " ".join(edited(text, rng) if each else text)
+            found.append(Document(f"{family}-{each}", body, f"Story {family}", rng.choice([date, ""]), source))
+    rng.shuffle(found)
+    return found
+
+
+def counts(texts: Sequence[Document]) -> Mapping[str, float]:
+    """Count in how many texts each word occurs, as an idf table is built from."""
+    found: dict[str, float] = {}
+    for each in texts:
+        for word in set(each.text.split()):
+            if word.isalpha() and len(word) > 2:
+                found[word] = found.get(word, 4.0) + 1
+    return found

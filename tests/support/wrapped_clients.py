@@ -1,0 +1,85 @@
+"""Real clients of both servers, wrapped, over an index of signed stories."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+import pytest
+
+import ibidem
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
+from servers.indices import remove_indices
+from support.windows import counts, documents
+
+STORIES = documents(11, 40, 5)
+INDEX = f"clients-{os.getpid()}"
+"""Another in each session, since servers may be shared."""
+
+SERVERS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+CLIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
+    "opensearch": (opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch),
+    "elasticsearch": (elasticsearch.Elasticsearch, elasticsearch.AsyncElasticsearch),
+}
+
+
+@pytest.fixture(params=SERVERS, scope="module")
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture(scope="module")
+def url(request: pytest.FixtureRequest, kind: str) -> str:
+    address: str = request.getfixturevalue(kind)
+    return address
+
+
+@pytest.fixture(scope="session")
+def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+    tables = Tables(tmp_path_factory.mktemp("tables"))
+    tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    found = zip(STORIES, sign(STORIES, tables), strict=True)
+    return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
+
+
+def filled(url: str, index: str, records: Sequence[Record]) -> Engine:
+    """An index with these documents."""
+    remove_indices(url.partition("/?")[0], index)
+    engine = open_engine(url, index)
+    engine.create()
+    engine.write(records)
+    engine.refresh()
+    return engine
+
+
+@pytest.fixture(scope="module")
+def engine(url: str, signed: list[Record]) -> Iterator[Engine]:
+    """The index as ibidem itself searches it."""
+    engine = filled(url, INDEX, signed)
+    yield engine
+    engine.close()
+    remove_indices(url, INDEX)
+
+
+@pytest.fixture(scope="module")
+def plain(kind: str, url: str, engine: Engine) -> Iterator[Any]:
+    """The client as its makers made it."""
+    client = CLIENTS[kind][0](url.partition("+")[2])
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="module")
+def wrapped(plain: Any) -> Any:
+    """The same client, wrapped."""
+    return ibidem.wrap(plain)

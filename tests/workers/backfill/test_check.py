@@ -1,0 +1,69 @@
+"""What was changed since it was signed is found, whoever changed it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_workers.backfill.check import check
+from ibidem_workers.backfill.run import in_place
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.settings import Settings
+from workers.backfill.conftest import FIRST, Theirs, stories, story
+
+
+def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
+    theirs: Theirs, at_theirs: Settings
+) -> None:
+    theirs.make()
+    theirs.write(stories(8))
+    in_place(at_theirs)
+    assert check(at_theirs).as_json() == {
+        "read": 8,
+        "unchanged": 8,
+        "changed": 0,
+        "unsigned": 0,
+        "outdated": 0,
+        "refused": 0,
+        "documents": [],
+        "refusals": [],
+    }
+    theirs.write({"t2": {"body": {"content": "another people"}}, "t3": {"published": "1990/01/01"}}, verb="update")
+    theirs.write({"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update")
+    theirs.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
+    theirs.write({"t9": story(9)})
+    found = check(at_theirs)
+    assert sorted(found.listed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
+    assert (found.read, found.unchanged, found.changed, found.unsigned, found.refused) == (9, 5, 3, 1, 0)
+    in_place(at_theirs)
+    assert check(at_theirs).changed == 0
+
+
+@pytest.mark.parametrize("language", ["en", "xx"])
+def test_what_was_ingested_and_never_touched_is_unchanged(settings: Settings, engine: Engine, language: str) -> None:
+    documents = [
+        Document(
+            f"d{at}", story(at)["body"]["content"], "Title", date="1787-09", meta={"court": "9th", "pages": [1, 2.5]}
+        )
+        for at in range(30)
+    ]
+    ingest_documents(
+        [*documents, Document("blank", "* * *"), Document("other", "populus", language=language)], settings
+    )
+    found = check(settings)
+    assert (found.read, found.unchanged, found.changed, found.unsigned) == (32, 31, 0, 1)
+
+
+def test_documents_of_another_table_are_outdated_and_not_changed(
+    settings: Settings, engine: Engine, tables_folder: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tables_folder, tmp_path / "tables")
+    settings = settings.changed(tables=tmp_path / "tables")
+    ingest_documents([Document("a", story(1)["body"]["content"])], settings)
+    Tables(settings.tables).use(Table.of("en", 9_000, {"people": 10.0}, "another"))
+    found = check(settings)
+    assert (found.unchanged, found.changed, found.outdated) == (1, 0, 1)

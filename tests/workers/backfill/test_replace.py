@@ -1,0 +1,292 @@
+"""A new index takes the place of one that people already have; nothing that is written meanwhile is lost."""
+
+import json
+import shutil
+import time
+from contextlib import closing
+from http.client import HTTPConnection
+from pathlib import Path
+from types import SimpleNamespace
+from typing import get_args
+
+import pytest
+
+from ibidem_engines.cluster.reindex_target import ClusterCopy
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Ledger
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_workers.backfill import replace
+from ibidem_workers.backfill.checkpoint import KEYS
+from ibidem_workers.backfill.replace import Replaced, Replacement, replace_index
+from ibidem_workers.backfill.run import in_place
+from ibidem_workers.ingest import Interrupted, ingest_documents
+from ibidem_workers.runs import summary
+from ibidem_workers.settings import Settings
+from servers.indices import ask
+from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story
+from workers.backfill.test_run import writing
+
+OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
+
+
+def into_second(settings: Settings, alias: str = "") -> Replaced:
+    return replace_index(Replacement(SECOND, alias), settings)
+
+
+class TestTheirIndex:
+    def test_the_alias_moves_to_a_copy_that_has_all_as_it_was_and_signatures(
+        self, theirs: Theirs, at_theirs: Settings
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(40))
+        theirs.write({"t100": {"headline": "no text", "price": 1.5}})
+        theirs.write({"t7": story(7, 1)})
+        before = theirs.all()
+        done = into_second(at_theirs)
+        assert (done.source, done.alias, done.pruned) == (FIRST, ALIAS, 0)
+        after = theirs.all()
+        assert {hit["_index"] for hit in after.values()} == {SECOND}
+        kept = ("_id", "_version", "_routing")
+        assert {name: [hit.get(each) for each in kept] for name, hit in after.items()} == {
+            name: [hit.get(each) for each in kept] for name, hit in before.items()
+        }
+        assert {name: json.dumps(one) for name, one in theirs.sources().items()} == {
+            name: json.dumps(hit["_source"]) for name, hit in before.items()
+        }
+        assert theirs.signed().keys() == before.keys() - {"t100"}
+        assert not theirs.signed(FIRST)
+        engine = open_engine(at_theirs.address, SECOND)
+        assert summary(engine, done.run)["refused"] == 1
+        engine.close()
+
+    def test_every_byte_of_a_document_stays_as_it_is(self, theirs: Theirs, at_theirs: Settings) -> None:
+        theirs.make({"dynamic": False, "properties": {}})
+        numbers = '"price" : 1.50, "exact": 12345678901234567890.123456789, "n": [1E2]'
+        raw = f'{{ {numbers},  "body": {{"content": "\\u0070eople"}} }}'
+        ask(theirs.address, "PUT", f"/{ALIAS}/_doc/t1?refresh=true", raw)
+        replace_index(Replacement(SECOND), at_theirs.changed(fields="text=body.content,meta="))
+        host = theirs.address.partition("://")[2]
+        with closing(HTTPConnection(host)) as connection:
+            connection.request("GET", f"/{SECOND}/_source/t1")
+            told = connection.getresponse().read().decode()
+        assert told.startswith(raw[:-1] + ',"ibidem":{')
+
+    def test_mapping_and_settings_are_those_of_the_first_index(self, theirs: Theirs, at_theirs: Settings) -> None:
+        theirs.make(shards=3)
+        changed = {"index": {"refresh_interval": "7s", "number_of_replicas": 0, "max_result_window": 20_000}}
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps(changed))
+        theirs.write(stories(3))
+        into_second(at_theirs)
+        told = ask(theirs.address, "GET", f"/{SECOND}")[SECOND]
+        for name in ("refresh_interval", "number_of_shards", "max_result_window"):
+            assert (
+                told["settings"]["index"][name]
+                == {"refresh_interval": "7s", "number_of_shards": "3", "max_result_window": "20000"}[name]
+            )
+        fields = {name: field for name, field in told["mappings"]["properties"].items() if name != "ibidem"}
+        first = ask(theirs.address, "GET", f"/{FIRST}")[FIRST]["mappings"]
+        assert fields == first["properties"]
+        assert told["mappings"]["dynamic"] == "strict"
+
+    def test_what_is_written_and_deleted_meanwhile_is_there_afterwards(
+        self, theirs: Theirs, at_theirs: Settings
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(600))
+        last = stories(600)
+        with writing(theirs, last) as turns:
+            into_second(at_theirs)
+            swapped = len(turns)
+            while len(turns) < swapped + 5:
+                pass
+        assert theirs.sources() == last
+        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
+
+    def test_what_is_written_just_before_the_alias_moves_follows_and_never_over_what_came_after(
+        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(20))
+        finish = ClusterCopy.finish
+
+        def between(self: ClusterCopy, alias: str) -> None:
+            theirs.write({"t3": story(3, 1), "t4": story(4, 1), "t50": story(50)})
+            theirs.delete("t5")
+            finish(self, alias)
+            theirs.write({"t4": story(4, 2), "t51": story(51)})
+
+        monkeypatch.setattr(ClusterCopy, "finish", between)
+        into_second(at_theirs)
+        expected = {name: one for name, one in stories(20).items() if name != "t5"}
+        expected |= {"t3": story(3, 1), "t4": story(4, 2), "t50": story(50), "t51": story(51)}
+        assert theirs.sources() == expected
+        assert {"t3", "t50"} <= theirs.signed().keys()
+
+    def test_what_was_on_its_way_when_the_alias_moved_is_taken_over(
+        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(20))
+        on_its_way = [story(50)]
+
+        def arrives(_: float) -> None:
+            if on_its_way:
+                ask(theirs.address, "PUT", f"/{FIRST}/_doc/t50?refresh=true", json.dumps(on_its_way.pop()))
+
+        monkeypatch.setattr(replace, "time", SimpleNamespace(time=time.time, sleep=arrives))
+        into_second(at_theirs)
+        assert theirs.sources() == stories(20) | {"t50": story(50)}
+        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
+
+    def test_a_run_that_was_stopped_goes_on_at_any_point(
+        self, theirs: Theirs, at_theirs: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(700))
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(Interrupted):
+            replace_index(Replacement(SECOND), at_theirs, stop)
+        theirs.write({"t3": story(3, 1)})
+        theirs.delete("t4")
+        with monkeypatch.context() as patch:
+            patch.setattr(ClusterCopy, "take_late", stop)
+            patch.setattr(ClusterCopy, "finish", stop)
+            with pytest.raises(KeyboardInterrupt):
+                into_second(at_theirs)
+        theirs.write({"t5": story(5, 1)})
+        into_second(at_theirs)
+        expected = {name: one for name, one in stories(700).items() if name != "t4"}
+        assert theirs.sources() == expected | {"t3": story(3, 1), "t5": story(5, 1)}
+        assert len(theirs.signed()) == 699
+
+    def test_without_an_alias_the_same_command_catches_up_and_an_alias_can_be_given(
+        self, theirs: Theirs, at_theirs: Settings
+    ) -> None:
+        theirs.make()
+        theirs.write(stories(10))
+        ask(
+            theirs.address, "POST", "/_aliases", json.dumps({"actions": [{"remove": {"index": FIRST, "alias": ALIAS}}]})
+        )
+        settings = at_theirs.changed(index=FIRST)
+        assert into_second(settings).alias == ""
+        theirs.write({"t3": story(3, 1)}, FIRST)
+        theirs.delete("t4", FIRST)
+        assert into_second(settings).pruned == 1
+        assert theirs.sources(SECOND) == {
+            **{name: one for name, one in stories(10).items() if name != "t4"},
+            "t3": story(3, 1),
+        }
+        with pytest.raises(UsageError, match=f"'{FIRST}' is an index, so it can be no alias"):
+            into_second(settings, FIRST)
+        assert into_second(settings, ALIAS).alias == ALIAS
+        assert len(theirs.all()) == 9
+
+    def test_what_cannot_be_done_is_refused_before_anything_is(self, theirs: Theirs, at_theirs: Settings) -> None:
+        theirs.make()
+        theirs.write(stories(3))
+        ask(theirs.address, "PUT", f"/{SECOND}")
+        with pytest.raises(UsageError, match=f"index '{SECOND}' is there already"):
+            into_second(at_theirs)
+        with pytest.raises(UsageError, match=f"'{ALIAS}' stands for '{FIRST}' already"):
+            replace_index(Replacement(FIRST), at_theirs)
+        actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
+        ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
+        with pytest.raises(UsageError, match=f"several indexes stand behind '{ALIAS}': {FIRST}, {SECOND}"):
+            replace_index(Replacement(f"{ALIAS}-3"), at_theirs)
+
+    @pytest.mark.parametrize("theirs", KINDS[:1], indirect=True)  # no data streams among Elasticsearch's jars in Maven
+    def test_a_data_stream_is_refused_by_name(self, theirs: Theirs, at_theirs: Settings) -> None:
+        template = {"index_patterns": [f"{ALIAS}-stream"], "data_stream": {}, "priority": 500}
+        ask(theirs.address, "PUT", f"/_index_template/{ALIAS}", json.dumps(template))
+        ask(theirs.address, "PUT", f"/_data_stream/{ALIAS}-stream")
+        try:
+            with pytest.raises(UsageError, match=f"'{ALIAS}-stream' is a data stream"):
+                into_second(at_theirs.changed(index=f"{ALIAS}-stream"))
+        finally:
+            ask(theirs.address, "DELETE", f"/_data_stream/{ALIAS}-stream")
+            ask(theirs.address, "DELETE", f"/_index_template/{ALIAS}")
+
+    def test_pipelines_see_no_document_twice_and_are_there_afterwards(
+        self, theirs: Theirs, at_theirs: Settings
+    ) -> None:
+        theirs.make(MAPPING | {"dynamic": False})
+        theirs.write(stories(3))
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {"default_pipeline": "no-such"}}))
+        into_second(at_theirs)
+        told = ask(theirs.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
+        assert told["default_pipeline"] == "no-such"
+        assert theirs.sources() == stories(3)
+
+    def test_a_routing_of_its_own_finds_the_copy(self, theirs: Theirs, at_theirs: Settings) -> None:
+        theirs.make()
+        theirs.write(stories(7))
+        into_second(at_theirs)
+        for name in stories(7):
+            asked = "&".join(f"{key}={value}" for key, value in routing(name).items())
+            assert ask(theirs.address, "GET", f"/{ALIAS}/_doc/{name}?{asked}")["found"]
+
+
+class TestSqlite:
+    @pytest.fixture
+    def own(self, settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
+        shutil.copytree(tables_folder, tmp_path / "tables")
+        return settings.changed(tables=tmp_path / "tables", concurrency=1)
+
+    def test_a_new_table_is_put_into_use_by_a_copy_and_both_can_be_searched_meanwhile(
+        self, own: Settings, engine: Engine
+    ) -> None:
+        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], own)
+        for ledger in get_args(Ledger):
+            engine.note(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
+        engine.note("runs", {KEYS: {"run": "a run in place"}})
+        Tables(own.tables).use(OTHER)
+        done = replace_index(Replacement("second"), own)
+        second = open_engine(own.address, "second")
+        assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
+        assert OTHER.name not in engine.info().tables
+        assert summary(second, done.run)["indexed"] == 20
+        assert all("a/b" in dict(second.noted(ledger)) for ledger in get_args(Ledger))
+        assert KEYS not in dict(second.noted("runs"))
+        second.close()
+
+    def test_a_table_that_came_while_it_was_filled_needs_another_copy(self, own: Settings, engine: Engine) -> None:
+        ingest_documents([Document("a", "We the People")], own)
+        replace_index(Replacement("second"), own)
+        Tables(own.tables).use(OTHER)
+        with pytest.raises(UsageError, match="'second' was begun with another idf table"):
+            replace_index(Replacement("second"), own)
+
+    def test_what_was_deleted_meanwhile_goes_when_the_command_is_given_again(
+        self, own: Settings, engine: Engine
+    ) -> None:
+        ingest_documents([Document(name, f"We the People {name}") for name in "abc"], own)
+        replace_index(Replacement("second"), own)
+        engine.delete(["b"], version=2**60)
+        ingest_documents([Document("d", "in Order to form")], own)
+        assert replace_index(Replacement("second"), own).pruned == 1
+        second = open_engine(own.address, "second")
+        assert sorted(hit.id for hits in second.scan() for hit in hits) == ["a", "c", "d"]
+        second.close()
+
+    def test_there_are_no_aliases(self, own: Settings, engine: Engine) -> None:
+        ingest_documents([Document("a", "We the People")], own)
+        with pytest.raises(UsageError, match=r"SQLite has no aliases.*IBIDEM_INDEX=second"):
+            replace_index(Replacement("second", "news"), own)
+
+    def test_an_index_of_another_schema_is_copied_into_one_of_now(self, own: Settings, engine: Engine) -> None:
+        ingest_documents([Document("a", "We the People")], own)
+        engine._file.run("""update "ibidem.{index}.state" set value = '0' where name = 'schema'""")  # type: ignore[attr-defined]
+        engine.close()
+        replace_index(Replacement("second"), own)
+        second = open_engine(own.address, "second")
+        assert list(second.info().schema) == [SCHEMA]
+        second.close()
+        with pytest.raises(Exception, match="written with layout 2 and signature schema 0"):
+            in_place(own)

@@ -1,0 +1,36 @@
+"""What RabbitMQ refuses is an error of ours that says what to do; whether it may pass is its class."""
+
+import pytest
+from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, RecoverableConnectionError
+
+from ibidem_engines.errors import EngineError, Permanent, Unavailable
+from ibidem_workers.batches import Batch
+from ibidem_workers.brokers.rabbitmq import of_broker
+from ibidem_workers.celery_app import answers, make_app, send
+from ibidem_workers.settings import Settings
+
+
+@pytest.mark.parametrize(
+    ("error", "ours", "remedy"),
+    [
+        (AccessRefused("no"), Permanent, "IBIDEM_BROKER"),
+        (NotAllowed("no"), Permanent, "NAME"),
+        (PreconditionFailed("no"), Permanent, "delete_queue"),
+        (RecoverableConnectionError("gone"), Unavailable, "again"),
+    ],
+)
+def test_each_refusal_has_its_class_and_its_remedy(error: AMQPError, ours: type[EngineError], remedy: str) -> None:
+    found = of_broker(error, "amqp://me:secret@mq//")
+    assert type(found) is ours
+    assert "amqp://***@mq//" in found.what
+    assert remedy in found.remedy
+
+
+@pytest.mark.server("rabbitmq")
+def test_a_wrong_password_is_not_repeated_in_the_message(rabbitmq: str) -> None:
+    broker = rabbitmq.replace("guest:guest", "guest:s3cret")
+    with pytest.raises(Permanent, match="user and password") as caught:
+        answers(Settings(broker=broker))
+    assert "s3cret" not in str(caught.value)
+    with pytest.raises(Permanent, match="user and password"):
+        send(make_app(Settings(broker=broker)), "run", Batch(0, [{"id": "a", "text": "x"}]))

@@ -1,0 +1,134 @@
+"""The queue in Redis: a message is another's when its taker shows no life, and the server counts the tries."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from kombu.connection import Connection
+from redis import Redis, exceptions
+
+from ibidem_workers.brokers.redis import Stream, Transport, stream
+from ibidem_workers.brokers.transport import Taken
+from servers.network import network
+
+pytestmark = pytest.mark.server("redis")
+
+SHORT = 0.3
+"""Seconds of a lease that a test waits for."""
+
+PATIENCE = 30.0
+
+HOLD = """
+import sys, time
+from ibidem_workers.brokers.redis import stream
+taken = None
+queue = stream(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+while taken is None:
+    taken = queue.take()
+print(taken.tries, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def name() -> str:
+    return f"news-{uuid4().hex}"
+
+
+@pytest.fixture
+def queue(redis: str, name: str) -> Iterator[Stream]:
+    opened = stream(redis, name, SHORT)
+    yield opened
+    opened.end()
+    Redis.from_url(redis).delete(f"ibidem:{name}")
+
+
+def taken(queue: Stream) -> Taken:
+    """Take a message as soon as there is one."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        if found := queue.take():
+            return found
+    raise AssertionError("no message came")
+
+
+def taken_by_one_that_is_killed(redis: str, name: str) -> int:
+    """Let another process take a message and kill it; returns how often it had been tried before."""
+    command = [sys.executable, "-c", HOLD, redis, name, str(SHORT)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        tries = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+    return tries
+
+
+def test_what_a_killed_worker_held_comes_again_with_the_number_of_tries(queue: Stream, redis: str, name: str) -> None:
+    queue.put(b"poison")
+    assert [taken_by_one_that_is_killed(redis, name) for _ in range(2)] == [0, 1]
+    again = taken(queue)
+    assert (again.message, again.tries) == (b"poison", 2)
+    queue.hand_back(again)
+    assert taken(queue).tries == 2
+
+
+def test_a_message_stays_with_one_who_lives_however_long_that_takes(queue: Stream, redis: str, name: str) -> None:
+    queue.put(b"slow")
+    held = taken(queue)
+    other = stream(redis, name, SHORT)
+    until = time.monotonic() + 4 * SHORT
+    while time.monotonic() < until:
+        assert other.take() is None
+    other.end()
+    queue.done(held)
+    assert queue.waiting() == 0
+
+
+def test_a_worker_that_ends_leaves_what_it_holds_to_others(queue: Stream, redis: str, name: str) -> None:
+    first = stream(redis, name, SHORT)
+    first.put(b"hello")
+    taken(first)
+    first.end()
+    assert taken(queue).message == b"hello"
+
+
+def test_a_message_that_could_not_be_acknowledged_keeps_no_worker_from_the_next(redis: str, name: str) -> None:
+    with network(redis) as (through, address):
+        options = {"url": address, "lease": SHORT, "body_encoding": None}
+        with Connection(address, transport=Transport, transport_options=options) as connection:
+            channel = connection.default_channel
+            channel.basic_qos(0, 1, False)
+            for text in ("first", "second"):
+                connection.Producer().publish(text, routing_key=name, serializer="json")
+            first = channel.basic_get(name)
+            through.cut()
+            with pytest.raises(exceptions.ConnectionError):
+                first.ack()
+            through.mend()
+            assert channel.qos.can_consume()
+            texts: set[str] = set()
+            until = time.monotonic() + PATIENCE
+            while len(texts) < 2 and time.monotonic() < until:
+                if message := channel.basic_get(name):
+                    texts.add(message.decode())
+    assert texts == {"first", "second"}
+
+
+def test_a_server_that_forgot_everything_takes_messages_again(queue: Stream, redis: str, name: str) -> None:
+    queue.put(b"lost")
+    taken(queue)
+    Redis.from_url(redis).delete(f"ibidem:{name}")
+    queue.put(b"sent again")
+    assert taken(queue).message == b"sent again"
+
+
+def test_what_nobody_holds_is_counted_and_purged(queue: Stream) -> None:
+    for message in (b"one", b"two", b"three"):
+        queue.put(message)
+    assert queue.waiting() == 3
+    taken(queue)
+    assert queue.waiting() == 2
+    assert (queue.purge(), queue.waiting()) == (2, 0)

@@ -1,0 +1,64 @@
+"""Dead letters: listed, read again, dropped."""
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.dead_letters import DeadLetter, again, bury, drop, forget, letters
+
+
+def letter(one: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
+    refusal = Refusal("message run/0", one, "text", "it ended its worker")
+    return DeadLetter(run, refusal, 4, when, {"id": one, "text": "some text", "version": 3} | record)
+
+
+def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
+    bury(engine, [letter("a")])
+    assert letters(engine) == [letter("a")]
+    assert letter("a").as_json() | {"run": ""} == {
+        "id": "a",
+        "why": "it ended its worker",
+        "tries": 4,
+        "when": "1970-01-01T00:00:01Z",
+        "field": "text",
+        "where": "message run/0",
+        "run": "",
+    }
+
+
+def test_a_document_that_failed_in_two_runs_is_listed_once_with_the_last(engine: Engine) -> None:
+    bury(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
+    assert [(one.refusal.id, one.run) for one in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
+
+
+def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> None:
+    bury(engine, [letter("a")])
+    with pytest.raises(UsageError, match=r"'b'.*ibidem dead list"):
+        letters(engine, ["a", "b"])
+    with pytest.raises(UsageError):
+        drop(engine, ["b"])
+
+
+def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
+    bury(engine, [letter("a", "run-1"), letter("a", "run-2", 2.0), letter("b")])
+    assert drop(engine, ["a"]) == 1
+    assert [one.refusal.id for one in letters(engine)] == ["b"]
+    assert drop(engine, []) == 0
+
+
+def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:
+    assert list(again([letter("a")], 100)) == [Document("a", "some text", version=3)]
+
+
+def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
+    (refusal,) = again([letter("a", date="yesterday")], 100)
+    assert isinstance(refusal, Refusal)
+    assert (refusal.id, refusal.field) == ("a", "date")
+
+
+def test_a_letter_of_a_later_run_is_not_forgotten_with_the_older(engine: Engine) -> None:
+    first = letter("a", "run-1", 1.0)
+    bury(engine, [first, letter("a", "run-2", 2.0)])
+    forget(engine, [first])
+    assert [one.run for one in letters(engine)] == ["run-2"]

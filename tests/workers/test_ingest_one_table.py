@@ -1,0 +1,43 @@
+"""One idf table a language in an index."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.runs import summary
+from ibidem_workers.settings import Settings
+
+OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another test")
+
+
+@pytest.fixture
+def own(settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
+    shutil.copytree(tables_folder, tmp_path / "tables")
+    return settings.model_copy(update={"tables": tmp_path / "tables"})
+
+
+def test_an_index_of_another_table_takes_no_more_and_the_command_that_mends_it_is_named(own: Settings) -> None:
+    ingest_documents([Document("a", "We the People of the United States")], own)
+    Tables(own.tables).use(OTHER)
+    with pytest.raises(UsageError, match=r"1 documents signed with .* backfill --into NAME") as refused:
+        ingest_documents([Document("b", "in Order to form a more perfect Union")], own)
+    assert OTHER.name in str(refused.value)
+
+
+def test_the_first_table_back_in_use_or_one_of_another_language_is_no_reason(engine: Engine, own: Settings) -> None:
+    tables = Tables(own.tables)
+    first = tables.of("en")
+    assert first is not None
+    ingest_documents([Document("a", "We the People of the United States")], own)
+    tables.use(OTHER)
+    tables.use(first)
+    tables.use(Table.of("la", 9_000, {"populus": 10.0}, "Latin"))
+    run = ingest_documents([Document("b", "populus romanus", language="la")], own)
+    assert summary(engine, run)["indexed"] == 1

@@ -1,0 +1,90 @@
+"""What no worker carries out is counted, on whichever broker."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from redis import Redis
+
+from ibidem_engines.errors import EngineError
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.redis import stream
+from ibidem_workers.celery_app import answers, make_app
+from ibidem_workers.rejected_messages import kept_apart
+from ibidem_workers.settings import Settings, load
+
+PATIENCE = 30.0
+
+
+def given_up_in_a_folder(settings: Settings) -> Callable[[], object]:
+    folder = Folder(Path(settings.queue_folder or "") / settings.queue, 30)
+    folder.put(b"not ours")
+    (name,) = folder.names()
+    taken = folder.take(name, "me")
+    assert taken is not None
+    folder.give_up(taken)
+    return lambda: None
+
+
+def given_up_in_redis(settings: Settings) -> Callable[[], object]:
+    queue, taken = stream(settings.broker, settings.queue, 30), None
+    queue.put(b"not ours")
+    while taken is None:
+        taken = queue.take()
+    queue.give_up(taken)
+    queue.end()
+    key = f"ibidem:{settings.queue}"
+    return lambda: Redis.from_url(settings.broker).delete(key, f"{key}:given-up")
+
+
+def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
+    name = f"{settings.queue}-dead"
+    with make_app(settings).connection_for_write() as connection:
+        connection.Producer().publish("not ours", routing_key=name)
+
+    def remove() -> None:
+        with make_app(settings).connection_for_write() as connection:
+            for queue in (settings.queue, name):
+                connection.default_channel.queue_delete(queue)
+
+    return remove
+
+
+BROKERS = {
+    "filesystem": (given_up_in_a_folder, "that no submitter has sent", "given-up"),
+    "redis": (given_up_in_redis, "that no submitter has sent", ":given-up"),
+    "rabbitmq": (given_up_in_rabbitmq, "that no submitter has sent, or that ended its workers too often", "-dead"),
+}
+
+
+@pytest.mark.parametrize(
+    "broker",
+    [
+        "filesystem",
+        pytest.param("redis", marks=pytest.mark.server("redis")),
+        pytest.param("rabbitmq", marks=pytest.mark.server("rabbitmq")),
+    ],
+)
+def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
+    request: pytest.FixtureRequest, tmp_path: Path, broker: str
+) -> None:
+    address = f"filesystem:///{tmp_path}" if broker == "filesystem" else request.getfixturevalue(broker)
+    settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
+    give_up, what, where = BROKERS[broker]
+    answers(settings)
+    assert kept_apart(settings).count == 0
+    remove = give_up(settings)
+    until = time.monotonic() + PATIENCE
+    while not (told := kept_apart(settings)).count and time.monotonic() < until:
+        time.sleep(0.05)
+    assert (told.count, told.what) == (1, what)
+    assert told.where.endswith(where)
+    remove()
+
+
+@pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
+def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
+    with pytest.raises(EngineError, match="does not answer"):
+        kept_apart(load({"IBIDEM_BROKER": address}, tmp_path))

@@ -1,0 +1,40 @@
+"""The account of a batch."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_engines.errors import Damaged
+from ibidem_ingest.errors import Refusal
+from ibidem_workers.results import Account, Duplicate
+
+NUMBERS = st.integers(0, 1_000)
+ACCOUNTS = st.builds(
+    Account,
+    indexed=NUMBERS,
+    unchanged=NUMBERS,
+    stale=NUMBERS,
+    unsigned=NUMBERS,
+    refusals=st.lists(st.builds(Refusal, *[st.text(max_size=5)] * 4), max_size=3),
+    duplicates=st.lists(st.builds(Duplicate, *[st.text(max_size=5)] * 3), max_size=3),
+    at=st.floats(0, 1e9),
+)
+
+
+@given(ACCOUNTS)
+def test_an_account_is_read_as_it_was_noted(account: Account) -> None:
+    assert Account.from_json(account.as_json()) == account
+
+
+@given(ACCOUNTS, ACCOUNTS)
+def test_the_documents_of_two_accounts_add_up(one: Account, other: Account) -> None:
+    both = one + other
+    assert both.documents == one.documents + other.documents
+    assert both.at == max(one.at, other.at)
+    assert [*both.duplicates] == [*one.duplicates, *other.duplicates]
+
+
+@pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"duplicates": [{}], "parts": None}])
+def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
+    with pytest.raises(Damaged, match="beside the index is damaged"):
+        Account.from_json(Account().as_json() | damage)

@@ -1,0 +1,41 @@
+"""The sum of many accounts."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.errors import Refusal
+from ibidem_workers.results import LEVELS, Account, Duplicate, Sums
+
+NUMBERS = st.integers(0, 1_000)
+ACCOUNTS = st.builds(
+    Account,
+    indexed=NUMBERS,
+    unchanged=NUMBERS,
+    stale=NUMBERS,
+    unsigned=NUMBERS,
+    refusals=st.lists(st.builds(Refusal, *[st.text(max_size=3)] * 4), max_size=2),
+    duplicates=st.lists(st.builds(Duplicate, st.just("b"), st.just("a"), st.sampled_from(LEVELS)), max_size=3),
+    at=st.floats(0, 1e9),
+)
+
+
+def summed(accounts: list[Account]) -> Sums:
+    sums = Sums()
+    for account in accounts:
+        sums.add(account)
+    return sums
+
+
+@given(st.lists(ACCOUNTS, max_size=5))
+def test_sums_are_the_sum_of_the_accounts(accounts: list[Account]) -> None:
+    sums = summed(accounts)
+    assert sums.documents == sum(account.documents for account in accounts)
+    assert sum(sums.by_level().values()) == sum(len(account.duplicates) for account in accounts)
+    assert sums.at == max((account.at for account in accounts), default=0.0)
+
+
+@given(st.lists(ACCOUNTS, max_size=4), st.lists(ACCOUNTS, max_size=4))
+def test_merging_sums_is_summing_all(some: list[Account], others: list[Account]) -> None:
+    merged = summed(some)
+    merged.merge(summed(others))
+    assert merged == summed([*some, *others])

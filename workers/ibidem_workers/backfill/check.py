@@ -1,0 +1,127 @@
+"""Which documents are no longer what was signed: nothing is written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ibidem_engines.reindex import Held
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures import content, title
+from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.packed import EARLIER, pack, unpack
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_ingest.signatures.sign import digest, sign_one
+from ibidem_ingest.text.tokens import tokens
+from ibidem_workers.backfill.batch import has_words, refusal
+from ibidem_workers.backfill.paging import everything, whole
+from ibidem_workers.backfill.run import check_fields, opened
+from ibidem_workers.settings import Settings
+
+MOST_LISTED = 10_000
+"""Changed documents that are listed; more are counted."""
+
+
+@dataclass(slots=True)
+class Checked:
+    """What became of the documents since they were signed.
+
+    Args:
+        unchanged: They are what was signed; other fields than those may differ.
+        changed: They are not.
+        unsigned: Never signed, or without words.
+        outdated: Signed with another schema, or an idf table that is not the one of now.
+        refused: They have no text that could be signed.
+        listed: Index and id of the first changed ones.
+        refusals: Why they have none, of the first ones.
+    """
+
+    unchanged: int = 0
+    changed: int = 0
+    unsigned: int = 0
+    outdated: int = 0
+    refused: int = 0
+    listed: list[tuple[str, str]] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+
+    @property
+    def read(self) -> int:
+        """How many documents there are."""
+        return self.unchanged + self.changed + self.unsigned + self.refused
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem backfill --check --json` prints."""
+        return {
+            "read": self.read,
+            "unchanged": self.unchanged,
+            "changed": self.changed,
+            "unsigned": self.unsigned,
+            "outdated": self.outdated,
+            "refused": self.refused,
+            "documents": [{"index": index, "id": name} for index, name in self.listed],
+            "refusals": [one.as_json() for one in self.refusals],
+        }
+
+
+def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None) -> Checked:
+    """Compare every document with what was signed of it.
+
+    Args:
+        settings: Which index.
+        seen: Called with the documents that were read, and how many there are.
+    """
+    found, tables = Checked(), Tables(settings.tables)
+    with opened(settings) as (_, holding):
+        holding.check("place")
+        check_fields(holding)
+        upto = holding.newest()
+        documents = sum(holding.count(stretch) for stretch in whole(upto))
+        for some in everything(holding, upto):
+            for held in some:
+                _take(found, held, tables, settings, holding.text_field)
+            seen(found.read, documents)
+    return found
+
+
+def _take(found: Checked, held: Held, tables: Tables, settings: Settings, text_field: str) -> None:
+    """Count one document."""
+    why = refusal(held, text_field, settings.max_text)
+    if why is not None:
+        found.refused += 1
+        if len(found.refusals) < MOST_LISTED:
+            found.refusals.append(why)
+    elif is_changed(held, tables, settings.distinct):
+        found.changed += 1
+        if len(found.listed) < MOST_LISTED:
+            found.listed.append((held.name.index, held.name.id))
+    elif has_words(held):
+        found.unchanged += 1
+        table = tables.of(held.document.language)
+        found.outdated += (held.schema, held.idf) != (SCHEMA, table.name if table else "")
+    else:
+        found.unsigned += 1
+
+
+def is_changed(held: Held, tables: Tables, distinct: tuple[str, ...]) -> bool:
+    """Tell whether a signed document would be signed otherwise now; fields that no signature looks at may differ.
+
+    Args:
+        held: The document.
+        tables: The idf tables; of one that is not there, only the words are compared.
+        distinct: Fields that must not differ between duplicates.
+    """
+    packed = unpack(held.packed) if held.packed else None
+    if packed is None or (held.schema == SCHEMA and held.digest == digest(held.document, held.idf)):
+        return False
+    table = tables.named(held.idf) if held.idf else None
+    if held.schema != SCHEMA or (held.idf and table is None):
+        return content_of(held.document, packed.scheme) != clues(packed)["content"]
+    return pack(held.document, sign_one(held.document, table), distinct) != held.packed
+
+
+def content_of(document: Document, scheme: int) -> list[str]:
+    """Return the clue of a document's words, as a packed value of a scheme holds it."""
+    words = tokens(document.text)
+    if scheme == EARLIER:
+        return [content.sign_earlier(words, document.id)]
+    return [content.sign(words, document.id, title.sign(words, document.title))]

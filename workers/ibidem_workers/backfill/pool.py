@@ -1,0 +1,130 @@
+"""Who signs pages: this process where they are few, else a process for each processor."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from typing import Self, TypeVar
+
+from ibidem_engines.connect import open_engine, open_holding
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.backfill.batch import Desk, Page, Written, through
+from ibidem_workers.pool import WorkersFailed
+from ibidem_workers.settings import Settings
+
+FEW = 1_500
+"""Documents for which no process is worth its start."""
+
+Answer = TypeVar("Answer")
+
+_place: "Place | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is signed, and where to: all that a process has to be told.
+
+    Args:
+        settings: The settings.
+        source: Name of the index that is read.
+        into: Name of the index that copies go to; empty for in place.
+    """
+
+    settings: Settings
+    source: str
+    into: str = ""
+
+    def desk(self) -> Desk:
+        """Open all that is needed."""
+        address = self.settings.address
+        holding = open_holding(address, self.source)
+        return Desk(
+            open_engine(address, self.into or self.source),
+            holding,
+            holding.copy_to(self.into) if self.into else None,
+            Tables(self.settings.tables),
+            self.settings,
+        )
+
+
+class Signers:
+    """Signs pages, several at a time, as a context.
+
+    Args:
+        place: What is signed.
+        documents: About how many documents there are.
+    """
+
+    def __init__(self, place: Place, documents: int) -> None:
+        self._place = place
+        self._count = 1 if documents < FEW else place.settings.workers
+        self._pool: ProcessPoolExecutor | None = None
+        self._own: Desk | None = None
+        self.at_once = 1 if self._count == 1 else 2 * self._count
+
+    def __enter__(self) -> Self:
+        """Start the processes."""
+        if self._count == 1:
+            self._own = self._place.desk()
+        else:
+            fresh = multiprocessing.get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._count, fresh, initializer=_begin, initargs=(self._place,))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let the pages in hand be finished, and end the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+        if self._own is not None:
+            self._own.engine.close()
+            self._own.holding.close()
+
+    def sign(self, page: Page) -> Callable[[], Written]:
+        """Begin a page; what is returned waits for what came of it."""
+        if self._own is not None:
+            written = through(self._own, page)
+            return lambda: written
+        if self._pool is None:
+            raise RuntimeError("signers work inside their context only")
+        pool = self._pool
+        future = _unless_ended(lambda: pool.submit(_through, page))
+        return lambda: _unless_ended(future.result)
+
+
+def _unless_ended(call: Callable[[], Answer]) -> Answer:
+    try:
+        return call()
+    except BrokenProcessPool as error:
+        raise WorkersFailed("a process that signs has ended", "go on with the same command") from error
+
+
+def _begin(place: Place) -> None:
+    """Prepare a process: Ctrl-C is its parent's to answer, and it ends with its parent, however that ends."""
+    global _place  # noqa: PLW0603 - what a process of the pool is told once
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _place = place
+
+
+@cache
+def _desk() -> Desk:
+    """Open what is needed, at the first page: what goes wrong is then that page's answer."""
+    if _place is None:
+        raise RuntimeError("this process was not prepared")
+    return _place.desk()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _through(page: Page) -> Written:
+    return through(_desk(), page)

@@ -1,0 +1,199 @@
+"""A backfill into a new index, which then takes the first one's place; nothing that is written meanwhile is lost.
+
+The first index is copied up to where its writes were when the copying began, then what was written meanwhile, and so
+on, until little is left. Then the alias moves in one step, and what was written to the first index just before follows,
+except over what came to the new one through the alias. What was deleted from the first is deleted from the new one.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import get_args
+
+from ibidem_engines.connect import check_name, open_engine, open_holding
+from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.reindex import Holding, Marks
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, noted, parsed
+from ibidem_workers.backfill.run import Backfill, Seen, check_fields
+from ibidem_workers.runs import new_run
+from ibidem_workers.settings import Settings
+
+AT_ONCE = 1_000
+ON_THE_WAY = 0.5
+"""Seconds in which a write arrives that went to the first index before its alias moved."""
+
+LOOKS = 60
+"""How often is looked for such writes at most: somebody may go on writing to the first index by its own name."""
+
+KEPT: tuple[Ledger, ...] = get_args(Ledger)
+"""Ledgers that go with an index that gets another name, without the checkpoints in its runs: they count its writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a backfill into a new index is to do.
+
+    Args:
+        into: Name of the new index.
+        alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
+    """
+
+    into: str
+    alias: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What came of it.
+
+    Args:
+        run: The run's name; its accounts stand beside the new index.
+        source: The index that was copied.
+        alias: The alias that the new one has now; empty for none.
+        pruned: Documents that were deleted from the first index meanwhile.
+    """
+
+    run: str
+    source: str
+    alias: str
+    pruned: int
+
+
+def replace_index(asked: Replacement, settings: Settings, seen: Seen = lambda *_: None) -> Replaced:
+    """Copy an index into a new one, signed anew, and put it in the first one's place.
+
+    Args:
+        asked: The new index.
+        settings: The first index, or an alias of it.
+        seen: Called with the progress.
+
+    Raises:
+        UsageError: The new index is there and was made by nothing of ours; a wrong alias; a missing field.
+        Interrupted: Ctrl-C; the same command goes on.
+    """
+    check_name(asked.into)
+    engine = open_engine(settings.address, asked.into)
+    try:
+        one = noted(engine, asked.into)
+        if one is not None and one.state == "swapped":
+            holding = open_holding(settings.address, one.source)
+        else:
+            holding = open_holding(settings.address, settings.index)
+        try:
+            holding.check("copy")
+            return _Replacing(engine, holding, asked, settings, seen).through(one)
+        finally:
+            holding.close()
+    finally:
+        engine.close()
+
+
+class _Replacing:
+    """The way of one index into another.
+
+    Args:
+        engine: The new index.
+        holding: The first one.
+        asked: What is to be done.
+        settings: The settings.
+        seen: Called with the progress.
+    """
+
+    def __init__(self, engine: Engine, holding: Holding, asked: Replacement, settings: Settings, seen: Seen) -> None:
+        self._engine, self._holding, self._asked, self._settings, self._seen = engine, holding, asked, settings, seen
+        self._alias = asked.alias or holding.alias
+        self._pruned = 0
+        self._copy = holding.copy_to(asked.into)
+
+    def through(self, one: Checkpoint | None) -> Replaced:
+        """Copy, catch up, take the place."""
+        if one is not None and one.state == "swapped":
+            self._alias = one.alias
+        self._check()
+        one = self._checkpoint(one)
+        backfill = Backfill(self._engine, self._holding, one, self._settings, self._seen)
+        if one.state != "swapped":
+            self._fill(backfill)
+            self._forget_deleted(backfill)
+            self._carry()
+            one.marks, one.alias = by_part(self._copy.newest()), self._alias
+            one.state = "swapped" if self._alias else "done"
+            backfill.note()
+        self._copy.finish(self._alias)
+        if self._alias:
+            self._follow(backfill)
+        one.state = "done"
+        backfill.note("submitted")
+        return Replaced(one.run, one.source, self._alias, self._pruned)
+
+    def _check(self) -> None:
+        """Refuse what cannot be done before anything is."""
+        check_fields(self._holding)
+        if self._asked.into in {part.index for part in self._holding.parts()}:
+            stands = f"{self._settings.index!r} stands for {self._asked.into!r} already"
+            raise UsageError(
+                stands if self._holding.alias else f"{self._asked.into!r} is the index to be copied",
+                "name a new one with --into",
+            )
+        if self._alias:
+            self._copy.check_alias(self._alias)
+
+    def _checkpoint(self, one: Checkpoint | None) -> Checkpoint:
+        tables = Tables(self._settings.tables)
+        into, (source, *_) = self._asked.into, [part.index for part in self._holding.parts()]
+        if self._copy.exists():
+            if one is None or one.source != source:
+                raise UsageError(f"index {into!r} is there already", "name a new one with --into")
+            if not one.signs_alike(tables):
+                raise UsageError(
+                    f"index {into!r} was begun with another idf table", "delete it, or name a new one with --into"
+                )
+            return one
+        deletions = self._holding.deletions()
+        self._copy.create()
+        self._engine.create()
+        now = dict(tables.current())
+        return Checkpoint(new_run(), time.time(), source, into, tables=now, deletions=deletions)
+
+    def _fill(self, backfill: Backfill) -> None:
+        """Copy, then what was written meanwhile, until little is left."""
+        backfill.checkpoint.state = "open"
+        backfill.run()
+
+    def _follow(self, backfill: Backfill) -> None:
+        """Take over what was on its way to the first index when the alias moved, until nothing comes for a moment."""
+        seen: Marks | None = None
+        for _ in range(LOOKS):
+            now = self._holding.newest()
+            if now == seen:
+                return
+            backfill.sign(now, late=parsed(backfill.checkpoint.marks))
+            self._forget_deleted(backfill, swapped=True)
+            seen = now
+            time.sleep(ON_THE_WAY)
+
+    def _forget_deleted(self, backfill: Backfill, *, swapped: bool = False) -> None:
+        """Delete from the new index what was deleted from the first one, when anything was."""
+        one = backfill.checkpoint
+        deletions = self._holding.deletions()
+        if deletions != one.deletions:
+            self._pruned += self._copy.prune(parsed(one.marks) if swapped else self._copy.newest())
+            one.deletions = deletions
+
+    def _carry(self) -> None:
+        """Take what is kept beside the index along, where its name changes."""
+        if self._alias == self._settings.index:
+            return
+        for ledger in KEPT:
+            for some in _some(each for each in self._holding.noted(ledger) if not each[0].startswith(KEYS)):
+                self._engine.note(ledger, some)
+
+
+def _some(entries: Iterable[tuple[str, dict[str, object]]]) -> Iterator[dict[str, dict[str, object]]]:
+    """Part records into portions."""
+    entries = iter(entries)
+    while some := dict(islice(entries, AT_ONCE)):
+        yield some

@@ -1,0 +1,1 @@
+"""Brokers: Kombu transports over a folder and over Redis, leases, and RabbitMQ's errors."""

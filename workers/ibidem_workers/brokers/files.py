@@ -1,0 +1,245 @@
+"""The file queue as a transport of Celery's.
+
+Kombu's own `filesystem` transport shows a message before it is written whole, and forgets it when it is taken: tried, a
+kill of the worker lost both messages in flight. This one stands on `Folder`.
+"""
+
+import contextlib
+import errno
+import logging
+import os
+import re
+import time
+from collections import deque
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from ibidem_ingest.private import make_folder, write_file
+from ibidem_workers.brokers import lease, transport
+from ibidem_workers.brokers.transport import Taken
+
+if TYPE_CHECKING:
+    from ibidem_workers.brokers.lease import Lease
+
+
+_NAME = re.compile(r"\d{1,20}-[0-9a-f]{1,64}\.\d{1,9}", re.ASCII)
+_TAKEN = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
+_MOST_TRIES = 999_999_999
+
+NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENODEV})
+"""What opening says of a link, a socket, a device, or a file that this user may not read."""
+
+
+class Folder:
+    """One queue's folder; in `given-up` lies what no worker can carry out.
+
+    A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` stands before it.
+
+    Args:
+        path: The queue's own folder.
+        seconds: After how many seconds without a sign of life a lease lapses.
+    """
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self.seconds = seconds
+        self._ready, self._taken, self._leases = path / "ready", path / "taken", path / "workers"
+        self._aside, self.given_up = path / "aside", path / "given-up"
+        for folder in (self._ready, self._taken, self._leases, self._aside, self.given_up):
+            make_folder(folder)
+
+    def put(self, message: bytes) -> None:
+        """Lay a message down; it is seen whole or not at all."""
+        name = f"{time.time_ns():020d}-{uuid4().hex}.0"
+        aside = self._aside / name
+        write_file(aside, message)
+        aside.rename(self._ready / name)
+
+    def names(self) -> list[str]:
+        """Return the names of the messages that wait, the oldest first."""
+        return sorted(_names(self._ready, _NAME))
+
+    def take(self, name: str, holder: str) -> Path | None:
+        """Take a message; None when another was quicker."""
+        taken = self._taken / f"{holder}~~{name}"
+        try:
+            return (self._ready / name).rename(taken)
+        except FileNotFoundError:
+            return None
+
+    def put_back(self, taken: Path, *, tried: bool) -> bool:
+        """Lay a taken message down again, behind the others; False when another did or it is done."""
+        name = taken.name.rpartition("~~")[2]
+        random, tries = name.partition("-")[2].rsplit(".", 1)
+        try:
+            taken.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + tried, _MOST_TRIES)}")
+        except FileNotFoundError:
+            return False
+        return True
+
+    def give_up(self, taken: Path) -> None:
+        """Keep a message that cannot be carried out where nobody takes it."""
+        name = taken.name.rpartition("~~")[2]
+        with contextlib.suppress(FileNotFoundError):  # another was quicker
+            taken.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that nothing has there
+
+    def recover(self) -> int:
+        """Put back what is held under a lapsed lease; returns how many messages."""
+        put_back = 0
+        for name in _names(self._taken, _TAKEN):
+            if lease.lapsed(self._leases, name.partition("~~")[0], self.seconds):
+                put_back += self.put_back(self._taken / name, tried=True)
+        lease.clear(self._leases, self.seconds)
+        return put_back
+
+    def sign_on(self) -> lease.Lease:
+        """Show a sign of life under which messages can be taken."""
+        return lease.Lease(self._leases, self.seconds)
+
+    def waiting(self) -> int:
+        """Count the messages that wait."""
+        return len(_names(self._ready, _NAME))
+
+    def held(self) -> int:
+        """Count the messages that are taken and not acknowledged."""
+        return len(_names(self._taken, _TAKEN))
+
+    def workers(self) -> int:
+        """Count the processes that take messages."""
+        return lease.living(self._leases, self.seconds)
+
+    def purge(self) -> int:
+        """Delete the messages that wait."""
+        names = self.names()
+        for name in names:
+            try:
+                (self._ready / name).unlink(missing_ok=True)
+            except (IsADirectoryError, PermissionError):
+                self.give_up(self._ready / name)
+        return len(names)
+
+
+def read_whole(path: Path, most: int) -> bytes | None:
+    """Read a message; None for what is no regular file of at most so many bytes: it is not waited for nor followed.
+
+    Raises:
+        FileNotFoundError: It is gone.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in NO_MESSAGE:
+            return None
+        raise
+    try:
+        found = os.fstat(handle)
+        if not S_ISREG(found.st_mode) or found.st_size > most:
+            return None
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(most)
+    finally:
+        os.close(handle)
+
+
+def tries(name: str) -> int:
+    """Return how often a message was taken without an end, from its name.
+
+    >>> tries("00000001763676000000-5f0c.2")
+    2
+    """
+    return int(name.rsplit(".", 1)[1])
+
+
+def _names(folder: Path, form: re.Pattern[str]) -> list[str]:
+    """List the messages in a folder; what somebody else laid there under other names is left alone."""
+    with os.scandir(folder) as entries:
+        return [entry.name for entry in entries if form.fullmatch(entry.name)]
+
+
+_log = logging.getLogger(__name__)
+
+
+class FileQueue:
+    """One folder's messages, as one process takes them.
+
+    Args:
+        folder: The queue's own folder.
+        most: The most bytes of a message.
+    """
+
+    def __init__(self, folder: Folder, most: int) -> None:
+        self._folder, self._most = folder, most
+        self._lease: Lease | None = None
+        self._seen: deque[str] = deque()
+        self._recovered = 0.0
+        self.put, self.waiting, self.purge = folder.put, folder.waiting, folder.purge
+
+    def take(self) -> Taken | None:
+        """Take a message under this process's lease."""
+        self._lease = self._lease or self._folder.sign_on()
+        self._recover_at_times()
+        if not self._seen:
+            self._seen.extend(self._folder.names())
+        while self._seen:
+            name = self._seen.popleft()
+            path = self._folder.take(name, self._lease.name)
+            taken = path and self._read(path, tries(name))
+            if taken:
+                return taken
+        return None
+
+    def _read(self, path: Path, tried: int) -> Taken | None:
+        """Read a message that was taken; what is none is put aside."""
+        try:
+            message = read_whole(path, self._most)
+        except FileNotFoundError:  # another took this process for dead
+            return None
+        if message is None:
+            _log.warning("what lies in the queue is no message and is given up: %s", path)
+            self._folder.give_up(path)
+            return None
+        return Taken(str(path), message, tried)
+
+    def _recover_at_times(self) -> None:
+        now = time.monotonic()
+        if now - self._recovered > min(self._folder.seconds / 3, 5) or not self._recovered:
+            self._recovered = now
+            self._folder.recover()
+
+    def done(self, taken: Taken) -> None:
+        """Delete the message's file."""
+        Path(taken.name).unlink(missing_ok=True)
+
+    def give_up(self, taken: Taken) -> None:
+        """Put the message's file aside."""
+        self._folder.give_up(Path(taken.name))
+
+    def hand_back(self, taken: Taken) -> None:
+        """Lay the message down again."""
+        self._folder.put_back(Path(taken.name), tried=False)
+
+    def end(self) -> None:
+        """End the lease."""
+        if self._lease is not None:
+            self._lease.end()
+            self._lease = None
+
+
+class Channel(transport.Channel):
+    """What Celery asks of a queue, on folders."""
+
+    def __init__(self, connection: object) -> None:
+        super().__init__(connection, self._in_its_folder)
+
+    def _in_its_folder(self, name: str) -> FileQueue:
+        options = self.connection.client.transport_options
+        return FileQueue(Folder(Path(options["folder"]) / name, float(options["lease"])), int(options["most"]))
+
+
+class Transport(transport.Transport):
+    """The transport under which Celery knows the file queue."""
+
+    Channel = Channel
+    driver_type = "filesystem"
+    driver_name = "ibidem file queue"

@@ -1,0 +1,121 @@
+"""Who holds a message of the file queue: a file that a living worker locks and touches.
+
+A kill of any kind frees the lock, since the kernel holds it; on other machines the time of the last touch decides.
+"""
+
+import fcntl
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
+from uuid import uuid4
+
+from ibidem_ingest.private import FILE, make_folder
+
+BEATS = 6
+"""Signs of life in the time after which a lease without any has lapsed."""
+
+
+class Heart:
+    """Beats until it is stopped.
+
+    Args:
+        beat: Shows a sign of life; returns whether to go on.
+        seconds: After how many seconds without a sign of life a lease lapses.
+    """
+
+    def __init__(self, beat: Callable[[], bool], seconds: float) -> None:
+        self._beat, self._pause = beat, seconds / BEATS
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True, name="heart")
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._pause) and self._beat():
+            pass
+
+    def stop(self) -> None:
+        """Beat no more; a beat that has begun is waited for."""
+        self._stopped.set()
+        self._thread.join()
+
+
+HOST = socket.gethostname().replace("~", "-").replace("/", "-")
+
+
+class Lease:
+    """The sign of life of one process that takes messages.
+
+    Args:
+        folder: Where the signs of life of this queue are kept.
+        seconds: A sign older than this has lapsed; it is renewed six times in that time.
+    """
+
+    def __init__(self, folder: Path, seconds: float) -> None:
+        make_folder(folder)
+        self.name = new_holder()
+        self._path = folder / self.name
+        self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE)
+        fcntl.flock(self._handle, fcntl.LOCK_EX)
+        self._heart = Heart(self._touch, seconds)
+
+    def _touch(self) -> bool:
+        try:
+            os.utime(self._path)
+        except FileNotFoundError:
+            return False  # the queue's folder was removed under a running worker
+        return True
+
+    def end(self) -> None:
+        """Give the lease up; what is still taken under it may be put back at once."""
+        self._heart.stop()
+        self._path.unlink(missing_ok=True)
+        os.close(self._handle)
+
+
+def new_holder() -> str:
+    """Name one who takes messages: the machine, the process, and what keeps two of one process apart."""
+    return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
+
+
+def lapsed(folder: Path, name: str, seconds: float) -> bool:
+    """Tell whether the holder of a lease is gone or has shown no life for some seconds; what is no file is no lease."""
+    path = folder / name
+    try:
+        found = path.lstat()
+        silent = time.time() - found.st_mtime
+        if silent > seconds or not S_ISREG(found.st_mode):
+            return True
+        return name.startswith(f"{HOST}~") and _unlocked(path)
+    except FileNotFoundError:
+        return True
+    except PermissionError:  # another user's, who lives as long as it is touched
+        return False
+
+
+def clear(folder: Path, seconds: float) -> None:
+    """Remove the signs of life that workers left behind."""
+    for path in folder.glob("*~*"):
+        if lapsed(folder, path.name, seconds):
+            with suppress(IsADirectoryError, PermissionError):  # what is no lease is in nobody's way
+                path.unlink(missing_ok=True)
+
+
+def living(folder: Path, seconds: float) -> int:
+    """Count the processes that hold a lease."""
+    return sum(not lapsed(folder, path.name, seconds) for path in folder.glob("*~*"))
+
+
+def _unlocked(path: Path) -> bool:
+    handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True

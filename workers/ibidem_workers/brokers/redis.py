@@ -1,0 +1,249 @@
+"""The queue in Redis as a transport of Celery's: a stream that a group of workers reads.
+
+Kombu's own Redis transport takes a message off its list before it notes who has it: a kill in between loses it. What it
+noted it hands out again after an hour by default, and it counts no tries. A stream's group does all three at once: a
+message is taken and noted in one step, its idle time is a lease, and the server counts how often it was handed out.
+"""
+
+import contextlib
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kombu.transport.redis import get_redis_error_classes
+from redis import Redis
+from redis.exceptions import RedisError, ResponseError
+
+from ibidem_engines.errors import Unavailable
+from ibidem_engines.redaction import redact
+from ibidem_workers.brokers import transport
+from ibidem_workers.brokers.lease import Heart, new_holder
+from ibidem_workers.brokers.rabbitmq import message_of
+from ibidem_workers.brokers.transport import MAX_WAIT, Taken
+
+GROUP = "workers"
+PREFIX = "ibidem:"
+GIVEN_UP = ":given-up"
+"""Behind the key of a stream: what no worker can carry out."""
+
+ANSWERS_WITHIN = 10.0
+"""Seconds after which a server that says nothing counts as gone; a command takes some milliseconds."""
+
+
+class Stream:
+    """One stream's messages, as one process takes them.
+
+    Args:
+        client: Speaks with the server; used by two threads.
+        name: The stream's key.
+        seconds: After how many seconds without a sign of life a message is another's.
+    """
+
+    def __init__(self, client: Redis, name: str, seconds: float) -> None:
+        self._client: Any = client  # the library's types are those of its waiting and its other clients at once
+        self._name, self._seconds = name, seconds
+        self._holder = new_holder()
+        self._held: set[str] = set()
+        self._heart: Heart | None = None
+        self._recovered = 0.0
+
+    def put(self, message: bytes) -> None:
+        """Lay a message down."""
+        self._client.xadd(self._name, _fields(message, 0))
+
+    def take(self) -> Taken | None:
+        """Take a message, first one whose lease has lapsed; wait a moment for one."""
+        self._heart = self._heart or Heart(self._beat, self._seconds)
+        try:
+            taken = self._next()
+        except ResponseError as error:
+            if not str(error).startswith("NOGROUP"):
+                raise
+            self._make_group()
+            taken = self._next()
+        if taken is not None:
+            self._held.add(taken.name)
+        return taken
+
+    def _next(self) -> Taken | None:
+        return self._lapsed() or self._fresh(int(1_000 * MAX_WAIT))
+
+    def _make_group(self) -> None:
+        with contextlib.suppress(ResponseError):  # another made it
+            self._client.xgroup_create(self._name, GROUP, id="0", mkstream=True)
+
+    def _lapsed(self) -> Taken | None:
+        now = time.monotonic()
+        if self._recovered and now - self._recovered < min(self._seconds / 3, 5):
+            return None
+        idle = int(1_000 * self._seconds)
+        found = self._client.xautoclaim(self._name, GROUP, self._holder, idle, count=1)[1]
+        if not found:
+            self._recovered = now
+            return None
+        taken = _read(found[0])
+        return replace(taken, tries=taken.tries + self._handed_out(taken.name) - 1)
+
+    def _handed_out(self, name: str) -> int:
+        (pending,) = self._client.xpending_range(self._name, GROUP, name, name, 1) or [{"times_delivered": 1}]
+        return int(pending["times_delivered"])
+
+    def _fresh(self, wait: int | None) -> Taken | None:
+        found = self._client.xreadgroup(GROUP, self._holder, {self._name: ">"}, count=1, block=wait)
+        if not found:
+            return None
+        ((_, (entry,)),) = found
+        return _read(entry)
+
+    def _beat(self) -> bool:
+        held = list(self._held)
+        if held:
+            with contextlib.suppress(RedisError, OSError):  # the next beat may reach it
+                self._client.xclaim(self._name, GROUP, self._holder, 0, held, justid=True)
+        return True
+
+    def done(self, taken: Taken) -> None:
+        """Remove a message for good."""
+        self._held.discard(taken.name)  # first: should the server be away, the lease is to lapse
+        with self._client.pipeline(transaction=True) as both:
+            self._remove(both, taken)
+            both.execute()
+
+    def give_up(self, taken: Taken) -> None:
+        """Move the message to the stream of those that cannot be carried out."""
+        self._held.discard(taken.name)
+        with self._client.pipeline(transaction=True) as both:
+            both.xadd(self._name + GIVEN_UP, _fields(taken.message, taken.tries))
+            self._remove(both, taken)
+            both.execute()
+
+    def hand_back(self, taken: Taken) -> None:
+        """Lay the message down anew, and remove the one in hand, in one step."""
+        self._held.discard(taken.name)
+        with self._client.pipeline(transaction=True) as both:
+            both.xadd(self._name, _fields(taken.message, taken.tries))
+            self._remove(both, taken)
+            both.execute()
+
+    def _remove(self, both: Any, taken: Taken) -> None:
+        both.xack(self._name, GROUP, taken.name)
+        both.xdel(self._name, taken.name)
+
+    def waiting(self) -> int:
+        """Count the messages that nobody holds."""
+        there = int(self._client.xlen(self._name))
+        try:
+            return there - int(self._client.xpending(self._name, GROUP)["pending"])
+        except ResponseError:  # nobody has ever taken one
+            return there
+
+    def purge(self) -> int:
+        """Remove the messages that nobody holds."""
+        self._make_group()
+        count = 0
+        while taken := self._fresh(None):
+            self.done(taken)
+            count += 1
+        return count
+
+    def end(self) -> None:
+        """Beat no more; what is still held is another's when its lease has lapsed."""
+        if self._heart is not None:
+            self._heart.stop()
+            self._heart = None
+        with contextlib.suppress(RedisError, OSError):
+            # With a name that holds something the server would forget what it holds.
+            if not self._client.xpending_range(self._name, GROUP, "-", "+", 1, self._holder):
+                self._client.xgroup_delconsumer(self._name, GROUP, self._holder)
+
+
+def connected(url: str) -> Redis:
+    """Make a client that notices when the server is gone; it connects with its first command."""
+    return Redis.from_url(url, protocol=2, socket_timeout=ANSWERS_WITHIN, socket_connect_timeout=ANSWERS_WITHIN / 2)
+
+
+def stream(url: str, queue: str, seconds: float) -> Stream:
+    """Open the stream of a queue, to be looked at from outside."""
+    return Stream(connected(url), PREFIX + queue, seconds)
+
+
+def given_up(url: str, queue: str) -> tuple[str, int]:
+    """Name the stream of what no worker can carry out, and count what is in it.
+
+    Raises:
+        Unavailable: The server does not answer.
+    """
+    key = PREFIX + queue + GIVEN_UP
+    with asked(url) as client:
+        return key, int(client.xlen(key))
+
+
+def configuration(url: str, *names: str) -> dict[str, str]:
+    """Read some of the server's settings; those that it tells nobody, or not this user, are left out.
+
+    Raises:
+        Unavailable: The server does not answer.
+    """
+    told: dict[str, str] = {}
+    with asked(url) as client:
+        for name in names:
+            with contextlib.suppress(ResponseError):
+                told |= client.config_get(name)
+    return told
+
+
+@contextlib.contextmanager
+def asked(url: str) -> Iterator[Any]:
+    """Open a client for some questions.
+
+    Raises:
+        Unavailable: The server does not answer.
+    """
+    client = connected(url)
+    try:
+        yield client
+    except (RedisError, OSError) as error:
+        what = f"the broker {redact(url)} does not answer: {message_of(error, url)}"
+        raise Unavailable(what, "start it, or try again") from error
+    finally:
+        client.close()
+
+
+def _fields(message: bytes, tries: int) -> dict[str, Any]:
+    return {"message": message, "tries": tries}
+
+
+def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> Taken:
+    """Read an entry; what others have written without our fields is an empty message."""
+    name, fields = entry
+    tries = fields.get(b"tries", b"0")
+    return Taken(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)
+
+
+class Channel(transport.Channel):
+    """What Celery asks of a queue, on streams."""
+
+    def __init__(self, connection: Any) -> None:
+        options = connection.client.transport_options
+        self._client = connected(options["url"])
+        self._client.ping()
+        super().__init__(
+            connection,
+            lambda name: Stream(self._client, PREFIX + name, float(options["lease"])),
+            passing=(RedisError, OSError),
+        )
+
+    def close(self) -> None:
+        """Close the connections too."""
+        super().close()
+        self._client.close()
+
+
+class Transport(transport.Transport):
+    """The transport under which Celery knows the queue in Redis."""
+
+    Channel = Channel
+    driver_type = "redis"
+    driver_name = "ibidem queue in Redis"
+    connection_errors, channel_errors = get_redis_error_classes()

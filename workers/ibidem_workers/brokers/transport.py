@@ -1,0 +1,187 @@
+"""A queue whose messages are leased, as Celery asks for it: what is taken stays there until it is acknowledged.
+
+Who takes a message holds it under a sign of life. When that lapses, another is given the message, counted as one more
+try; what is handed back counts none.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from queue import Empty
+from typing import Any, Protocol
+
+import orjson
+from kombu.transport import virtual
+
+from ibidem_workers.message_size import too_dense
+from ibidem_workers.task_message import TRIES
+
+_MESSAGE: Mapping[str, type] = {
+    "body": str,
+    "content-type": str,
+    "content-encoding": str,
+    "headers": dict,
+    "properties": dict,
+}
+_PROPERTIES: Mapping[str, type] = {"delivery_tag": str, "delivery_info": dict}
+
+
+def read_message(data: bytes, most: int | None = None) -> dict[str, Any] | None:
+    """Read a message; None for one that is too large or not built as Celery builds them.
+
+    Args:
+        data: Its bytes.
+        most: How many these may be.
+
+    >>> read_message(b"not a message") is None
+    True
+    """
+    if most is not None and (len(data) > most or too_dense(data)):
+        return None
+    try:
+        message = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return None
+    return message if _built(message, _MESSAGE) and _built(message["properties"], _PROPERTIES) else None
+
+
+def _built(value: object, parts: Mapping[str, type]) -> bool:
+    return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in parts.items())
+
+
+MAX_WAIT = 0.2
+"""Seconds after which an idle worker looks whether it was asked to end."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A message in hand.
+
+    Args:
+        name: What its queue calls it.
+        message: As it was laid down.
+        tries: How often it was taken before without an end.
+    """
+
+    name: str
+    message: bytes
+    tries: int
+
+
+class Leased(Protocol):
+    """One queue, as one process sees it."""
+
+    def put(self, message: bytes) -> None:
+        """Lay a message down; it is seen whole or not at all."""
+
+    def take(self) -> Taken | None:
+        """Take a message, first one whose holder is gone; None when none is there."""
+
+    def done(self, taken: Taken) -> None:
+        """Remove a message that was carried out."""
+
+    def give_up(self, taken: Taken) -> None:
+        """Put a message that cannot be carried out where it is kept, and is in nobody's way."""
+
+    def hand_back(self, taken: Taken) -> None:
+        """Lay a message down again, behind the others, with no try counted."""
+
+    def waiting(self) -> int:
+        """Count the messages that nobody has taken."""
+
+    def purge(self) -> int:
+        """Remove the messages that nobody has taken; returns how many."""
+
+    def end(self) -> None:
+        """Show no sign of life any more."""
+
+
+class Channel(virtual.Channel):
+    """What Celery asks of a queue, on leased messages.
+
+    Args:
+        opened: Opens a queue by its name.
+        passing: Errors on closing that lose nothing: the lease lapses by itself.
+    """
+
+    def __init__(
+        self, connection: object, opened: Callable[[str], Leased], passing: tuple[type[Exception], ...] = ()
+    ) -> None:
+        super().__init__(connection)
+        self._open, self._passing = opened, passing
+        self._opened: dict[str, Leased] = {}
+        self._held: dict[str, tuple[Leased, Taken]] = {}
+
+    def _queue(self, name: str) -> Leased:
+        if name not in self._opened:
+            self._opened[name] = self._open(name)
+        return self._opened[name]
+
+    def _put(self, queue: str, message: dict[str, Any], **_: object) -> None:
+        self._queue(queue).put(orjson.dumps(message))
+
+    def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
+        leased = self._queue(queue)
+        taken = leased.take()
+        if taken is None:
+            raise Empty
+        message = read_message(taken.message, self.connection.client.transport_options.get("most"))
+        if message is None:
+            _log.warning("a message that no submitter has sent is given up: %s", taken.name)
+            leased.give_up(taken)
+            raise Empty
+        message["headers"][TRIES] = taken.tries
+        self._held[message["properties"]["delivery_tag"]] = leased, taken
+        return message
+
+    def _size(self, queue: str) -> int:
+        return self._queue(queue).waiting()
+
+    def _purge(self, queue: str) -> int:
+        return self._queue(queue).purge()
+
+    def _restore(self, message: virtual.Message) -> None:
+        held = self._held.pop(message.delivery_tag, None)
+        if held is None:
+            return
+        try:
+            held[0].hand_back(held[1])
+        except self._passing as error:
+            _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
+
+    def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
+        """Acknowledge a message: only now it is removed."""
+        super().basic_ack(delivery_tag, multiple)  # first: should the server be away, another message may be taken
+        held = self._held.pop(delivery_tag, None)
+        if held is not None:
+            held[0].done(held[1])
+
+    def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
+        """Give a message back, or up."""
+        super().basic_reject(delivery_tag, requeue)
+        held = self._held.pop(delivery_tag, None)
+        if held is not None:
+            held[0].give_up(held[1])
+
+    def close(self) -> None:
+        """Put back what was not acknowledged, and show no sign of life any more."""
+        super().close()
+        while self._opened:
+            self._opened.popitem()[1].end()
+
+
+class Transport(virtual.Transport):
+    """A transport that hears a request to end while it waits."""
+
+    Channel: type[virtual.Channel]
+    polling_interval = 0.02
+
+    def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
+        """Wait for a message, never so long that a request to end goes unheard."""
+        super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
+
+    def driver_version(self) -> str:
+        """Tell the scheme of the messages."""
+        return "1"

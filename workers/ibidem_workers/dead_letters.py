@@ -1,0 +1,121 @@
+"""Dead letters: documents that could not be ingested, with the reason, kept so that they can be tried again."""
+
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ibidem_engines.engine import Engine
+from ibidem_engines.records import as_noted
+from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.errors import Refusal, Refused, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """One document that could not be ingested.
+
+    Args:
+        run: The run that brought it.
+        refusal: Where, which document, which field and why.
+        tries: How often it was tried.
+        when: The time of the last try, in seconds since 1970.
+        record: The document as it came.
+    """
+
+    run: str
+    refusal: Refusal
+    tries: int
+    when: float
+    record: Mapping[str, object]
+
+    @property
+    def key(self) -> str:
+        """Its key in the ledger: a later run that fails again never overwrites it, and dropping one drops no other."""
+        return f"{self.run}/{self.refusal.id}"
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem dead list --json` prints, with the field, the place and the run."""
+        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
+        one = self.refusal
+        return {
+            "id": one.id,
+            "why": one.why,
+            "tries": self.tries,
+            "when": when,
+            "field": one.field,
+            "where": one.where,
+            "run": self.run,
+        }
+
+
+def bury(engine: Engine, letters: Iterable[DeadLetter]) -> None:
+    """Note dead letters."""
+    engine.note("dead", {letter.key: _noted(letter) for letter in letters})
+
+
+def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
+    """Return the dead letters, or those of some documents, the last of each document.
+
+    Raises:
+        UsageError: A document has no dead letter.
+    """
+    last: dict[str, DeadLetter] = {}
+    for letter in _all(engine):
+        one = letter.refusal.id
+        if (not ids or one in ids) and (one not in last or last[one].when < letter.when):
+            last[one] = letter
+    missing = sorted(set(ids) - last.keys())
+    if missing:
+        raise UsageError(f"no dead letter for {', '.join(map(repr, missing))}", "see: ibidem dead list")
+    return list(last.values())
+
+
+def drop(engine: Engine, ids: Collection[str]) -> int:
+    """Forget the dead letters of some documents; returns of how many."""
+    found = letters(engine, ids) if ids else []
+    forget(engine, found)
+    return len(found)
+
+
+def again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
+    """Read the documents of dead letters again, each with the version it came with: a newer one still wins.
+
+    Args:
+        chosen: The letters.
+        max_text: The most characters that a text may have.
+    """
+    for letter in chosen:
+        try:
+            yield read_record(letter.record, f"dead letter of run {letter.run}", max_text)
+        except Refused as refused:
+            yield refused.refusal
+
+
+def forget(engine: Engine, chosen: Iterable[DeadLetter]) -> None:
+    """Forget dead letters and the older ones of the same documents."""
+    last = {letter.refusal.id: letter.when for letter in chosen}
+    engine.strike("dead", [one.key for one in _all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
+
+
+def _all(engine: Engine) -> Iterator[DeadLetter]:
+    for _, entry in engine.noted("dead"):
+        yield letter_of(entry)
+
+
+def _noted(letter: DeadLetter) -> dict[str, object]:
+    return {
+        "run": letter.run,
+        "refusal": letter.refusal.as_json(),
+        "tries": letter.tries,
+        "when": letter.when,
+        "record": dict(letter.record),
+    }
+
+
+def letter_of(entry: Mapping[str, object]) -> DeadLetter:
+    """Read a dead letter as it is noted.
+
+    Raises:
+        Damaged: It is no such record.
+    """
+    return as_noted(DeadLetter, entry)

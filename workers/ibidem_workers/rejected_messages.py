@@ -1,0 +1,78 @@
+"""Messages that no worker carried out: each queue keeps them in a place of its own, and here they are counted."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from amqp.exceptions import AMQPError
+from kombu.exceptions import OperationalError
+
+from ibidem_engines.errors import Unavailable
+from ibidem_engines.redaction import redact
+from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.rabbitmq import message_of, of_broker
+from ibidem_workers.celery_app import make_app
+from ibidem_workers.settings import Settings
+
+FOREIGN = "that no submitter has sent"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptApart:
+    """What lies apart.
+
+    Args:
+        count: How many messages.
+        what: What they are.
+        where: The place, as its own tools call it.
+        remedy: How they are removed.
+    """
+
+    count: int
+    what: str
+    where: str
+    remedy: str
+
+
+def kept_apart(settings: Settings) -> KeptApart:
+    """Count them, on whichever broker.
+
+    Raises:
+        Unavailable: It does not answer.
+        Permanent: It refuses the user or the queue.
+    """
+    return _OF_BROKER[settings.broker.partition("://")[0]](settings)
+
+
+def _in_folder(settings: Settings) -> KeptApart:
+    folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
+    return KeptApart(len(list(folder.given_up.iterdir())), FOREIGN, str(folder.given_up), "remove them")
+
+
+def _in_rabbitmq(settings: Settings) -> KeptApart:
+    name = f"{settings.queue}-dead"
+    try:
+        with make_app(settings).connection_for_write() as connection:
+            told = connection.default_channel.queue_declare(name, passive=True)
+    except AMQPError as error:
+        raise of_broker(error, settings.broker) from error
+    except (OperationalError, OSError) as error:
+        what = f"the broker {redact(settings.broker)} does not answer: {message_of(error, settings.broker)}"
+        raise Unavailable(what, "try again") from error
+    what = f"{FOREIGN}, or that ended its workers too often"
+    return KeptApart(told.message_count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
+
+
+def _in_redis(settings: Settings) -> KeptApart:
+    from ibidem_workers.brokers.redis import given_up  # noqa: PLC0415 - its client is an extra
+
+    key, count = given_up(settings.broker, settings.queue)
+    return KeptApart(count, FOREIGN, f"stream {key}", f"redis-cli DEL {key}")
+
+
+_OF_BROKER: Mapping[str, Callable[[Settings], KeptApart]] = {
+    "filesystem": _in_folder,
+    "amqp": _in_rabbitmq,
+    "amqps": _in_rabbitmq,
+    "redis": _in_redis,
+    "rediss": _in_redis,
+}

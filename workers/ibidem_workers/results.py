@@ -1,0 +1,178 @@
+"""The account of one batch: what became of each of its documents, in the form in which it is noted."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeGuard
+
+from ibidem_engines.records import as_noted
+from ibidem_ingest.errors import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A document that was indexed though a duplicate was there already: an outcome that people see.
+
+    Args:
+        id: The document's id.
+        of: The id of the duplicate that was there before it.
+        level: `identical` or `near`.
+    """
+
+    id: str
+    of: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Sums, refusals and duplicates of one batch; indexed + unchanged + stale + refusals = its documents.
+
+    Args:
+        indexed: Documents that were written.
+        unchanged: Documents that were there as they are.
+        stale: Documents of which a newer version was there, or a newer deletion.
+        unsigned: Documents without words, among the indexed and unchanged ones.
+        refusals: Why each refused document was refused.
+        duplicates: The indexed documents that found a duplicate there.
+        parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
+        at: When it was made, in seconds since 1970.
+    """
+
+    indexed: int = 0
+    unchanged: int = 0
+    stale: int = 0
+    unsigned: int = 0
+    refusals: Sequence[Refusal] = field(default_factory=list)
+    duplicates: Sequence[Duplicate] = field(default_factory=list)
+    parts: int = 0
+    at: float = field(default_factory=time.time)
+
+    @property
+    def documents(self) -> int:
+        """How many documents it accounts for."""
+        return self.indexed + self.unchanged + self.stale + len(self.refusals)
+
+    def __add__(self, other: "Account") -> "Account":
+        """Return both in one."""
+        return replace(
+            self,
+            indexed=self.indexed + other.indexed,
+            unchanged=self.unchanged + other.unchanged,
+            stale=self.stale + other.stale,
+            unsigned=self.unsigned + other.unsigned,
+            refusals=[*self.refusals, *other.refusals],
+            duplicates=[*self.duplicates, *other.duplicates],
+            at=max(self.at, other.at),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the record that `from_json` reads."""
+        return {
+            "indexed": self.indexed,
+            "unchanged": self.unchanged,
+            "stale": self.stale,
+            "unsigned": self.unsigned,
+            "refusals": refusals_as_json(self.refusals),
+            "duplicates": [[one.id, one.of, one.level] for one in self.duplicates],
+            "parts": self.parts,
+            "at": self.at,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, object]) -> "Account":
+        """Read a noted account; `Account.from_json(one.as_json())` equals `one`.
+
+        Raises:
+            Damaged: It is no such record.
+
+        >>> one = Account(indexed=2, duplicates=[Duplicate("b", "a", "near")], at=0.0)
+        >>> Account.from_json(one.as_json()) == one
+        True
+        """
+        refusals, duplicates = _named(Refusal, record.get("refusals")), _named(Duplicate, record.get("duplicates"))
+        return as_noted(cls, {**record, "refusals": refusals, "duplicates": duplicates})
+
+
+def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
+    """Return refusals as short lists."""
+    return [[one.where, one.id, one.field, one.why] for one in refusals]
+
+
+def refusals_from_json(value: object) -> list[Refusal]:
+    """Read what `refusals_as_json` gave.
+
+    Raises:
+        Damaged: It is no such list.
+    """
+    return [as_noted(Refusal, one) for one in _named(Refusal, value)]
+
+
+def _named(kind: type[Refusal | Duplicate], lists: object) -> list[dict[str, object]]:
+    """Give the entries of short lists their names again."""
+    names = [member.name for member in fields(kind)]
+    return [dict(zip(names, one, strict=False)) for one in lists] if _are_lists(lists) else []
+
+
+def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
+    return isinstance(value, list) and all(isinstance(one, list) for one in value)
+
+
+LEVELS = ("identical", "near")
+
+
+@dataclass(slots=True)
+class Sums:
+    """What became of some documents.
+
+    Args:
+        indexed: Documents that were written.
+        unchanged: Documents that were there as they are.
+        stale: Documents of which a newer version was there, or a newer deletion.
+        unsigned: Documents without words.
+        refusals: Why each refused document was refused.
+        duplicates: How many of the indexed ones found a duplicate there, by level.
+        at: When the last of them was accounted for, in seconds since 1970.
+    """
+
+    indexed: int = 0
+    unchanged: int = 0
+    stale: int = 0
+    unsigned: int = 0
+    refusals: list[Refusal] = field(default_factory=list)
+    duplicates: Counter[str] = field(default_factory=Counter)
+    at: float = 0.0
+
+    @property
+    def documents(self) -> int:
+        """How many documents are accounted for."""
+        return self.indexed + self.unchanged + self.stale + len(self.refusals)
+
+    def add(self, account: Account) -> None:
+        """Take an account in."""
+        self.indexed += account.indexed
+        self.unchanged += account.unchanged
+        self.stale += account.stale
+        self.unsigned += account.unsigned
+        self.refusals += account.refusals
+        self.duplicates.update(duplicate.level for duplicate in account.duplicates)
+        self.at = max(self.at, account.at)
+
+    def merge(self, other: "Sums") -> None:
+        """Take other sums in."""
+        self.indexed += other.indexed
+        self.unchanged += other.unchanged
+        self.stale += other.stale
+        self.unsigned += other.unsigned
+        self.refusals += other.refusals
+        self.duplicates.update(other.duplicates)
+        self.at = max(self.at, other.at)
+
+    def by_level(self) -> Mapping[str, int]:
+        """Return the duplicates as a summary prints them.
+
+        >>> Sums(duplicates=Counter(near=2)).by_level()
+        {'identical': 0, 'near': 2}
+        """
+        return {level: self.duplicates[level] for level in LEVELS}
