@@ -17,13 +17,13 @@ from itertools import islice
 from pathlib import Path
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Record, Search
+from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.lookup_keys import Clue, clues
+from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
 BATCH = 400
@@ -31,7 +31,7 @@ MOST_HITS = 50
 """As a worker asks."""
 
 ROUNDS = 21
-ALIKE: tuple[Clue, ...] = ("fingerprint", "profile", "bands")
+ALIKE: tuple[LookupField, ...] = ("fingerprint", "profile", "bands")
 QUERIES = ("the", "said", "oil price", "oil OR wheat OR gold")
 
 
@@ -69,11 +69,11 @@ def bare_load(path: Path, stories: Sequence[Record]) -> None:
             connection.execute("commit")
 
 
-def searches(batch: Sequence[Record], looked_up: Sequence[Clue]) -> list[Search]:
+def searches(batch: Sequence[Record], looked_up: Sequence[LookupField]) -> list[SignatureLookup]:
     """Make the look-ups that a worker makes for documents that it has written."""
-    values = [(each.document.id, clues(packed)) for each in batch if (packed := unpack(each.packed))]
+    values = [(each.document.id, lookup_keys(packed)) for each in batch if (packed := unpack(each.packed))]
     return [
-        Search({clue: its[clue] for clue in looked_up if clue in its}, limit=MOST_HITS, own=name)
+        SignatureLookup({clue: its[clue] for clue in looked_up if clue in its}, limit=MOST_HITS, own=name)
         for name, its in values
     ]
 

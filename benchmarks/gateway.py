@@ -38,10 +38,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import ibidem
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import native_search
-from ibidem_engines.cluster.requests import Ask, hold
+from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from measured import write
 from search import CLIENTS, QUERIES, body, load, signed
 from servers.indices import remove_indices
@@ -137,9 +137,9 @@ def took_ms(work: Callable[[], object]) -> float:
 def costs(engine: str) -> list[tuple[str, bytes]]:
     """Return path and body of every request that the grouped searches cost the engine: windows and fetches."""
     asked: list[tuple[str, bytes]] = []
-    around = Surroundings()
+    around = IndexMetadataCache()
 
-    def send(ask: Ask) -> Any:
+    def send(ask: ApiRequest) -> Any:
         query = "&".join(f"{name}={value}" for name, value in ask.params.items())
         content = (
             orjson.dumps(ask.body) if ask.lines is None else b"".join(orjson.dumps(line) + b"\n" for line in ask.lines)
@@ -149,7 +149,7 @@ def costs(engine: str) -> list[tuple[str, bytes]]:
         return asyncio.run(once(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content))
 
     for typed in QUERIES:
-        hold(native_search(read_search(INDEX, body(typed, 10), {}, parse_request(ASKED)), around), send)
+        run_sync(native_search(read_search(INDEX, body(typed, 10), {}, parse_request(ASKED)), around), send)
     return asked
 
 

@@ -27,7 +27,7 @@ from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.index.inspection import inspect
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
@@ -138,7 +138,9 @@ def shuffled(one: Document, count: int, tables: Tables) -> Iterator[Record]:
 def ways(made: Sequence[Document], tables: Tables) -> Mapping[str, Way]:
     """Name what is compared: takes an engine and words."""
     fresh = [replace(made[0], id=f"new{at}", text=f"{made[0].text} more{at}") for at in range(LOOKED_UP)]
-    written = [Written(record, Outcome(record.document.id, Fate.INDEXED, 1 << 40)) for record in records(fresh, tables)]
+    written = [
+        Written(record, Outcome(record.document.id, WriteStatus.INDEXED, 1 << 40)) for record in records(fresh, tables)
+    ]
     return {
         "search, not grouped": lambda engine, typed: searched(engine, typed, dedupe="off"),
         "search, identical": lambda engine, typed: searched(engine, typed, dedupe_level="identical"),

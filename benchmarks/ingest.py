@@ -30,7 +30,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
 from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Watch, summary
+from ibidem_workers.runs import RunMonitor, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 
@@ -107,7 +107,7 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Taken:
         submission = Submission(engine, settings)
         record = submission.send(source())
         sent = time.monotonic()
-        Watch(engine, record.run).wait(lambda _: pool.check())
+        RunMonitor(engine, record.run).wait(lambda _: pool.check())
         ended = time.monotonic()
         account = summary(engine, record.run)
     ready = pool.ready_at

@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
 
@@ -95,10 +95,10 @@ def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
         )
         engine = open_engine(settings.engine, settings.index)
         engine.create()
-        engine.note("runs", {"a": {}})
+        engine.put_records("runs", {"a": {}})
         ingest_documents([Document("a", "We the People")], settings, wait=False)
         Tables(settings.tables).use(Table.of("en", 1_000, {"people": 10.0}, "a test"))
-        lease = Folder(kept / "queue" / settings.queue, 60).sign_on()
+        lease = SpoolDirectory(kept / "queue" / settings.queue, 60).sign_on()
         made = [kept, *kept.rglob("*")]
         readable = [str(path) for path in made if path.stat().st_mode & 0o077]
         lease.end()

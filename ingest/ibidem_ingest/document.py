@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 import orjson
 
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.short_repr import kind, shown
+from ibidem_ingest.short_repr import kind, short_repr
 from ibidem_ingest.text.unicode_kinds import WIDEST, normal_length
 
 EPOCH = date(1980, 1, 1)
@@ -45,11 +45,11 @@ def interval(date: str) -> tuple[int | None, int | None]:
         return None, None
     shape = _SHAPE.fullmatch(date)
     if shape is None:
-        raise ValueError(f"{shown(date)} is not a date; {_RIGHT}")
+        raise ValueError(f"{short_repr(date)} is not a date; {_RIGHT}")
     try:
         first, last = _days(shape)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{shown(date)} is not a date ({error}); {_RIGHT}") from error
+        raise ValueError(f"{short_repr(date)} is not a date ({error}); {_RIGHT}") from error
     return first - _EPOCH_ORDINAL, last - _EPOCH_ORDINAL
 
 
@@ -196,14 +196,14 @@ def _id(record: Mapping[str, object]) -> str:
         why = "it is empty" if record.get("id") == "" else "it is missing"
         raise _Wrong("id", f"{why}; give each document a name of its own, at most {MAX_ID_BYTES} bytes of UTF-8")
     if len(id_) * 4 > MAX_ID_BYTES and (size := len(id_.encode())) > MAX_ID_BYTES:
-        raise _Wrong("id", f"{shown(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
+        raise _Wrong("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
     return id_
 
 
 def _text(record: Mapping[str, object], max_text: int) -> str:
     text, pages = record.get("text"), record.get("pages")
     if text is not None and not isinstance(text, str):
-        raise _Wrong("text", f"{shown(text)} is {kind(text)}; write a string")
+        raise _Wrong("text", f"{short_repr(text)} is {kind(text)}; write a string")
     if pages is not None and pages != []:
         text = _paged(_joined(pages, max_text), text)
     elif text is None:
@@ -223,10 +223,10 @@ def _too_long(size: int, max_text: int) -> str:
 def _joined(pages: object, max_text: int) -> str:
     """Join pages by page breaks."""
     if not isinstance(pages, list | tuple):
-        raise _Wrong("pages", f"{shown(pages)} is {kind(pages)}; write a list of strings")
+        raise _Wrong("pages", f"{short_repr(pages)} is {kind(pages)}; write a list of strings")
     for number, page in enumerate(pages, 1):
         if not isinstance(page, str):
-            raise _Wrong("pages", f"page {number}, {shown(page)}, is {kind(page)}; write a list of strings")
+            raise _Wrong("pages", f"page {number}, {short_repr(page)}, is {kind(page)}; write a list of strings")
     if (size := sum(map(len, pages)) + len(pages) - 1) > max_text:
         raise _Wrong("pages", _too_long(size, max_text))
     text = PAGE_BREAK.join(pages)
@@ -245,8 +245,8 @@ def _paged(paged: str, text: str | None) -> str:
     at = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     raise _Wrong(
         "pages",
-        f"it disagrees with `text`, white space aside, at character {at}: {shown(other[at : at + 20])}, "
-        f"while `text` has {shown(one[at : at + 20])}; give one of the two, or the same words in both",
+        f"it disagrees with `text`, white space aside, at character {at}: {short_repr(other[at : at + 20])}, "
+        f"while `text` has {short_repr(one[at : at + 20])}; give one of the two, or the same words in both",
     )
 
 
@@ -259,7 +259,7 @@ def _string(record: Mapping[str, object], name: str) -> str:
         return _clean(name, value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(int(value))
-    raise _Wrong(name, f"{shown(value)} is {kind(value)}; write a string")
+    raise _Wrong(name, f"{short_repr(value)} is {kind(value)}; write a string")
 
 
 def _clean(name: str, value: str) -> str:
@@ -278,7 +278,7 @@ def _clean(name: str, value: str) -> str:
 
 
 def _around(value: str, at: int) -> str:
-    return f", in {shown(value[max(0, at - 10) : at + 10])}; remove it, or repair the text where it was made"
+    return f", in {short_repr(value[max(0, at - 10) : at + 10])}; remove it, or repair the text where it was made"
 
 
 def _date(record: Mapping[str, object]) -> str:
@@ -295,7 +295,7 @@ def _language(record: Mapping[str, object]) -> str:
     if not language or language == "en":
         return "en"
     if (code := _LANGUAGE.fullmatch(language)) is None:
-        raise _Wrong("language", f"{shown(language)} is not a code; write one of ISO 639-1: en, de, fr")
+        raise _Wrong("language", f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr")
     return code[1].lower()
 
 
@@ -305,7 +305,7 @@ def _version(record: Mapping[str, object]) -> int | None:
         return None
     if isinstance(version, bool) or not isinstance(version, int) or not -(1 << 63) <= version < 1 << 63:
         raise _Wrong(
-            "version", f"{shown(version)} is not a whole number of 64 bits; write one such as 3, or leave it out"
+            "version", f"{short_repr(version)} is not a whole number of 64 bits; write one such as 3, or leave it out"
         )
     return version
 
@@ -315,7 +315,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     given = record.get("meta")
     meta: Mapping[str, object] = {} if given is None else given  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):
-        raise _Wrong("meta", f"{shown(given)} is {kind(given)}; write an object")
+        raise _Wrong("meta", f"{short_repr(given)} is {kind(given)}; write an object")
     if names := moved(record):
         meta = {name: record[name] for name in record if name in names} | dict(meta)
     if not meta:
@@ -324,7 +324,9 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     try:
         orjson.dumps(meta, option=_ONLY_JSON)
     except TypeError as error:
-        raise _Wrong("meta", f"{shown(meta)} cannot be written as JSON ({error}); keep to what JSON has") from error
+        raise _Wrong(
+            "meta", f"{short_repr(meta)} cannot be written as JSON ({error}); keep to what JSON has"
+        ) from error
     return meta
 
 

@@ -5,12 +5,12 @@ import reprlib
 _MOST = 60
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """Write a value as a message shows it: short, and with escapes for what cannot be printed.
 
-    >>> shown("a" * 100)
+    >>> short_repr("a" * 100)
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'…"
-    >>> shown([1, "two"])
+    >>> short_repr([1, "two"])
     "[1, 'two']"
     """
     if isinstance(value, str):

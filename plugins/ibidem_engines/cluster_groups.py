@@ -8,7 +8,7 @@ import orjson
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, run
-from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import long_values, read_binary
@@ -18,7 +18,7 @@ from ibidem_engines.cluster.source import keys_of
 from ibidem_engines.cluster_leads import LeadLookUp
 from ibidem_engines.engine import Hit
 from ibidem_engines.fields import OURS
-from ibidem_engines.reindex import Marks, Name, Part, Stretch
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
@@ -46,17 +46,17 @@ class ClusterGroups:
         known: What the index was made for.
     """
 
-    def __init__(self, cluster: Cluster, index: str, known: Layout) -> None:
+    def __init__(self, cluster: ClusterClient, index: str, known: Layout) -> None:
         self.index = index
         self._cluster = cluster
         self._known = known
-        self._parts = [Part(each, shard) for each, shards in known.shards_of.items() for shard in range(shards)]
+        self._parts = [ShardRef(each, shard) for each, shards in known.shards_of.items() for shard in range(shards)]
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardRef]:
         """See `StoredGroups.parts`."""
         return self._parts
 
-    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """See `StoredGroups.newest`."""
         return newest(self._cluster, self._parts, since)
 
@@ -64,7 +64,7 @@ class ClusterGroups:
         """See `StoredGroups.deletions`."""
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self._parts).values())
 
-    def leads(self, stretch: Stretch, size: int) -> list[Grouped]:
+    def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
         """See `StoredGroups.leads`."""
         numbers = {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
         body = _read([LEADS, numbers], size)

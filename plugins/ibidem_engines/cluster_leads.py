@@ -13,10 +13,10 @@ from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import carrying
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.cluster.requests import Exchange, Target
+from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.engine import Hit
 from ibidem_engines.stored_groups import Wanted
-from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.lookup_keys import LookupField
 
 TOGETHER = 250
 """Documents whose values are asked for in one search."""
@@ -39,7 +39,7 @@ class LeadLookUp:
         self._kinds, self._most = layout.kinds, layout.most_hits
         self._among = list(among)
 
-    def carriers(self, wanted: Sequence[Wanted]) -> Exchange[list[Hit]]:
+    def carriers(self, wanted: Sequence[Wanted]) -> RequestFlow[list[Hit]]:
         """Read the leads that carry what is wanted, each once."""
         found: dict[tuple[str, str], Hit] = {}
         parts = [wanted[at : at + TOGETHER] for at in range(0, len(wanted), TOGETHER)]
@@ -56,7 +56,7 @@ class LeadLookUp:
             parts = list({id(part[0]): part for part in again}.values())
         return list(found.values())
 
-    def _sent(self, bodies: Sequence[Clause]) -> Exchange[list[Mapping[str, Any]]]:
+    def _sent(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         answers = (yield self._target.searches(bodies))["responses"]
         for answer in answers:
             if "error" in answer:
@@ -87,9 +87,9 @@ class LeadLookUp:
         }
 
 
-def by_class(wanted: Sequence[Wanted]) -> dict[Clue, list[str]]:
+def by_class(wanted: Sequence[Wanted]) -> dict[LookupField, list[str]]:
     """Gather the values of which one is enough, each once."""
-    values: defaultdict[Clue, dict[str, None]] = defaultdict(dict)
+    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for each in wanted:
         for clue, some in each.values.items():
             values[clue].update(dict.fromkeys(some))

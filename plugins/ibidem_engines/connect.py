@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from ibidem_engines.address import RIGHT, Address, parse_address
 from ibidem_engines.engine import Engine
 from ibidem_engines.redaction import redact
-from ibidem_engines.reindex import Holding, Opened
+from ibidem_engines.reindex import Opened, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import LONGEST
 from ibidem_ingest.errors import UsageError
@@ -32,7 +32,7 @@ def open_engine(url: str, index: str) -> Engine:
     return _ENGINES[_scheme(url)](url, index)
 
 
-def open_holding(url: str, index: str) -> Holding:
+def open_holding(url: str, index: str) -> ReindexSource:
     """Open what an index holds already; nothing is read yet.
 
     Args:

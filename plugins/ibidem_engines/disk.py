@@ -5,21 +5,21 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from ibidem_engines.engine import Ailment
+from ibidem_engines.engine import HealthIssue
 
 FULL = 0.9
 """Share of a disk that is used from which it counts as nearly full; servers move shards away from there on."""
 
 
-def file_issues(path: Path) -> Iterator[Ailment]:
+def file_issues(path: Path) -> Iterator[HealthIssue]:
     """Look at the folder and the disk of an index in a file."""
     folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
     if not folder.is_dir():
-        yield Ailment("folder", f"{folder} is no folder", "name another file in IBIDEM_ENGINE", stops=True)
+        yield HealthIssue("folder", f"{folder} is no folder", "name another file in IBIDEM_ENGINE", stops=True)
         return
     for each in (folder, *([path] if path.exists() else [])):
         if not os.access(each, os.W_OK):
-            yield Ailment("folder", f"{each} cannot be written", "allow it, or name another file in IBIDEM_ENGINE")
+            yield HealthIssue("folder", f"{each} cannot be written", "allow it, or name another file in IBIDEM_ENGINE")
     disk = shutil.disk_usage(folder)
     if is_full(disk.total, disk.free):
         yield disk_issue(f"the disk of {folder}", disk.total, disk.free)
@@ -30,7 +30,7 @@ def is_full(size: int, left: int) -> bool:
     return left < (1 - FULL) * size
 
 
-def disk_issue(disk: str, size: int, left: int) -> Ailment:
+def disk_issue(disk: str, size: int, left: int) -> HealthIssue:
     """Return the issue of a disk that is nearly full."""
     what = f"{disk} is nearly full: {left / 1e9:.1f} of {size / 1e9:.1f} GB are left"
-    return Ailment("disk", what, "make room, or give it a larger disk")
+    return HealthIssue("disk", what, "make room, or give it a larger disk")

@@ -10,13 +10,13 @@ from typing import Literal, Protocol
 
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import Signatures
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts"]
 
 
-class Fate(StrEnum):
+class WriteStatus(StrEnum):
     """What became of one document that was handed to an engine."""
 
     INDEXED = "indexed"
@@ -65,7 +65,7 @@ class Outcome:
     """
 
     id: str
-    fate: Fate
+    fate: WriteStatus
     order: int = 0
     before: int | None = None
     field: str = ""
@@ -109,7 +109,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredDocument:
     """A document as it is stored, for showing.
 
     Args:
@@ -134,7 +134,7 @@ HIGHLIGHT = ("\ue000", "\ue001")
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SignatureLookup:
     """Signature values to look up for one document.
 
     Args:
@@ -147,18 +147,18 @@ class Search:
             hits, and the engine need not look up what only it carries. Empty: nothing is left out.
     """
 
-    values: Mapping[Clue, Sequence[str]]
-    least: Mapping[Clue, int] = field(default_factory=dict)
+    values: Mapping[LookupField, Sequence[str]]
+    least: Mapping[LookupField, int] = field(default_factory=dict)
     limit: int = 1_000
     own: str = ""
 
-    def most(self, name: Clue) -> int:
+    def most(self, name: LookupField) -> int:
         """Return the most hits for a class of values."""
         return max(self.limit, CONTENT_HITS) if name == "content" and self.limit else self.limit
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LookupResult:
     """What one `Search` found.
 
     Args:
@@ -169,7 +169,7 @@ class Found:
     """
 
     hits: Sequence[Hit]
-    capped: Sequence[Clue] = ()
+    capped: Sequence[LookupField] = ()
     same: int = 0
 
 
@@ -201,7 +201,7 @@ class Info:
 
 
 @dataclass(frozen=True, slots=True)
-class Ailment:
+class HealthIssue:
     """One thing that is wrong.
 
     Args:
@@ -256,13 +256,13 @@ class Engine(Protocol):
         they are with them.
         """
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in the order asked; those that are gone are left out.
 
         Where the index's name is an alias, it stands for every index behind it.
         """
 
-    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values, an answer for each search; with a query, only among what matches it."""
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
@@ -291,20 +291,20 @@ class Engine(Protocol):
     def info(self) -> Info:
         """Tell what the engine and the index are; never raises for an index that does not exist."""
 
-    def ailments(self) -> list[Ailment]:
+    def health_issues(self) -> list[HealthIssue]:
         """Tell what is wrong with the index, as far as it is there, and with where it lies."""
 
     def close(self) -> None:
         """Let go of connections and files."""
 
-    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep JSON records beside the index, by key; a key that is there is overwritten."""
 
-    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         """Read the records whose key begins with the prefix, in the order of keys, as they were noted last."""
 
     def count(self, ledger: Ledger) -> int:
         """Count the records of a ledger without reading any; one noted this second may not be counted yet."""
 
-    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
+    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many were there."""

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ibidem_engines.engine import Fate, Outcome, Record
+from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.errors import Damaged
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -16,7 +16,7 @@ from ibidem_ingest.signatures.sign import digest, sign
 Kind = TypeVar("Kind")
 
 
-def as_noted(kind: type[Kind], values: Mapping[str, object]) -> Kind:
+def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
     """Make a value of a record.
 
     Args:
@@ -27,7 +27,7 @@ def as_noted(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         Damaged: They are not those of this kind.
 
     >>> from ibidem_ingest.errors import Refusal
-    >>> as_noted(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
+    >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
     'a'
     """
     try:
@@ -72,7 +72,7 @@ def superseded(records: Sequence[Record]) -> dict[int, Outcome]:
         best[record.document.id] = winner
         if loser != winner:
             why = f"the same id comes again in this batch, with version {records[winner].version}"
-            outcomes[loser] = Outcome(record.document.id, Fate.STALE, field="id", why=why)
+            outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=why)
     return outcomes
 
 

@@ -16,7 +16,7 @@ Target = Literal["place", "copy", "memory"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Part:
+class ShardRef:
     """A part of an index whose writes are numbered: a shard, or a whole index in SQLite.
 
     Args:
@@ -32,18 +32,18 @@ class Part:
         return f"{self.index}/{self.shard}"
 
     @classmethod
-    def parse(cls, text: str) -> "Part":
+    def parse(cls, text: str) -> "ShardRef":
         """Read a key.
 
-        >>> Part.parse("news/3")
-        Part(index='news', shard=3)
+        >>> ShardRef.parse("news/3")
+        ShardRef(index='news', shard=3)
         """
         index, _, shard = text.rpartition("/")
         return cls(index, int(shard))
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SeqNoRange:
     """Writes to a part that follow each other.
 
     Args:
@@ -52,7 +52,7 @@ class Stretch:
         upto: Number of the last of them.
     """
 
-    part: Part
+    part: ShardRef
     after: int
     upto: int
 
@@ -75,7 +75,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SourceDocument:
     """A document as it stands there now.
 
     Args:
@@ -107,14 +107,14 @@ class Held:
     raw: bytes = b""
 
 
-Signed = tuple[Held, Record | None]
+Signed = tuple[SourceDocument, Record | None]
 """A document as it was read, and its record; None where it has no text that could be signed."""
 
-Marks = Mapping[Part, int]
+Marks = Mapping[ShardRef, int]
 """For each part a number of a write."""
 
 
-class Holding(Protocol):
+class ReindexSource(Protocol):
     """What stands in an index; errors are those of `Engine`.
 
     An index of another signature schema may be read, since only what its documents say counts.
@@ -139,23 +139,23 @@ class Holding(Protocol):
     def missing(self) -> list[str]:
         """Name the fields that were set to names which no document of the index has."""
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardRef]:
         """List the parts; those that there were when this was first asked."""
 
-    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """Tell for each part up to which number its writes are done, once these can all be read.
 
         Args:
             since: What this told before; while nothing is new, the engine is not troubled further.
         """
 
-    def count(self, stretch: Stretch) -> int:
+    def count(self, stretch: SeqNoRange) -> int:
         """Count the documents that come from the writes of a stretch."""
 
-    def names(self, stretch: Stretch, size: int) -> list[Name]:
+    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
         """Name the first of them, in the order of writing."""
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read documents as they are now; those that are gone are left out.
 
         Args:
@@ -169,17 +169,17 @@ class Holding(Protocol):
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""
 
-    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
         """Read the records of a ledger; none where it is not there."""
 
-    def copy_to(self, name: str) -> "Copy":
+    def copy_to(self, name: str) -> "ReindexTarget":
         """Name the index that documents are copied to; it need not be there."""
 
     def close(self) -> None:
         """Let go of connections and files."""
 
 
-class Copy(Protocol):
+class ReindexTarget(Protocol):
     """An index that is filled with the documents of another, signed anew."""
 
     name: str
@@ -193,8 +193,8 @@ class Copy(Protocol):
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer one that stands there is left alone (`stale`)."""
 
-    def newest(self) -> dict[Part, int]:
-        """As in `Holding`."""
+    def newest(self) -> dict[ShardRef, int]:
+        """As in `ReindexSource`."""
 
     def prune(self, upto: Marks) -> int:
         """Remove what the first index no longer holds, of what was written up to there; returns how many."""
@@ -212,5 +212,5 @@ class Copy(Protocol):
 class Opened(Engine, Protocol):
     """An engine that gives what its index holds already."""
 
-    def holding(self) -> Holding:
+    def holding(self) -> ReindexSource:
         """Give what the index holds already, for signing it anew."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ibidem_engines.engine import Hit, Search
-from ibidem_engines.reindex import Marks, Name, Part, Stretch
+from ibidem_engines.engine import Hit, SignatureLookup
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.records import as_json
@@ -40,15 +40,15 @@ class SqliteGroups:
         self._file = file
         self._finder = Finder(file)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardRef]:
         """See `StoredGroups.parts`."""
-        return [Part(self.index)]
+        return [ShardRef(self.index)]
 
-    def newest(self, since: Marks | None = None) -> dict[Part, int]:  # noqa: ARG002 - a look costs nothing
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:  # noqa: ARG002 - a look costs nothing
         """See `StoredGroups.newest`; the place that was given out last, whether or not its document is still there."""
         with self._file.reading():
             (last,) = self._file.run(_LAST).fetchone()
-        return {Part(self.index): int(last)}
+        return {ShardRef(self.index): int(last)}
 
     def deletions(self) -> int:
         """See `StoredGroups.deletions`: places that were given up, by deletion or by writing a document again."""
@@ -56,14 +56,14 @@ class SqliteGroups:
             (last,), (count,) = self._file.run(_LAST).fetchone(), self._file.run(_COUNT).fetchone()
         return int(last) - int(count)
 
-    def leads(self, stretch: Stretch, size: int) -> list[Grouped]:
+    def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
         """See `StoredGroups.leads`."""
         return self._rows(_LEADS, (stretch.after, stretch.upto, size))
 
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
         """See `StoredGroups.carriers`."""
         searches = [_search(each) for each in wanted]
-        found = self._finder.find(searches, None, leads_upto=upto[Part(self.index)])
+        found = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
         return list({hit.id: hit for each in found for hit in each.hits}.values())
 
     def members(
@@ -116,9 +116,9 @@ class SqliteGroups:
         ]
 
 
-def _search(wanted: Wanted) -> Search:
+def _search(wanted: Wanted) -> SignatureLookup:
     """Ask for what is wanted for one document; the lengths of what is found are left to who asks."""
     values = dict(wanted.values)
     if wanted.rare:
         values["rare"] = wanted.rare
-    return Search(values, {"rare": wanted.least}, limit=MOST)
+    return SignatureLookup(values, {"rare": wanted.least}, limit=MOST)

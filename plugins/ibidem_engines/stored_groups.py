@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.reindex import Marks, Name, Part, Stretch
-from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_ingest.signatures.lookup_keys import LookupField
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Wanted:
         longest: The most.
     """
 
-    values: Mapping[Clue, Sequence[str]]
+    values: Mapping[LookupField, Sequence[str]]
     rare: Sequence[str] = ()
     least: int = 0
     shortest: int = 0
@@ -88,10 +88,10 @@ class StoredGroups(Protocol):
 
     index: str
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardRef]:
         """List the parts whose writes are numbered, each by itself."""
 
-    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """Tell for each part up to which number its writes are done, once these can all be read.
 
         Args:
@@ -101,7 +101,7 @@ class StoredGroups(Protocol):
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""
 
-    def leads(self, stretch: Stretch, size: int) -> list[Grouped]:
+    def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
         """Read the first leads that come from the writes of a stretch, in the order of writing."""
 
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_engines.cluster.errors import failure_of
-from ibidem_engines.cluster.requests import Exchange, Target
+from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.fields import Fields
 from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
 
@@ -13,7 +13,7 @@ SUGGESTED = 10
 """Spellings that are asked for of each word, and of each shard."""
 
 
-def suggest(target: Target, fields: Fields, words: Sequence[str]) -> Exchange[dict[str, str]]:
+def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
     asked = list(words[:MOST_WORDS])
     counts = yield from _answers(target, [_holding(word, fields) for word in asked]) if asked else _nothing()
@@ -35,7 +35,7 @@ def best(suggest: Mapping[str, Any]) -> str:
     return min(documents, key=lambda term: (-documents[term], term), default="")
 
 
-def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> Exchange[Sequence[Mapping[str, Any]]]:
+def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
     answers: Sequence[Mapping[str, Any]] = (yield target.searches([dict(body) for body in bodies]))["responses"]
     for answer in answers:
         if "error" in answer:
@@ -43,7 +43,7 @@ def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> Exchange[Se
     return answers
 
 
-def _nothing() -> Exchange[Sequence[Mapping[str, Any]]]:
+def _nothing() -> RequestFlow[Sequence[Mapping[str, Any]]]:
     yield from ()
     return ()
 

@@ -15,7 +15,7 @@ from ibidem.dedupe.leader_clustering import Grouping, group
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Found, Record, Search
+from ibidem_engines.engine import Engine, LookupResult, Record, SignatureLookup
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.pairs.decision import Policy
@@ -131,10 +131,10 @@ def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_lead
     engine.write([written(each, f"x{at}") for at, each in enumerate(crowd)])
     engine.write([written(hot, "lead"), written(signatures(2), "other"), written(hot, "xcopy")])
     engine.refresh()
-    looked_up: list[Found] = []
+    looked_up: list[LookupResult] = []
     find = engine.find
 
-    def counting(searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+    def counting(searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         looked_up.extend(find(searches, query))
         return looked_up[-len(searches) :]
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import Below
+from ibidem.cli.console import Indented
 
 
-def printed(below: Below, width: int = 40) -> list[str]:
+def printed(below: Indented, width: int = 40) -> list[str]:
     paper = StringIO()
     Console(file=paper, width=width).print(below)
     return paper.getvalue().splitlines()
@@ -19,23 +19,23 @@ def printed(below: Below, width: int = 40) -> list[str]:
 
 @given(st.lists(st.text("abc", min_size=1, max_size=9), min_size=1, max_size=30), st.integers(0, 12))
 def test_every_line_stands_under_the_first_and_no_word_is_lost(words: list[str], columns: int) -> None:
-    lines = printed(Below(Text(" ".join(words)), columns))
+    lines = printed(Indented(Text(" ".join(words)), columns))
     assert all(line.startswith(" " * columns) and line == line.rstrip() and len(line) <= 40 for line in lines)
     assert " ".join(lines).split() == words
 
 
 def test_a_head_stands_left_of_the_first_line_only() -> None:
-    assert printed(Below(Text("one two three four five six seven"), 4, " 1"), 24) == [
+    assert printed(Indented(Text("one two three four five six seven"), 4, " 1"), 24) == [
         " 1  one two three four",
         "    five six seven",
     ]
 
 
 def test_a_text_that_must_not_wrap_is_cut() -> None:
-    (line,) = printed(Below(Text("word " * 30, no_wrap=True, overflow="ellipsis"), 4))
+    (line,) = printed(Indented(Text("word " * 30, no_wrap=True, overflow="ellipsis"), 4))
     assert line.endswith("…")
 
 
 @pytest.mark.parametrize("width", [1, 5, 10])
 def test_an_absurdly_narrow_terminal_is_survived(width: int) -> None:
-    assert printed(Below(Text("one two three"), 8), width)
+    assert printed(Indented(Text("one two three"), 8), width)

@@ -4,7 +4,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.dead_letters import DeadLetter, bury
+from ibidem_workers.dead_letters import DeadLetter, add_dead_letters
 from support.command_line import Answer, Run
 
 
@@ -22,7 +22,7 @@ def buried(run: Run) -> None:
     engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
     record = {"id": "deed", "text": "A deed of gift.", "title": "A deed"}
     refusal = Refusal("message r/00000000", "deed", "", "it ended its worker 3 times")
-    bury(engine, [DeadLetter("r", refusal, 3, 0.0, record)])
+    add_dead_letters(engine, [DeadLetter("r", refusal, 3, 0.0, record)])
     engine.close()
 
 

@@ -16,7 +16,7 @@ from redis import Redis
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import make_app
 from ibidem_workers.settings import load
 from servers import redis as redis_server
@@ -79,7 +79,7 @@ def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: R
 
 
 def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer) -> None:
-    folder = Folder(Path(".ibidem/queue/ibidem-ibidem-ingest"), 30)
+    folder = SpoolDirectory(Path(".ibidem/queue/ibidem-ibidem-ingest"), 30)
     assert "messages" not in {check["name"] for check in answer("doctor")["checks"]}
     folder.put(b"not ours")
     (name,) = folder.names()
@@ -121,7 +121,7 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
 def test_doctor_counts_dead_letters(run: Run, answer: Answer) -> None:
     assert [check["what"] for check in found_of(answer, "dead letters")] == ["0 documents could not be ingested"]
     with closing(open_engine(load().address, load().index)) as engine:
-        engine.note("dead", {"a": {"why": "none"}})
+        engine.put_records("dead", {"a": {"why": "none"}})
     assert [check["what"] for check in found_of(answer, "dead letters")] == ["1 document could not be ingested"]
 
 

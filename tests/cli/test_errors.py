@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ibidem.cli.errors import Terminated, at_the_edge, heeding_sigterm
+from ibidem.cli.errors import Terminated, exit_on_error, sigterm_as_exception
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
 
@@ -39,7 +39,7 @@ def stopped(by: KeyboardInterrupt) -> IbidemError:
     ],
 )
 def test_a_foreseen_error_is_one_message_and_an_exit_code(error: BaseException, code: int, said: str, capsys) -> None:
-    @at_the_edge
+    @exit_on_error
     def fails() -> None:
         raise error
 
@@ -62,13 +62,13 @@ def test_sigterm_ends_what_runs_once_and_leaves_the_putting_in_order_alone() -> 
             ended.append("put in order")
 
     ended: list[str] = []
-    with pytest.raises(Terminated), heeding_sigterm(), puts_in_order():
+    with pytest.raises(Terminated), sigterm_as_exception(), puts_in_order():
         signal.raise_signal(signal.SIGTERM)
     assert ended
 
 
 def test_a_bug_keeps_its_traceback() -> None:
-    @at_the_edge
+    @exit_on_error
     def buggy() -> None:
         raise ZeroDivisionError
 

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.cli.terminal_text import CLOSE, OPEN, harmless, marked, spelled
-from ibidem.comparison.word_diff import difference
+from ibidem.cli.terminal_text import CLOSE, OPEN, marked, sanitize, spelled
+from ibidem.comparison.word_diff import word_diff
 
 
 @given(st.text())
 def test_no_text_can_steer_a_terminal(text: str) -> None:
-    assert harmless(text).isprintable() or not harmless(text)
+    assert sanitize(text).isprintable() or not sanitize(text)
 
 
 def test_an_escape_sequence_in_a_title_is_shown_without_its_escape() -> None:
@@ -24,10 +24,10 @@ def test_words_of_the_query_carry_a_style_on_a_terminal_and_asterisks_elsewhere(
 
 
 def test_a_difference_reads_from_the_lead_to_the_duplicate() -> None:
-    line = spelled(difference("profit of 12 mln in March", "profit of 13 mln net"))
+    line = spelled(word_diff("profit of 12 mln in March", "profit of 13 mln net"))
     assert line.plain == "profit of [12 → 13] mln [in March → net]"
 
 
 def test_words_in_one_text_only_carry_a_sign() -> None:
-    assert spelled(difference("it is so", "it is not so")).plain == "it is [+ not] so"
-    assert spelled(difference("it is not so", "it is so")).plain == "it is [- not] so"
+    assert spelled(word_diff("it is so", "it is not so")).plain == "it is [+ not] so"
+    assert spelled(word_diff("it is not so", "it is so")).plain == "it is [- not] so"

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import native_search
 from ibidem_engines.cluster.errors import Failure
-from ibidem_engines.cluster.requests import Ask, hold
+from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from ibidem_ingest.signatures.schema import SCHEMA
 
 LAYOUT = {
@@ -17,7 +17,7 @@ LAYOUT = {
 }
 
 
-def answers(ask: Ask, **window: Any) -> Any:
+def answers(ask: ApiRequest, **window: Any) -> Any:
     """Answer as a server with one hit does."""
     if ask.method == "GET":
         return LAYOUT
@@ -32,7 +32,7 @@ def answers(ask: Ask, **window: Any) -> Any:
 
 def found(**window: Any) -> Any:
     asked = read_search("news", {"timeout": "1s"}, {}, DedupeRequest("indent"))
-    return hold(native_search(asked, Surroundings()), lambda ask: answers(ask, **window))
+    return run_sync(native_search(asked, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
 def test_a_whole_answer_is_exact() -> None:
@@ -65,12 +65,12 @@ def test_over_several_shards_no_cursor_is_promised() -> None:
 
 def test_what_was_read_of_indexes_is_remembered() -> None:
     asked = read_search("news", {}, {}, DedupeRequest("indent"))
-    around, sent = Surroundings(), list[str]()
+    around, sent = IndexMetadataCache(), list[str]()
 
-    def send(ask: Ask) -> Any:
+    def send(ask: ApiRequest) -> Any:
         sent.append(ask.path)
         return answers(ask)
 
     for _ in range(2):
-        hold(native_search(asked, around), send)
+        run_sync(native_search(asked, around), send)
     assert sent == ["/news", "/_msearch", *["/news/_search"] * 4]

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 
 from ibidem.comparison.dotplot import MOST, DotPlot, dot_plot, span
 from ibidem.comparison.matches import passages, runs
-from ibidem.comparison.offsets import PageNumbers, words
+from ibidem.comparison.offsets import PageNumbers, token_offsets
 
 PAGES = [" ".join(f"p{page}w{word}" for word in range(20)) for page in range(4)]
 
 
 def plotted(a: str, b: str) -> DotPlot:
-    left, right = words(a), words(b)
+    left, right = token_offsets(a), token_offsets(b)
     found = passages(runs(left.tokens, right.tokens))
     return dot_plot(found, PageNumbers.of(a, left), PageNumbers.of(b, right))
 

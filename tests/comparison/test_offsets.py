@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.offsets import chunks, words
+from ibidem.comparison.offsets import chunks, token_offsets
 from ibidem_ingest.text.tokens import tokens
 
 BREAKS = st.sampled_from(
@@ -20,7 +20,7 @@ def test_cutting_into_chunks_loses_no_word_and_breaks_none(text: str) -> None:
 
 @given(TEXTS)
 def test_places_lie_in_the_text_and_never_run_backwards(text: str) -> None:
-    found = words(text)
+    found = token_offsets(text)
     assert found.tokens == tokens(text)
     assert all(0 <= start < end <= len(text) for start, end in zip(found.starts, found.ends, strict=True))
     assert found.starts == sorted(found.starts)
@@ -29,12 +29,12 @@ def test_places_lie_in_the_text_and_never_run_backwards(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["Held: affirmed (No. 12-B).", "Zürich, den 3. Mai", "東京 と"])
 def test_the_characters_at_a_place_spell_the_word(text: str) -> None:
-    found = words(text)
+    found = token_offsets(text)
     assert [text[a:b].lower() for a, b in zip(found.starts, found.ends, strict=True)] == found.tokens
 
 
 def test_a_word_broken_at_the_end_of_a_line_covers_both_lines() -> None:
     text = "the defen-\n  dant pleads"
-    found = words(text)
+    found = token_offsets(text)
     place = found.tokens.index("defendant")
     assert text[found.starts[place] : found.ends[place]] == "defen-\n  dant"

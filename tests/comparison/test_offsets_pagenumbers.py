@@ -2,25 +2,25 @@
 
 import pytest
 
-from ibidem.comparison.offsets import PART, PageNumbers, words
+from ibidem.comparison.offsets import PART, PageNumbers, token_offsets
 from ibidem.grouped_search.explanations import spanned
 
 
 def test_words_stand_on_the_page_behind_the_last_break_before_them() -> None:
     text = "one two\fthree\f\ffour"
-    numbers = PageNumbers.of(text, words(text))
+    numbers = PageNumbers.of(text, token_offsets(text))
     assert (numbers.count, numbers.of_word.tolist(), numbers.name) == (4, [0, 0, 1, 3], "page")
     assert numbers.named(0, 3) == spanned("page", 1, 4)
 
 
 def test_a_text_without_breaks_is_cut_into_parts_of_equal_length() -> None:
     text = "word " * (PART + 1)
-    numbers = PageNumbers.of(text, words(text))
+    numbers = PageNumbers.of(text, token_offsets(text))
     assert (numbers.count, numbers.name, numbers.named(PART, PART)) == (2, "part", "part 2")
 
 
 @pytest.mark.parametrize("text", ["", "* * *", "a few words"])
 def test_a_short_text_is_one_part_that_needs_no_name(text: str) -> None:
-    numbers = PageNumbers.of(text, words(text))
+    numbers = PageNumbers.of(text, token_offsets(text))
     assert numbers.count == 1
     assert numbers.named(0, 0) == ""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.word_diff import EXAMINED, Piece, difference, shortened
+from ibidem.comparison.word_diff import EXAMINED, Piece, shortened, word_diff
 
 WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
 
@@ -14,7 +14,7 @@ def only(kind: str, pieces: list[Piece]) -> list[str]:
 
 
 def test_a_changed_word_is_shown_between_the_words_around_it() -> None:
-    found = difference("net profit was 12.1 mln dlrs in March", "net profit was 12.3 mln dlrs in March", context=2)
+    found = word_diff("net profit was 12.1 mln dlrs in March", "net profit was 12.3 mln dlrs in March", context=2)
     assert [(piece.kind, *piece.words) for piece in found] == [
         ("gap",),
         ("same", "profit", "was"),
@@ -31,17 +31,17 @@ def test_a_changed_word_is_shown_between_the_words_around_it() -> None:
 def test_case_punctuation_and_line_breaks_are_no_difference(duplicate: str) -> None:
     if "\u00ad" in duplicate:
         duplicate = duplicate.replace("\u00ad", "\u00ad\n")
-    assert difference("The court held", duplicate) == []
+    assert word_diff("The court held", duplicate) == []
 
 
 def test_words_that_only_one_text_has_stand_alone() -> None:
-    assert only("duplicate", difference("it is so", "it is not so")) == ["not"]
-    assert only("lead", difference("it is not so", "it is so")) == ["not"]
+    assert only("duplicate", word_diff("it is so", "it is not so")) == ["not"]
+    assert only("lead", word_diff("it is not so", "it is so")) == ["not"]
 
 
 @given(WORDS, WORDS)
 def test_the_pieces_of_a_text_are_words_of_that_text(lead: list[str], duplicate: list[str]) -> None:
-    pieces = difference(" ".join(lead), " ".join(duplicate), most=100, context=100)
+    pieces = word_diff(" ".join(lead), " ".join(duplicate), most=100, context=100)
     assert [word for piece in pieces if piece.kind in {"same", "lead"} for word in piece.words] == (
         lead if pieces else []
     )
@@ -52,12 +52,12 @@ def test_the_pieces_of_a_text_are_words_of_that_text(lead: list[str], duplicate:
 
 @given(WORDS)
 def test_a_text_does_not_differ_from_itself(words: list[str]) -> None:
-    assert difference(" ".join(words), " ".join(words)) == []
+    assert word_diff(" ".join(words), " ".join(words)) == []
 
 
 def test_no_more_places_are_told_than_asked_and_a_gap_says_that_there_are_more() -> None:
     lead = " ".join(f"same same same same {number}" for number in range(20))
-    found = difference(lead, lead.replace("1", "x"), most=2)
+    found = word_diff(lead, lead.replace("1", "x"), most=2)
     assert sum(piece.kind == "lead" for piece in found) == 2
     assert found[-1].kind == "gap"
 
@@ -65,7 +65,7 @@ def test_no_more_places_are_told_than_asked_and_a_gap_says_that_there_are_more()
 def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
     lead = "start " + " ".join(f"a{number}" for number in range(3 * EXAMINED)) + " end"
     duplicate = "start " + " ".join(f"b{number}" for number in range(3 * EXAMINED)) + " end"
-    found = difference(lead, duplicate)
+    found = word_diff(lead, duplicate)
     assert [piece.kind for piece in found] == ["same", "lead", "duplicate", "same"]
     assert len(only("lead", found)) == 3 * EXAMINED
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe import candidates
-from ibidem.dedupe.candidates import holders, similar
-from ibidem.dedupe.overrides import Said
-from ibidem.dedupe.pairs import Postings, spread
+from ibidem.dedupe.candidates import build_key_index, similar
+from ibidem.dedupe.overrides import PairConstraints
+from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -24,8 +24,8 @@ POLICIES = st.sampled_from(
 
 def meeting(window: Made, policy: Policy) -> set[tuple[int, int]]:
     """The pairs of rows that share enough keys."""
-    found, size = holders(PackedColumns.of(window.values), policy), len(window.values)
-    pairs = [pair for part in spread(found, Postings.within(found), size) for pair in part.tolist()]
+    found, size = build_key_index(PackedColumns.of(window.values), policy), len(window.values)
+    pairs = [pair for part in expand_pairs(found, CandidateRanges.within(found), size) for pair in part.tolist()]
     assert len(pairs) == len(set(pairs))
     return {(pair % size, pair // size) for pair in pairs}
 
@@ -36,7 +36,7 @@ def test_two_rows_that_are_duplicates_share_enough_keys(window: Made, policy: Po
     found, values = meeting(window, policy), window.packed
     for b in range(len(values)):
         for a in range(b):
-            assert (a, b) in found or not joins(values, a, b, policy, Said())
+            assert (a, b) in found or not joins(values, a, b, policy, PairConstraints())
 
 
 @few

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ibidem.dedupe import leader_clustering, pairs
 from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.overrides import Said
+from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.pairs.decision import Policy, decide
@@ -22,7 +22,7 @@ POLICIES = st.sampled_from(
 )
 
 
-def grouped(window: Made, policy: Policy, said: Said | None = None) -> list[int]:
+def grouped(window: Made, policy: Policy, said: PairConstraints | None = None) -> list[int]:
     leads: list[int] = group(PackedColumns.of(window.values), policy, said).lead.tolist()
     return leads
 
@@ -50,7 +50,7 @@ def test_readers_words_come_before_all_evidence(window: Made, data: st.DataObjec
     rows = st.integers(0, max(0, len(window.values) - 1))
     said = data.draw(st.frozensets(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6))
     same = data.draw(st.frozensets(st.sampled_from(sorted(said)), max_size=6)) if said else frozenset()
-    words = Said(same, said - same)
+    words = PairConstraints(same, said - same)
     assert grouped(window, Policy(), words) == leaders(window, Policy(), words)
 
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, uncommon
-from ibidem.dedupe.pairs import Postings, spread
+from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.signatures.pages import BANDS
 from support.signed_books import long
 
 
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
     entries = keys.holders(names)
-    found = [int(pair) for part in spread(entries, Postings.within(entries), len(names)) for pair in part]
+    found = [int(pair) for part in expand_pairs(entries, CandidateRanges.within(entries), len(names)) for pair in part]
     return {(pair // len(names), pair % len(names)) for pair in found}
 
 
@@ -38,6 +38,6 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
 
 def test_a_key_that_very_many_hold_is_left_out() -> None:
     rows = np.arange(MOST_HOLDERS + 1, dtype=np.int32)
-    entries = Holders(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
+    entries = KeyIndex(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
     kept = uncommon(entries)
     assert (kept.key.tolist(), kept.row.tolist()) == ([0, 0], [0, 1])

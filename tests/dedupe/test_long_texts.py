@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from ibidem.dedupe.long_texts import Longs, none_read
-from ibidem.dedupe.overrides import Name
+from ibidem.dedupe.long_texts import LongSignatureCache, no_long_signatures
+from ibidem.dedupe.overrides import DocumentRef
 from support.signed_books import long
 
 PACKED, BOOK = long("a", 1, 2, 3)
@@ -16,14 +16,14 @@ class Reader:
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    def __call__(self, names: Sequence[Name]) -> Mapping[Name, bytes]:
+    def __call__(self, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
         self.asked.append([name for _, name in names])
         return {name: VALUE for name in names if name[1] != "short"}
 
 
 def test_what_was_read_is_not_read_again() -> None:
     reader = Reader()
-    longs = Longs(reader)
+    longs = LongSignatureCache(reader)
     longs.want([("i", "a"), ("i", "b"), ("i", "a")])
     assert longs.of(("i", "a")) is not None
     longs.want([("i", "b"), ("i", "c")])
@@ -32,16 +32,16 @@ def test_what_was_read_is_not_read_again() -> None:
 
 def test_a_short_text_has_none_and_is_asked_for_once() -> None:
     reader = Reader()
-    longs = Longs(reader)
+    longs = LongSignatureCache(reader)
     assert longs.of(("i", "short")) is None
     assert longs.of(("i", "short")) is None
     assert reader.asked == [["short"]]
-    assert Longs(none_read).of(("i", "a")) is None
+    assert LongSignatureCache(no_long_signatures).of(("i", "a")) is None
 
 
 def test_beyond_the_bound_those_asked_for_longest_ago_are_read_again() -> None:
     reader = Reader()
-    longs = Longs(reader, most=2 * len(VALUE))
+    longs = LongSignatureCache(reader, most=2 * len(VALUE))
     longs.want([("i", "a"), ("i", "b")])
     longs.of(("i", "a"))
     longs.of(("i", "c"))
@@ -52,7 +52,7 @@ def test_beyond_the_bound_those_asked_for_longest_ago_are_read_again() -> None:
 
 
 def test_without_a_reader_it_is_told_what_is_missing_until_it_is_given() -> None:
-    longs = Longs()
+    longs = LongSignatureCache()
     assert longs.of(("i", "a")) is None
     assert longs.of(("i", "short")) is None
     assert longs.missing == {("i", "a"), ("i", "short")}
@@ -64,7 +64,7 @@ def test_without_a_reader_it_is_told_what_is_missing_until_it_is_given() -> None
 
 
 def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
-    longs = Longs(most=len(VALUE))
+    longs = LongSignatureCache(most=len(VALUE))
     longs.want([("i", "a"), ("i", "b")])
     longs.take({("i", "a"): VALUE, ("i", "b"): VALUE})
     assert longs.of(("i", "a")) is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.dedupe.overrides import Override, Said, heard
+from ibidem.dedupe.overrides import Override, PairConstraints, apply_overrides
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.windows import signatures, value
@@ -33,21 +33,23 @@ def test_a_word_that_says_nothing_of_a_pair_is_refused(a: tuple[str, str], b: tu
 
 def test_words_are_heard_about_pairs_of_the_window_only() -> None:
     far = Override(A, ("news", "z"), "not")
-    assert heard([WORD, far], NAMES, COLUMNS).said == Said(same=frozenset({(0, 1)}))
-    assert heard([Override(B, A, "not")], NAMES, COLUMNS).said == Said(different=frozenset({(0, 1)}))
+    assert apply_overrides([WORD, far], NAMES, COLUMNS).said == PairConstraints(same=frozenset({(0, 1)}))
+    assert apply_overrides([Override(B, A, "not")], NAMES, COLUMNS).said == PairConstraints(
+        different=frozenset({(0, 1)})
+    )
 
 
 def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
     changed = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch2:{0:032x}")
-    spoken = heard([changed], NAMES, COLUMNS)
-    assert spoken.said == Said()
+    spoken = apply_overrides([changed], NAMES, COLUMNS)
+    assert spoken.said == PairConstraints()
     assert list(spoken.about(0)) == [(1, changed, False)]
 
 
 @pytest.mark.parametrize("content", ["", "0" * 32])
 def test_a_word_without_a_hash_of_this_scheme_outlives_the_signatures(content: str) -> None:
     word = Override(A, B, "same", content_a=content, content_b=content)
-    assert heard([word], NAMES, COLUMNS).said == Said(same=frozenset({(0, 1)}))
+    assert apply_overrides([word], NAMES, COLUMNS).said == PairConstraints(same=frozenset({(0, 1)}))
 
 
 def test_same_is_evidence_at_the_level_that_was_asked_for() -> None:

@@ -6,12 +6,22 @@ from dataclasses import replace
 import pytest
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import HIGHLIGHT, LARGEST_VERSION, Engine, Fate, Found, Outcome, Ranking, Record, Search
+from ibidem_engines.engine import (
+    HIGHLIGHT,
+    LARGEST_VERSION,
+    Engine,
+    LookupResult,
+    Outcome,
+    Ranking,
+    Record,
+    SignatureLookup,
+    WriteStatus,
+)
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue, clues, long_clues
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -27,7 +37,7 @@ def store(engine: Engine, *records: Record) -> list[Outcome]:
     return outcomes
 
 
-def ids(ranking: Ranking | Found) -> list[str]:
+def ids(ranking: Ranking | LookupResult) -> list[str]:
     return [hit.id for hit in ranking.hits]
 
 
@@ -35,10 +45,10 @@ def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
     return sorted(ids(engine.window(parse_query(typed, filters), 100)))
 
 
-def values_of(record: Record) -> dict[Clue, list[str]]:
+def values_of(record: Record) -> dict[LookupField, list[str]]:
     unpacked = unpack(record.packed)
     assert unpacked is not None
-    return clues(unpacked) | long_clues(LongSignatures.decode(record.long))
+    return lookup_keys(unpacked) | long_clues(LongSignatures.decode(record.long))
 
 
 def page(number: int) -> str:
@@ -60,19 +70,19 @@ def shown(text: str) -> str:
 class TestCreate:
     def test_what_is_there_stays(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        engine.note("runs", {"run": {"read": 1}})
+        engine.put_records("runs", {"run": {"read": 1}})
         engine.create()
         assert engine.info().documents == 1
-        assert list(engine.noted("runs")) == [("run", {"read": 1})]
+        assert list(engine.get_records("runs")) == [("run", {"read": 1})]
 
     @pytest.mark.parametrize(
         "use",
         [
             lambda engine: engine.window(parse_query("grain"), 10),
             lambda engine: engine.fetch([(engine.index, "a")]),
-            lambda engine: engine.find([Search({"content": ["ch2:00"]})]),
+            lambda engine: engine.find([SignatureLookup({"content": ["ch2:00"]})]),
             lambda engine: list(engine.scan()),
-            lambda engine: list(engine.noted("runs")),
+            lambda engine: list(engine.get_records("runs")),
         ],
         ids=["window", "fetch", "find", "scan", "noted"],
     )
@@ -98,9 +108,9 @@ class TestWrite:
     def test_each_record_has_an_outcome_in_the_same_order(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("b"), record("a"), record("c"))
         assert [(each.id, each.fate, each.before) for each in outcomes] == [
-            ("b", Fate.INDEXED, None),
-            ("a", Fate.INDEXED, None),
-            ("c", Fate.INDEXED, None),
+            ("b", WriteStatus.INDEXED, None),
+            ("a", WriteStatus.INDEXED, None),
+            ("c", WriteStatus.INDEXED, None),
         ]
 
     def test_no_records_have_no_outcomes(self, engine: Engine) -> None:
@@ -121,20 +131,20 @@ class TestWrite:
     def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine, record: Make) -> None:
         (first,) = store(engine, record("a", version=3))
         (again,) = store(engine, record("a", version=3))
-        assert (again.fate, again.before, again.order) == (Fate.UNCHANGED, 3, 0)
+        assert (again.fate, again.before, again.order) == (WriteStatus.UNCHANGED, 3, 0)
         assert [hit.order for part in engine.scan() for hit in part] == [first.order]
 
     def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=1))
-        assert store(engine, record("a", version=5))[0].fate is Fate.UNCHANGED
+        assert store(engine, record("a", version=5))[0].fate is WriteStatus.UNCHANGED
         (late,) = store(engine, record("a", "something else", version=4))
-        assert (late.fate, late.before) == (Fate.STALE, 5)
+        assert (late.fate, late.before) == (WriteStatus.STALE, 5)
         assert engine.fetch([(engine.index, "a")])[0].version == 5
 
     def test_an_older_version_never_overwrites_a_newer(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=2))
         (late,) = store(engine, record("a", "something else", version=1))
-        assert (late.fate, late.before, late.order) == (Fate.STALE, 2, 0)
+        assert (late.fate, late.before, late.order) == (WriteStatus.STALE, 2, 0)
         assert late.why
         assert matching(engine, "grain") == ["a"]
         assert matching(engine, "something") == []
@@ -145,20 +155,20 @@ class TestWrite:
     ) -> None:
         store(engine, record("a", version=2))
         (outcome,) = store(engine, record("a", "something else", version=version))
-        assert (outcome.fate, outcome.before) == (Fate.INDEXED, 2)
+        assert (outcome.fate, outcome.before) == (WriteStatus.INDEXED, 2)
         assert matching(engine, "grain") == []
         assert matching(engine, "something") == ["a"]
         assert engine.info().documents == 1
 
     def test_of_the_same_id_twice_in_a_call_the_newer_version_wins(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("a", "the newer", version=2), record("b"), record("a", "the older", version=1))
-        assert [each.fate for each in outcomes] == [Fate.INDEXED, Fate.INDEXED, Fate.STALE]
+        assert [each.fate for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.STALE]
         assert "version 2" in outcomes[2].why
         assert matching(engine, "newer") == ["a"]
 
     def test_of_the_same_id_and_version_twice_in_a_call_the_later_wins(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("a", "the first"), record("a", "the second"), record("a", "the third"))
-        assert [each.fate for each in outcomes] == [Fate.STALE, Fate.STALE, Fate.INDEXED]
+        assert [each.fate for each in outcomes] == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
         assert matching(engine, "third") == ["a"]
         assert matching(engine, "the") == ["a"]
 
@@ -177,7 +187,7 @@ class TestWrite:
         good = record("bad")
         broken = replace(good, document=replace(good.document, **bad))  # type: ignore[arg-type]
         outcomes = store(engine, record("a"), broken, record("b"))
-        assert [each.fate for each in outcomes] == [Fate.INDEXED, Fate.REFUSED, Fate.INDEXED]
+        assert [each.fate for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert outcomes[1].field == field
         assert outcomes[1].why
         assert matching(engine, "grain") == ["a", "b"]
@@ -195,9 +205,9 @@ class TestDelete:
         store(engine, kept, gone)
         (outcome,) = engine.delete(["b"], 1)
         engine.refresh()
-        assert (outcome.id, outcome.fate, outcome.before) == ("b", Fate.DELETED, 1)
+        assert (outcome.id, outcome.fate, outcome.before) == ("b", WriteStatus.DELETED, 1)
         assert matching(engine, "grain") == ["a"]
-        assert ids(engine.find([Search(values_of(gone))])[0]) == ["a"]
+        assert ids(engine.find([SignatureLookup(values_of(gone))])[0]) == ["a"]
         assert engine.fetch([(engine.index, "b")]) == []
         assert [hit.id for part in engine.scan() for hit in part] == ["a"]
 
@@ -205,24 +215,26 @@ class TestDelete:
         store(engine, record("a", version=5), record("b", version=1))
         outcomes = engine.delete(["missing", "b", "a"], 2)
         assert [each.id for each in outcomes] == ["missing", "b", "a"]
-        assert [each.fate for each in outcomes] == [Fate.MISSING, Fate.DELETED, Fate.STALE]
+        assert [each.fate for each in outcomes] == [WriteStatus.MISSING, WriteStatus.DELETED, WriteStatus.STALE]
 
     def test_a_newer_version_is_not_deleted(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5))
-        assert engine.delete(["a"], 4)[0].fate is Fate.STALE
+        assert engine.delete(["a"], 4)[0].fate is WriteStatus.STALE
         engine.refresh()
         assert matching(engine, "grain") == ["a"]
-        assert list(engine.noted("tombstones")) == []
+        assert list(engine.get_records("tombstones")) == []
 
     @pytest.mark.parametrize("version", [5, LARGEST_VERSION - 1, LARGEST_VERSION], ids=["newer", "but one", "last"])
     def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make, version: int) -> None:
         store(engine, record("a", version=version))
         (outcome,) = engine.delete(["a"], 4, beats=True)
         engine.refresh()
-        assert (outcome.fate, outcome.before) == (Fate.DELETED, version)
+        assert (outcome.fate, outcome.before) == (WriteStatus.DELETED, version)
         assert matching(engine, "grain") == []
-        assert [stone["version"] for _, stone in engine.noted("tombstones")] == [min(version + 1, LARGEST_VERSION)]
-        assert store(engine, record("a", version=version))[0].fate is Fate.STALE
+        assert [stone["version"] for _, stone in engine.get_records("tombstones")] == [
+            min(version + 1, LARGEST_VERSION)
+        ]
+        assert store(engine, record("a", version=version))[0].fate is WriteStatus.STALE
 
     def test_a_stale_deletion_says_which_version_stands_there(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5))
@@ -236,20 +248,20 @@ class TestDelete:
         engine.delete(["a"], 3)
         engine.refresh()
         fates = [store(engine, record("a", version=version))[0].fate for version in (2, 3, 4)]
-        assert fates == [Fate.STALE, Fate.STALE, Fate.INDEXED]
+        assert fates == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
 
     def test_an_older_deletion_leaves_the_newer_tombstone(self, engine: Engine, record: Make) -> None:
         engine.delete(["a"], 3)
         engine.refresh()
         engine.delete(["a"], 2)
         engine.refresh()
-        assert store(engine, record("a", version=3))[0].fate is Fate.STALE
+        assert store(engine, record("a", version=3))[0].fate is WriteStatus.STALE
 
     def test_tombstones_are_read_by_id_with_version_and_time(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
         engine.delete(["a"], 7)
         engine.refresh()
-        ((key, stone),) = engine.noted("tombstones")
+        ((key, stone),) = engine.get_records("tombstones")
         assert (key, stone["version"]) == ("a", 7)
         assert str(stone["at"]).startswith("20")
 
@@ -540,9 +552,9 @@ class TestFetch:
 
 class TestFind:
     @pytest.mark.parametrize("clue", ["content", "fingerprint", "fingerprint_binned", "profile", "bands"])
-    def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make, clue: Clue) -> None:
+    def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make, clue: LookupField) -> None:
         store(engine, record("b"), record("a"), record("other", LONG))
-        (found,) = engine.find([Search({clue: values_of(record("b"))[clue]})])
+        (found,) = engine.find([SignatureLookup({clue: values_of(record("b"))[clue]})])
         assert ids(found) == ["a", "b"]
         assert found.hits[0].packed == record("a").packed
         assert all(hit.order for hit in found.hits)
@@ -550,33 +562,40 @@ class TestFind:
     def test_one_shared_value_is_enough(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
         bands = values_of(record("a"))["bands"]
-        (found,) = engine.find([Search({"bands": ["ff0000000000", bands[7]], "profile": ["tp1:ffffffffffffffff"]})])
+        (found,) = engine.find(
+            [SignatureLookup({"bands": ["ff0000000000", bands[7]], "profile": ["tp1:ffffffffffffffff"]})]
+        )
         assert ids(found) == ["a"]
 
     def test_so_many_shared_values_are_asked_for(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", LONG))
         rare = values_of(record("a", LONG))["rare"]
         others = [f"0011{number:06x}" for number in range(20)]
-        least: dict[Clue, int] = {"rare": 5}
+        least: dict[LookupField, int] = {"rare": 5}
         enough, short = engine.find(
-            [Search({"rare": rare[:5] + others}, least), Search({"rare": rare[:4] + rare[:4] + others}, least)]
+            [
+                SignatureLookup({"rare": rare[:5] + others}, least),
+                SignatureLookup({"rare": rare[:4] + rare[:4] + others}, least),
+            ]
         )
         assert (ids(enough), ids(short)) == (["a"], [])
 
     def test_the_document_that_asks_is_in_unless_it_is_named(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"), record("b"))
-        with_itself, without = engine.find([Search(values_of(record("a"))), Search(values_of(record("a")), own="a")])
+        with_itself, without = engine.find(
+            [SignatureLookup(values_of(record("a"))), SignatureLookup(values_of(record("a")), own="a")]
+        )
         assert (ids(with_itself), ids(without)) == (["a", "b"], ["b"])
         assert (with_itself.same, without.same) == (2, 1)
 
     def test_a_document_that_asks_need_not_be_stored(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        assert ids(engine.find([Search(values_of(record("new")))])[0]) == ["a"]
+        assert ids(engine.find([SignatureLookup(values_of(record("new")))])[0]) == ["a"]
 
     def test_each_search_has_its_answer(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", "one two three four five"), record("b", "six seven eight nine ten"))
         texts = ("six seven eight nine ten", "unheard of", "one two three four five")
-        found = engine.find([Search(values_of(record("x", text))) for text in texts])
+        found = engine.find([SignatureLookup(values_of(record("x", text))) for text in texts])
         assert [ids(each) for each in found] == [["b"], [], ["a"]]
         assert engine.find([]) == []
 
@@ -584,7 +603,7 @@ class TestFind:
         sources = ["AP", "AP", "AP", "", ""]
         store(engine, *(record(f"c{at}", source=each) for at, each in enumerate(sources)), record("x", LONG))
         contents = [values_of(record("y", text))["content"] for text in (STORY, LONG, "unheard of")]
-        searches = [Search({"content": each}, limit=0) for each in contents]
+        searches = [SignatureLookup({"content": each}, limit=0) for each in contents]
         everywhere, matching = engine.find(searches), engine.find(searches, Query(filters=(Filter("source", "AP"),)))
         assert [(each.same, ids(each), *each.capped) for each in everywhere] == [(5, []), (1, []), (0, [])]
         assert [each.same for each in matching] == [3, 0, 0]
@@ -594,9 +613,9 @@ class TestFind:
         values = values_of(record("x"))
         bands, profile, both = engine.find(
             [
-                Search({"bands": values["bands"]}, limit=8),
-                Search({"profile": values["profile"]}, limit=7),
-                Search({"bands": values["bands"], "profile": values["profile"]}, limit=3),
+                SignatureLookup({"bands": values["bands"]}, limit=8),
+                SignatureLookup({"profile": values["profile"]}, limit=7),
+                SignatureLookup({"bands": values["bands"], "profile": values["profile"]}, limit=3),
             ]
         )
         assert (len(bands.hits), list(bands.capped)) == (8, [])
@@ -605,19 +624,19 @@ class TestFind:
 
     def test_the_document_that_asks_takes_no_place_of_the_limit(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(4)))
-        (found,) = engine.find([Search({"profile": values_of(record("d3"))["profile"]}, limit=3, own="d3")])
+        (found,) = engine.find([SignatureLookup({"profile": values_of(record("d3"))["profile"]}, limit=3, own="d3")])
         assert (ids(found), list(found.capped)) == (["d0", "d1", "d2"], [])
 
     def test_the_content_hash_is_never_cut_and_its_group_is_counted(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(9)))
-        (found,) = engine.find([Search({"content": values_of(record("x"))["content"]}, limit=2)])
+        (found,) = engine.find([SignatureLookup({"content": values_of(record("x"))["content"]}, limit=2)])
         assert (len(found.hits), list(found.capped), found.same) == (9, [], 9)
 
     def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
         store(
             engine, record("a", title="Chicago"), record("b", title="Kansas"), record("c", title="Kansas", source="AP")
         )
-        search = Search(values_of(record("a")), limit=1)
+        search = SignatureLookup(values_of(record("a")), limit=1)
         assert ids(engine.find([search], parse_query("kansas", ["source=AP"]))[0]) == ["c"]
         (found,) = engine.find([search], parse_query("kansas"))
         assert (ids(found), found.same, "bands" in found.capped) == (["b", "c"], 2, True)
@@ -628,17 +647,17 @@ class TestFind:
         old, new = record("a"), record("a", "quite another text by now", version=2)
         store(engine, old)
         store(engine, new)
-        by_old, by_new = engine.find([Search(values_of(old)), Search(values_of(new))])
+        by_old, by_new = engine.find([SignatureLookup(values_of(old)), SignatureLookup(values_of(new))])
         assert (ids(by_old), by_old.same, ids(by_new)) == ([], 0, ["a"])
 
     def test_a_text_without_words_is_found_by_its_own_content_hash_alone(self, engine: Engine, record: Make) -> None:
         empty = record('an "odd" id: 1*', "")
         store(engine, empty, record("other", ""))
-        assert ids(engine.find([Search(values_of(empty))])[0]) == ['an "odd" id: 1*']
+        assert ids(engine.find([SignatureLookup(values_of(empty))])[0]) == ['an "odd" id: 1*']
 
     def test_a_value_that_no_engine_would_store_finds_nothing(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        assert ids(engine.find([Search({"bands": ['" OR *', "", "NEAR(", "fp1:\0"]})])[0]) == []
+        assert ids(engine.find([SignatureLookup({"bands": ['" OR *', "", "NEAR(", "fp1:\0"]})])[0]) == []
 
     def test_what_another_process_has_written_is_found(self, engine: Engine, address: str, record: Make) -> None:
         other = open_engine(address, engine.index)
@@ -646,7 +665,7 @@ class TestFind:
             writer, reader = (engine, other) if number % 2 else (other, engine)
             store(writer, record(f"a{number}", f"story {number // 2} of grain prices in chicago"))
             names = [f"a{each}" for each in range(number + 1) if each // 2 == number // 2]
-            search = Search(
+            search = SignatureLookup(
                 {"content": values_of(record("x", f"story {number // 2} of grain prices in chicago"))["content"]}
             )
             for _ in range(3):
@@ -676,30 +695,32 @@ class TestLongSignatures:
 
     @pytest.mark.parametrize("clue", LONG_CLUES)
     def test_a_book_is_found_by_what_a_part_of_it_carries(
-        self, engine: Engine, shelf: dict[str, Record], clue: Clue
+        self, engine: Engine, shelf: dict[str, Record], clue: LookupField
     ) -> None:
-        (found,) = engine.find([Search({clue: values_of(shelf["part"])[clue]}, own="part")])
+        (found,) = engine.find([SignatureLookup({clue: values_of(shelf["part"])[clue]}, own="part")])
         assert (ids(found), list(found.capped)) == (["whole"], [])
 
     def test_so_many_sampled_words_are_asked_for(self, engine: Engine, shelf: dict[str, Record]) -> None:
         of_part = values_of(shelf["part"])["sampled"]
         values = [value for value in values_of(shelf["whole"])["sampled"] if value not in of_part]
         for some, expected in ((values[:1], []), (values[:2], ["whole"])):
-            assert ids(engine.find([Search({"sampled": some}, {"sampled": 2})])[0]) == expected
+            assert ids(engine.find([SignatureLookup({"sampled": some}, {"sampled": 2})])[0]) == expected
 
     def test_a_page_that_very_many_carry_hides_nothing_else(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(name, book(0, number)) for number, name in enumerate("abcdefgh", 1)))
-        (found,) = engine.find([Search({"profiles": values_of(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)])
+        (found,) = engine.find(
+            [SignatureLookup({"profiles": values_of(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)]
+        )
         assert (ids(found), list(found.capped)) == (["c", "e"], ["profiles"])
 
     def test_only_what_matches_a_query_is_found(self, engine: Engine, shelf: dict[str, Record]) -> None:
-        search = Search({"profiles": values_of(shelf["part"])["profiles"]})
+        search = SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]})
         assert ids(engine.find([search], parse_query(page(6).split()[0]))[0]) == ["whole"]
 
     def test_a_book_that_was_written_again_or_deleted_is_not_found_any_more(
         self, engine: Engine, record: Make, shelf: dict[str, Record]
     ) -> None:
-        search = Search({"profiles": values_of(shelf["whole"])["profiles"]})
+        search = SignatureLookup({"profiles": values_of(shelf["whole"])["profiles"]})
         store(engine, record("whole", book(*range(40, 48)), version=2))
         assert ids(engine.find([search])[0]) == ["part"]
         engine.delete(["part"], 2)
@@ -711,8 +732,8 @@ class TestLongSignatures:
         self, engine: Engine, record: Make, shelf: dict[str, Record]
     ) -> None:
         (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
-        assert outcome.fate is Fate.UNCHANGED
-        (found,) = engine.find([Search({"profiles": values_of(shelf["part"])["profiles"]}, own="part")])
+        assert outcome.fate is WriteStatus.UNCHANGED
+        (found,) = engine.find([SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]}, own="part")])
         assert ids(found) == ["whole"]
         name = (engine.index, "whole")
         assert engine.long_signatures([name]) == {name: shelf["whole"].long}
@@ -759,54 +780,54 @@ class TestInfo:
 
 class TestLedgers:
     def test_records_are_read_as_they_were_noted_last_in_the_order_of_keys(self, engine: Engine) -> None:
-        engine.note("runs", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
-        engine.note("runs", {"b": {"read": 2}})
+        engine.put_records("runs", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
+        engine.put_records("runs", {"b": {"read": 2}})
         engine.refresh()
-        assert list(engine.noted("runs")) == [("a", {"read": [1, {"é": None}], "ok": True}), ("b", {"read": 2})]
+        assert list(engine.get_records("runs")) == [("a", {"read": [1, {"é": None}], "ok": True}), ("b", {"read": 2})]
 
     def test_a_prefix_chooses(self, engine: Engine) -> None:
         keys = ["run 1/a", "run 1/b", "run 10/a", "run_1/a", "RUN 1/a", "run 1"]
-        engine.note("runs", {key: {} for key in keys})
+        engine.put_records("runs", {key: {} for key in keys})
         engine.refresh()
-        assert [key for key, _ in engine.noted("runs", "run 1/")] == ["run 1/a", "run 1/b"]
-        assert [key for key, _ in engine.noted("runs")] == sorted(keys)
+        assert [key for key, _ in engine.get_records("runs", "run 1/")] == ["run 1/a", "run 1/b"]
+        assert [key for key, _ in engine.get_records("runs")] == sorted(keys)
 
     def test_ledgers_and_indexes_are_apart(self, engine: Engine, address: str) -> None:
         other = open_engine(address, "other")
         other.create()
-        engine.note("runs", {"a": {"in": "runs"}})
-        engine.note("dead", {"a": {"in": "dead"}})
+        engine.put_records("runs", {"a": {"in": "runs"}})
+        engine.put_records("dead", {"a": {"in": "dead"}})
         engine.refresh()
-        assert list(engine.noted("runs")) == [("a", {"in": "runs"})]
-        assert list(engine.noted("overrides")) == []
-        assert list(other.noted("runs")) == []
+        assert list(engine.get_records("runs")) == [("a", {"in": "runs"})]
+        assert list(engine.get_records("overrides")) == []
+        assert list(other.get_records("runs")) == []
         other.close()
 
     def test_records_are_counted_without_being_read(self, engine: Engine) -> None:
         assert engine.count("dead") == 0
-        engine.note("dead", {"a": {}, "b": {}, "c": {}})
-        assert len(list(engine.noted("dead"))) == 3
+        engine.put_records("dead", {"a": {}, "b": {}, "c": {}})
+        assert len(list(engine.get_records("dead"))) == 3
         assert (engine.count("dead"), engine.count("runs")) == (3, 0)
 
     def test_striking_removes_and_counts_what_was_there(self, engine: Engine) -> None:
-        engine.note("dead", {"a": {}, "b": {}, "c": {}})
+        engine.put_records("dead", {"a": {}, "b": {}, "c": {}})
         engine.refresh()
-        assert engine.strike("dead", ["a", "c", "never"]) == 2
+        assert engine.delete_records("dead", ["a", "c", "never"]) == 2
         engine.refresh()
-        assert [key for key, _ in engine.noted("dead")] == ["b"]
+        assert [key for key, _ in engine.get_records("dead")] == ["b"]
 
     def test_more_records_than_one_slice_are_all_read(self, engine: Engine) -> None:
-        engine.note("runs", {f"{number:05}": {"at": number} for number in range(2_500)})
+        engine.put_records("runs", {f"{number:05}": {"at": number} for number in range(2_500)})
         engine.refresh()
-        assert [entry["at"] for _, entry in engine.noted("runs")] == list(range(2_500))
+        assert [entry["at"] for _, entry in engine.get_records("runs")] == list(range(2_500))
 
     def test_records_may_be_noted_while_others_are_read(self, engine: Engine) -> None:
-        engine.note("runs", {"a": {}, "b": {}})
+        engine.put_records("runs", {"a": {}, "b": {}})
         engine.refresh()
-        for key, _ in engine.noted("runs"):
-            engine.note("dead", {key: {}})
+        for key, _ in engine.get_records("runs"):
+            engine.put_records("dead", {key: {}})
         engine.refresh()
-        assert [key for key, _ in engine.noted("dead")] == ["a", "b"]
+        assert [key for key, _ in engine.get_records("dead")] == ["a", "b"]
 
 
 def test_a_filter_made_by_hand_means_the_same(engine: Engine, record: Make) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 from ibidem_engines.errors import Damaged
-from ibidem_engines.records import as_noted
+from ibidem_engines.records import parse_record
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Kept:
 
 
 def test_a_record_is_read_as_it_was_kept() -> None:
-    assert as_noted(Kept, {"name": "a", "count": 2, "pair": ["b", "c"]}) == Kept("a", 2, ("b", "c"))
+    assert parse_record(Kept, {"name": "a", "count": 2, "pair": ["b", "c"]}) == Kept("a", 2, ("b", "c"))
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_a_damaged_record_is_named_with_the_field_at_fault_and_never_half_unders
     values: dict[str, object], why: str
 ) -> None:
     with pytest.raises(Damaged, match=f"kind Kept .*{why}"):
-        as_noted(Kept, values)
+        parse_record(Kept, values)

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from ibidem_engines.connect import open_engine, open_holding
-from ibidem_engines.engine import Engine, Fate, Record
+from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.errors import NoIndex
-from ibidem_engines.reindex import Held, Holding, Name, Part, Stretch
+from ibidem_engines.reindex import Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import remove_indices
 
@@ -16,7 +16,7 @@ Make = Callable[..., Record]
 
 
 @pytest.fixture
-def holding(engine: Engine, address: str) -> Iterator[Holding]:
+def holding(engine: Engine, address: str) -> Iterator[ReindexSource]:
     """What the empty index `news` holds."""
     holding = open_holding(address, "news")
     yield holding
@@ -32,36 +32,38 @@ def copy_name(address: str, tidy: set[tuple[str, str]]) -> str:
     return "news-copy"
 
 
-def all_names(holding: Holding) -> list[Name]:
-    return [name for part, last in holding.newest().items() for name in holding.names(Stretch(part, 0, last), 1_000)]
+def all_names(holding: ReindexSource) -> list[Name]:
+    return [name for part, last in holding.newest().items() for name in holding.names(SeqNoRange(part, 0, last), 1_000)]
 
 
-def read(holding: Holding, *, raw: bool = False) -> dict[str, Held]:
+def read(holding: ReindexSource, *, raw: bool = False) -> dict[str, SourceDocument]:
     return {held.name.id: held for held in holding.read(all_names(holding), raw=raw)}
 
 
 class TestGoingThrough:
-    def test_documents_come_in_the_order_of_writing(self, engine: Engine, holding: Holding, record: Make) -> None:
+    def test_documents_come_in_the_order_of_writing(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
         engine.write([record(name) for name in "cab"])
         engine.write([record("c", "another text", version=2)])
         assert [name.id for name in all_names(holding)] == ["a", "b", "c"]
 
-    def test_a_stretch_holds_what_was_written_within_it(self, engine: Engine, holding: Holding, record: Make) -> None:
+    def test_a_stretch_holds_what_was_written_within_it(
+        self, engine: Engine, holding: ReindexSource, record: Make
+    ) -> None:
         engine.write([record("a"), record("b")])
         before = holding.newest()
         engine.write([record("c"), record("a", "another text", version=2)])
         (part,) = holding.parts()
-        late = Stretch(part, before[part], holding.newest()[part])
+        late = SeqNoRange(part, before[part], holding.newest()[part])
         assert [name.id for name in holding.names(late, 10)] == ["c", "a"]
-        assert [name.id for name in holding.names(Stretch(part, 0, before[part]), 10)] == ["b"]
-        assert (holding.count(late), holding.count(Stretch(part, 0, before[part]))) == (2, 1)
+        assert [name.id for name in holding.names(SeqNoRange(part, 0, before[part]), 10)] == ["b"]
+        assert (holding.count(late), holding.count(SeqNoRange(part, 0, before[part]))) == (2, 1)
 
-    def test_names_come_page_by_page(self, engine: Engine, holding: Holding, record: Make) -> None:
+    def test_names_come_page_by_page(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
         engine.write([record(f"d{number}") for number in range(5)])
         (part,) = holding.parts()
         last = holding.newest()[part]
-        first = holding.names(Stretch(part, 0, last), 3)
-        rest = holding.names(Stretch(part, first[-1].order, last), 3)
+        first = holding.names(SeqNoRange(part, 0, last), 3)
+        rest = holding.names(SeqNoRange(part, first[-1].order, last), 3)
         assert [name.id for name in first + rest] == [f"d{number}" for number in range(5)]
 
     def test_an_index_that_is_not_there_is_named(self, address: str, absent: Engine) -> None:
@@ -71,12 +73,12 @@ class TestGoingThrough:
             open_holding(address, "news").check("place")
 
     def test_a_part_is_known_by_its_key(self) -> None:
-        assert Part.parse(str(Part("a.b-c", 12))) == Part("a.b-c", 12)
+        assert ShardRef.parse(str(ShardRef("a.b-c", 12))) == ShardRef("a.b-c", 12)
 
 
 class TestReading:
     def test_what_was_written_is_read_with_all_that_was_signed(
-        self, engine: Engine, holding: Holding, record: Make
+        self, engine: Engine, holding: ReindexSource, record: Make
     ) -> None:
         one = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
         engine.write([one])
@@ -85,7 +87,7 @@ class TestReading:
         assert (held.version, held.digest, held.schema, held.idf) == (7, one.digest, SCHEMA, one.signatures.idf)
         assert (held.packed, held.fault) == (one.packed, "")
 
-    def test_what_is_gone_is_left_out(self, engine: Engine, holding: Holding, record: Make) -> None:
+    def test_what_is_gone_is_left_out(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
         engine.write([record("a"), record("b")])
         names = all_names(holding)
         engine.delete(["a"], version=2)
@@ -94,7 +96,7 @@ class TestReading:
 
 class TestSigningInPlace:
     def test_signatures_are_replaced_and_the_document_stays(
-        self, engine: Engine, holding: Holding, record: Make
+        self, engine: Engine, holding: ReindexSource, record: Make
     ) -> None:
         one = record("a", version=3, title="Grain", meta={"court": "9th"})
         engine.write([one])
@@ -102,12 +104,12 @@ class TestSigningInPlace:
         again = replace(one, digest="f" * 32)
         (outcome,) = holding.sign([(held, again)])
         assert outcome is not None
-        assert outcome.fate is Fate.INDEXED
+        assert outcome.fate is WriteStatus.INDEXED
         after = read(holding)["a"]
         assert (after.document, after.version, after.digest) == (held.document, 3, "f" * 32)
 
     def test_a_document_that_was_changed_since_is_left_alone(
-        self, engine: Engine, holding: Holding, record: Make
+        self, engine: Engine, holding: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a"), record("b"), record("c")])
         held = read(holding)
@@ -115,7 +117,7 @@ class TestSigningInPlace:
         engine.delete(["b"], version=2)
         signed = [(held[name], replace(record(name), digest="f" * 32)) for name in "abc"]
         outcomes = holding.sign(signed)
-        assert [outcome and outcome.fate for outcome in outcomes] == [None, None, Fate.INDEXED]
+        assert [outcome and outcome.fate for outcome in outcomes] == [None, None, WriteStatus.INDEXED]
         after = read(holding)
         assert sorted(after) == ["a", "c"]
         assert after["a"].document.text == "another text"
@@ -123,7 +125,7 @@ class TestSigningInPlace:
 
 class TestCopying:
     def test_a_copy_holds_the_same_and_an_older_state_never_wins(
-        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([record("a", title="Grain"), record("b")])
         copy = holding.copy_to(copy_name)
@@ -135,7 +137,7 @@ class TestCopying:
         new = read(holding, raw=True)
         copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
         late = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
-        assert [outcome.fate for outcome in late] == [Fate.STALE]
+        assert [outcome.fate for outcome in late] == [WriteStatus.STALE]
         there = read(open_holding(address, copy_name))
         assert {name: held.document.text for name, held in there.items()} == {
             "a": "another text",
@@ -143,7 +145,7 @@ class TestCopying:
         }
 
     def test_a_document_that_cannot_be_signed_is_copied_unsigned(
-        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([replace(record("a", title="Grain"), packed=b"", digest="")])
         copy = holding.copy_to(copy_name)
@@ -153,7 +155,7 @@ class TestCopying:
         assert (there.document.title, there.packed) == ("Grain", b"")
 
     def test_what_was_deleted_is_deleted_from_the_copy_too(
-        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([record(name) for name in "abc"])
         copy = holding.copy_to(copy_name)
@@ -167,7 +169,7 @@ class TestCopying:
         assert copy.prune(copy.newest()) == 0
 
     def test_the_copy_can_be_searched(
-        self, engine: Engine, holding: Holding, record: Make, copy_name: str, address: str
+        self, engine: Engine, holding: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:
         engine.write([record("a")])
         copy = holding.copy_to(copy_name)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from engines.test_contract import LONG, book, store, values_of
-from ibidem_engines.engine import Engine, Hit, Record, Search
+from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
 from ibidem_engines.query import parse_query
-from ibidem_engines.reindex import Stretch
+from ibidem_engines.reindex import SeqNoRange
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, Wanted
 from ibidem_ingest.groupname import group_name
-from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.lookup_keys import LookupField
 
 Make = Callable[..., Record]
 
@@ -22,7 +22,7 @@ def groups(engine: Engine) -> StoredGroups:
 
 def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[Grouped]:
     upto = groups.newest()
-    return [each for part in groups.parts() for each in groups.leads(Stretch(part, after, upto[part]), size)]
+    return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, upto[part]), size)]
 
 
 def named(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
@@ -120,7 +120,7 @@ class TestCarriers:
 
     @pytest.mark.parametrize("clue", ["bands", "fingerprint", "content"])
     def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(
-        self, engine: Engine, groups: StoredGroups, record: Make, clue: Clue
+        self, engine: Engine, groups: StoredGroups, record: Make, clue: LookupField
     ) -> None:
         store(engine, record("a", LONG), record("b", LONG))
         a, b = leads(groups)
@@ -144,7 +144,7 @@ class TestAssign:
         assert [hit.id for hit in engine.window(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
         values = values_of(record("b", book(1, 2)))
         for clue in values:
-            (found,) = engine.find([Search({clue: values[clue]})])
+            (found,) = engine.find([SignatureLookup({clue: values[clue]})])
             assert {"a", "b"} <= {hit.id for hit in found.hits}, clue
         assert outcome.order
 

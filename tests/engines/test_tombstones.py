@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Fate, Record
+from ibidem_engines.engine import Engine, Record, WriteStatus
 from servers.indices import ask, names, remove_indices
 
 pytestmark = pytest.mark.parametrize(
@@ -65,12 +65,12 @@ def test_an_older_version_stays_out_when_the_server_has_long_forgotten_the_delet
     engine: Engine, served: str, record: Callable[..., Record]
 ) -> None:
     engine.write([record("a", version=1), record("b", version=1)])
-    assert [each.fate for each in engine.delete(["a", "never"], 3)] == [Fate.DELETED, Fate.MISSING]
+    assert [each.fate for each in engine.delete(["a", "never"], 3)] == [WriteStatus.DELETED, WriteStatus.MISSING]
     engine.refresh()
     for forgotten in (forget, reopen):
         forgotten(served)
         late = [record("a", version=2), record("a", version=3), record("never", version=3)]
-        assert [each.fate for each in engine.write(late)] == [Fate.STALE] * 3
+        assert [each.fate for each in engine.write(late)] == [WriteStatus.STALE] * 3
         engine.refresh()
         assert [hit.id for part in engine.scan() for hit in part] == ["b"]
-    assert engine.write([record("a", version=4)])[0].fate is Fate.INDEXED
+    assert engine.write([record("a", version=4)])[0].fate is WriteStatus.INDEXED

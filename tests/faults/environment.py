@@ -14,7 +14,7 @@ from faults.submissions import Shelf
 from faults.table import small_table
 from ibidem_engines.connect import open_engine
 from ibidem_engines.errors import Unavailable
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.runs import runs, summary
 from ibidem_workers.settings import file_path, load
 from servers import elasticsearch, opensearch, rabbitmq, redis
@@ -145,8 +145,8 @@ class Setting:
         self._settled |= {one for one, account in told.items() if not account["pending"]}
         return told.keys() - self._settled
 
-    def _folder(self) -> Folder:
-        return Folder(file_path(self.settings.broker) / self.settings.queue, self.settings.lease)
+    def _folder(self) -> SpoolDirectory:
+        return SpoolDirectory(file_path(self.settings.broker) / self.settings.queue, self.settings.lease)
 
 
 def of_our_own(

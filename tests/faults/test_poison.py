@@ -11,10 +11,10 @@ from faults.table import small_table
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Progress, Watch, summary
+from ibidem_workers.runs import Progress, RunMonitor, summary
 from ibidem_workers.settings import Settings
 
 BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
@@ -65,9 +65,9 @@ def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_othe
         def tend(_: Progress) -> None:
             pool.check()
             if settings.queue_folder is not None:
-                Folder(settings.queue_folder / settings.queue, settings.lease).recover()
+                SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).recover()
 
-        Watch(engine, run).wait(tend)
+        RunMonitor(engine, run).wait(tend)
         found = summary(engine, run)
         (letter,) = dead_letters.letters(engine)
     assert (found["read"], found["indexed"], found["refused"], found["pending"]) == (7, 6, 1, 0)

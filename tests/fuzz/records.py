@@ -26,11 +26,11 @@ from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_workers.brokers import lease
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead_letters import letter_of
-from ibidem_workers.results import Account
+from ibidem_workers.results import BatchResult
 from ibidem_workers.runs import RunRecord
 from ibidem_workers.settings import Settings, load, shown
 from ibidem_workers.task_message import check
@@ -208,7 +208,7 @@ def as_name(data: bytes) -> str:
 def sign_of_life(data: bytes) -> None:
     """Look at signs of life and taken messages under any names."""
     name = as_name(data[:80])
-    here = Folder(folder() / "lease", 1)
+    here = SpoolDirectory(folder() / "lease", 1)
     for place in ("workers", "taken"):
         (folder() / "lease" / place / name).write_bytes(data)
     here.recover()
@@ -230,7 +230,7 @@ def ledger(data: bytes) -> None:
     read = parsed(data)
     if isinstance(read, dict):
         for reader in (
-            Account.from_json,
+            BatchResult.from_json,
             RunRecord.from_json,
             Override.from_record,
             letter_of,
@@ -244,7 +244,7 @@ def ledger(data: bytes) -> None:
 
 
 LEDGER = (
-    orjson.dumps(Account(indexed=2, at=1.0).as_json()),
+    orjson.dumps(BatchResult(indexed=2, at=1.0).as_json()),
     orjson.dumps(RunRecord("r", ["a"], 1.0).as_json()),
     orjson.dumps(Override(("news", "a"), ("news", "b"), "not").as_record()),
     b'{"run":"r","refusal":{"where":"w","id":"a","field":"","why":"y"},"tries":1,"when":1.5,"record":{"id":"a"}}',

@@ -14,7 +14,7 @@ from fuzz.target import Target, as_any_text, as_sent, folder
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.evaluation.labels import parse_condition
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes
 from ibidem.gateway.middleware import check_host, check_site
 from ibidem.gateway.msearch import read_lines
@@ -60,7 +60,7 @@ NATIVE = (
     b"q=a&df=text&sort=date:desc,_score&_source_includes=a,b&suggest_field=text&suggest_size=5&suggest_text=b"
     b"&dedupe=indent&track_total_hits=true"
 )
-REFUSALS = (IbidemError, Answered)
+REFUSALS = (IbidemError, HttpError)
 
 
 @cache
@@ -161,7 +161,7 @@ def names(data: bytes) -> None:
     ):
         try:
             read()
-        except Answered as answer:
+        except HttpError as answer:
             answer.body()
 
 

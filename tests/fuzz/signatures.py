@@ -17,7 +17,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.pairs.decision import LEVELS, Policy, decide
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
-from ibidem_ingest.signatures.lookup_keys import clues, long_clues
+from ibidem_ingest.signatures.lookup_keys import long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import id_of, pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
@@ -86,7 +86,7 @@ def packed(data: bytes) -> None:
     if one is not None:
         assert columns.packed(0) == one
         assert columns.ids[0] == one.id == id_of(data)
-        clues(one)
+        lookup_keys(one)
         for other in (one, unpack(packed_of(0))):
             assert other is not None
             for level in LEVELS:

@@ -5,28 +5,28 @@ from collections.abc import Iterator
 import pytest
 
 from ibidem.gateway.callers import Caller
-from ibidem.gateway.dedupe_proxy import CALLERS, INDEXES, Grouped, Remembered, stage_of, step
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.dedupe_proxy import CALLERS, INDEXES, CallerCache, DedupeProxy, stage_of, step
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Upstream
 from ibidem.grouped_search.dsl.index_cache import NOWHERE
 from ibidem_engines.address import parse_address
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.cluster.errors import Failure
-from ibidem_engines.cluster.requests import Ask
+from ibidem_engines.cluster.requests import ApiRequest
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 
 
 def test_what_one_caller_may_know_of_an_index_is_not_told_to_another() -> None:
-    remembered = Remembered()
+    remembered = CallerCache()
     remembered.of(ADA).layouts["news"] = (0.0, NOWHERE)
     assert "news" in remembered.of(ADA).layouts
     assert not remembered.of(BOB).layouts
 
 
 def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> None:
-    remembered = Remembered()
+    remembered = CallerCache()
     first = remembered.of(ADA)
     first.layouts.update({str(number): (0.0, NOWHERE) for number in range(INDEXES + 1)})
     assert not remembered.of(ADA).layouts
@@ -39,24 +39,24 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
 @pytest.mark.parametrize(
     ("ask", "stage"),
     [
-        (Ask("POST", "/news/_search", body={**ONLY_PACKED, "size": 500}), "window"),
-        (Ask("POST", "/news/_search", body={"size": 10}), "fetch"),
-        (Ask("GET", "/news"), None),
-        (Ask("POST", "/_msearch", lines=[{}, {}]), None),
+        (ApiRequest("POST", "/news/_search", body={**ONLY_PACKED, "size": 500}), "window"),
+        (ApiRequest("POST", "/news/_search", body={"size": 10}), "fetch"),
+        (ApiRequest("GET", "/news"), None),
+        (ApiRequest("POST", "/_msearch", lines=[{}, {}]), None),
     ],
 )
-def test_a_request_is_told_by_what_it_asks_for(ask: Ask, stage: str | None) -> None:
+def test_a_request_is_told_by_what_it_asks_for(ask: ApiRequest, stage: str | None) -> None:
     assert stage_of(ask) == stage
 
 
 def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
-    def failing() -> Iterator[Ask]:
-        yield Ask("GET", "/")
+    def failing() -> Iterator[ApiRequest]:
+        yield ApiRequest("GET", "/")
         raise Failure(503, "no_shard_available_action_exception", "shard 0 is not there")
 
     exchange = failing()
-    assert step(exchange, None)[0] == Ask("GET", "/")  # type: ignore[arg-type]
-    with pytest.raises(Answered) as wrong:
+    assert step(exchange, None)[0] == ApiRequest("GET", "/")  # type: ignore[arg-type]
+    with pytest.raises(HttpError) as wrong:
         step(exchange, {})  # type: ignore[arg-type]
     assert (wrong.value.status, wrong.value.kind) == (503, "no_shard_available_action_exception")
 
@@ -74,7 +74,7 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
     ],
 )
 def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(sent: dict[str, str], form: str, asked: str) -> None:
-    work = Grouped(Upstream(parse_address("opensearch+http://127.0.0.1:9"), 1), sent, Metrics())
+    work = DedupeProxy(Upstream(parse_address("opensearch+http://127.0.0.1:9"), 1), sent, Metrics())
     headers = work._headers(form)
     assert [value for name, value in headers if name == "content-type"] == [asked]
     assert len([name for name, _ in headers if name == "accept"]) == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import allowed, check_indexes
 from ibidem_workers.settings import Settings
 
@@ -16,7 +16,7 @@ def test_what_the_setting_covers_is_open(named: str) -> None:
 
 @pytest.mark.parametrize("named", ["*", "_all", "lawyers", "n*", "news*", "law,secret", "l?w", "ibidem", "[l]aw"])
 def test_what_reaches_beyond_the_setting_is_not(named: str) -> None:
-    with pytest.raises(Answered) as refused:
+    with pytest.raises(HttpError) as refused:
         check_indexes(named, NEWS)
     assert refused.value.status in (400, 403)
 
@@ -26,7 +26,7 @@ def test_what_reaches_beyond_the_setting_is_not(named: str) -> None:
     ["", "law,", "..", "news-../secret", "news-..", "<news-{now/d}>", "cluster:news-1", "news-1,-news-2", "a b"],
 )
 def test_what_names_no_index_is_refused_before_the_engine_sees_it(named: str) -> None:
-    with pytest.raises(Answered) as refused:
+    with pytest.raises(HttpError) as refused:
         check_indexes(named, Settings(gateway_indexes=("*", "law")))
     assert refused.value.status == 400
 

@@ -14,7 +14,7 @@ from starlette.types import Message, Receive, Scope, Send
 from gateway.conftest import Serve
 from ibidem.gateway.errors import as_response
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.middleware import POLICY, Bounds
+from ibidem.gateway.middleware import POLICY, LimitsMiddleware
 from ibidem_workers.settings import Settings
 
 
@@ -32,11 +32,13 @@ def test_a_body_that_is_too_long_is_refused_with_the_setting_that_allows_more(se
     assert "IBIDEM_GATEWAY_BODY" in answer.json()["error"]["reason"]
 
 
-def bounded(app: object, **changed: object) -> Bounds:
-    return Bounds(app, settings=Settings(**changed), metrics=Metrics(), hosts=("*",), product={}, shown=as_response)  # type: ignore[arg-type]
+def bounded(app: object, **changed: object) -> LimitsMiddleware:
+    return LimitsMiddleware(
+        app, settings=Settings(**changed), metrics=Metrics(), hosts=("*",), product={}, shown=as_response
+    )  # type: ignore[arg-type]
 
 
-async def ask(app: Bounds, path: str = "/", body: Sequence[bytes] = ()) -> list[Message]:
+async def ask(app: LimitsMiddleware, path: str = "/", body: Sequence[bytes] = ()) -> list[Message]:
     """Send a request whose body comes in parts without a length, and return what was sent back."""
     sent: list[Message] = []
     parts = list(body)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.msearch import read_lines
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
@@ -51,13 +51,13 @@ def test_a_wrong_dedupe_parameter_is_the_fault_of_one_line() -> None:
     ],
 )
 def test_a_line_that_cannot_be_read_or_is_not_open_stops_all(content: bytes, status: int) -> None:
-    with pytest.raises(Answered) as refused:
+    with pytest.raises(HttpError) as refused:
         read(content)
     assert refused.value.status == status
 
 
 @pytest.mark.parametrize("query", ["index=secret", "source={}"])
 def test_the_query_string_names_no_index(query: str) -> None:
-    with pytest.raises(Answered) as refused:
+    with pytest.raises(HttpError) as refused:
         read(b"{}\n{}\n", "news", query)
     assert refused.value.status == 400

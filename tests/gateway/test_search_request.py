@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.search_request import asked_of_dedupe, read_request
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers.settings import Settings
@@ -20,8 +20,8 @@ def read(query: str = "", content: bytes = b"", indexes: str = "news", **headers
     return read_request(indexes, query, JSON | headers, content, NEWS)
 
 
-def refused(*arguments: object, **named: str) -> Answered:
-    with pytest.raises(Answered) as error:
+def refused(*arguments: object, **named: str) -> HttpError:
+    with pytest.raises(HttpError) as error:
         read(*arguments, **named)  # type: ignore[arg-type]
     return error.value
 
@@ -72,7 +72,7 @@ def test_a_body_that_is_no_json_object_is_refused(content: bytes, status: int) -
 
 @pytest.mark.parametrize("kind", ["application/yaml", "application/cbor", "application/smile", "text/plain", ""])
 def test_a_body_in_a_form_that_cannot_be_looked_into_is_refused(kind: str) -> None:
-    with pytest.raises(Answered) as error:
+    with pytest.raises(HttpError) as error:
         read_request("news", "", {"content-type": kind}, b"{}", NEWS)
     assert error.value.status == 406
 
@@ -129,5 +129,5 @@ def test_a_field_called_index_is_no_index() -> None:
 
 @given(st.text(), st.binary(max_size=60), st.text(max_size=20))
 def test_whatever_comes_is_read_or_refused_in_words(query: str, content: bytes, indexes: str) -> None:
-    with suppress(Answered, IbidemError):
+    with suppress(HttpError, IbidemError):
         assert read(query, content, indexes).indexes == "news"

@@ -92,7 +92,7 @@ def test_readers_words_kept_beside_the_index_are_followed() -> None:
     hits = answer(engine, size=40)["hits"]["hits"]
     second = next(at for at, hit in enumerate(hits) if hit["_dedupe"]["indent"])
     pair = [["news", hits[at]["_id"]] for at in (second - 1, second)]
-    engine.note("overrides", {"pair": {"a": pair[0], "b": pair[1], "verdict": "not"}})
+    engine.put_records("overrides", {"pair": {"a": pair[0], "b": pair[1], "verdict": "not"}})
     groups = {hit["_id"]: hit["_dedupe"]["group"] for hit in answer(engine, size=40)["hits"]["hits"]}
     assert groups[pair[0][1]] != groups[pair[1][1]]
     given = search(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])

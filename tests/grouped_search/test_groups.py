@@ -4,7 +4,7 @@ import pytest
 
 from ibidem.dedupe.request import parse_request
 from ibidem.dedupe.window import Window
-from ibidem.grouped_search.groups import arrange
+from ibidem.grouped_search.groups import build_groups
 from ibidem_ingest.pairs.decision import Policy
 from support.windows import Made, signatures, value
 
@@ -25,19 +25,19 @@ WINDOW = Window.of(
 
 
 def test_duplicates_follow_in_rank_order_and_the_group_keeps_its_place() -> None:
-    latest, alone = arrange(WINDOW, [0, 1], parse_request({"dedupe": "indent", "dedupe_keep": "latest"}))
+    latest, alone = build_groups(WINDOW, [0, 1], parse_request({"dedupe": "indent", "dedupe_keep": "latest"}))
     assert (latest.first, latest.lead, latest.duplicates) == (0, 4, (0, 2, 3))
     assert (alone.size, alone.listed) == (1, (1,))
 
 
 def test_the_lead_is_chosen_within_the_step_in_which_the_group_began() -> None:
     asked = {"dedupe": "indent", "dedupe_keep": "latest", "dedupe_window": 4}
-    (group,) = arrange(WINDOW, [0], parse_request(asked))
+    (group,) = build_groups(WINDOW, [0], parse_request(asked))
     assert (group.lead, group.size) == (3, 4)
 
 
 @pytest.mark.parametrize(("most", "listed"), [(0, (0,)), (2, (0, 2, 3)), (9, (0, 2, 3, 4))])
 def test_no_more_duplicates_are_shown_than_asked_for_and_all_are_counted(most: int, listed: tuple[int, ...]) -> None:
-    (group,) = arrange(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": most}))
+    (group,) = build_groups(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": most}))
     assert group.listed == listed
     assert group.size == 4

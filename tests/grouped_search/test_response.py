@@ -6,7 +6,7 @@ from typing import Any
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
-from ibidem_engines.engine import Stored
+from ibidem_engines.engine import StoredDocument
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, Listed
 from support.windows import Made, signatures, value
@@ -98,7 +98,7 @@ def test_a_hit_is_the_engine_s_with_its_document() -> None:
 
 def test_a_document_that_has_gone_since_is_said_to_be() -> None:
     class Forgetful(Listed):
-        def fetch(self, ids: Any, query: Any = None) -> list[Stored]:
+        def fetch(self, ids: Any, query: Any = None) -> list[StoredDocument]:
             return super().fetch(ids, query)[1:]
 
     hit = search(Forgetful(CHAIN), PAGE, parse_request({"dedupe": "indent"}))["hits"]["hits"][0]

@@ -7,7 +7,7 @@ import pytest
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.scope import search_for
-from ibidem_engines.engine import Found, Search
+from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
@@ -60,8 +60,8 @@ def test_what_a_scope_has_shown_is_not_late_again() -> None:
 
 def test_leads_whose_look_up_was_cut_are_named() -> None:
     class Capped(Listed):
-        def carrying(self, search: Search, *, matching: bool) -> Found:
-            return Found(super().carrying(search, matching=matching).hits, ["bands"], same=9)
+        def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
+            return LookupResult(super().carrying(search, matching=matching).hits, ["bands"], same=9)
 
     found = answer(Capped(WINDOW), scope="matches")
     assert found["dedupe"]["capped"] == [

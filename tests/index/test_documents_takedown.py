@@ -13,7 +13,7 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import pack, unpack
 from support.command_line import Run
 
@@ -55,7 +55,7 @@ def test_a_text_that_was_made_for_the_content_hash_of_another_does_not_take_it_a
     (lease,) = stored_hits(engine, ["lease"])
     signed = unpack(lease.packed or b"")
     assert signed is not None
-    (hash_,) = clues(signed)["content"]
+    (hash_,) = lookup_keys(signed)["content"]
     forged = Document("forged", "a text of other words altogether", version=1)
     (record,) = records([forged], Tables(tmp_path))
     signatures = replace(record.signatures, content=hash_)

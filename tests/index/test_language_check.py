@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.index.language_check import LEAST_JUDGED, Foreign, Overheard, foreign
+from ibidem.index.language_check import LEAST_JUDGED, Foreign, LanguageSampler, foreign
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.table import Table
@@ -27,7 +27,7 @@ def test_less_than_a_fifth_or_too_few_documents_are_no_mistake(english: int, ger
 
 
 def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() -> None:
-    heard = Overheard()
+    heard = LanguageSampler()
     items = [
         *(Document(f"a{at}", text) for at, text in enumerate(texts(0, 6))),
         *(Document(f"b{at}", text, language="de") for at, text in enumerate(texts(0, 6))),
@@ -45,7 +45,7 @@ def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() 
 
 
 def test_short_texts_ask_for_no_table() -> None:
-    heard = Overheard()
+    heard = LanguageSampler()
     assert len(list(heard.passing([Document("a", "kurz")] * 9))) == 9
 
     def none(language: str) -> Table | None:

@@ -2,18 +2,18 @@
 
 from collections import Counter
 
-from ibidem.index.language_check import Lot
+from ibidem.index.language_check import ReservoirSample
 
 
 def test_fewer_texts_than_asked_for_are_all_drawn() -> None:
-    lot = Lot(5)
+    lot = ReservoirSample(5)
     for text in "abc":
         lot.add(text)
     assert lot.drawn == ["a", "b", "c"]
 
 
 def test_the_same_stream_draws_the_same_texts_and_each_place_has_its_chance() -> None:
-    lots = [Lot(100), Lot(100)]
+    lots = [ReservoirSample(100), ReservoirSample(100)]
     for number in range(1_000):
         for lot in lots:
             lot.add(str(number))

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import orjson
 
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search.backend import Asked
+from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.requests import Exchange, hold
-from ibidem_engines.engine import Found, Hit, Ranking, Search
+from ibidem_engines.cluster.requests import RequestFlow, run_sync
+from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_ingest.signatures.packed import HEAD, Packed, unpack
 from support.windows import made
 
@@ -61,7 +61,7 @@ class Listed:
     hits: Sequence[Hit]
     words: Sequence[Override] = field(default=())
 
-    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
         assert not without
         return Ranking(self.hits[:depth], len(self.hits))
@@ -71,19 +71,19 @@ class Listed:
         """See `Source.overrides`."""
         return self.words
 
-    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         """See `Source.find`."""
         assert not searches, everywhere
         return []
         yield
 
-    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+    def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """See `Source.long_signatures`."""
         assert not names
         return {}
         yield
 
-    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """See `Source.fetch`; each seventh document has gone meanwhile."""
         return {name: {} for name in names if int(name[1]) % 7}
         yield
@@ -148,8 +148,8 @@ def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
 def page(source: Listed, asked: Mapping[str, object], number: int, size: int) -> Json:
     """Make a page of groups and tell it as the plugin's tests read it."""
     given = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in asked.items()}
-    wanted = Asked(parse_request(given), number, size, may_leave_out=False)
-    told = hold(grouped_page(source, wanted), lambda _: None)
+    wanted = PageRequest(parse_request(given), number, size, may_leave_out=False)
+    told = run_sync(grouped_page(source, wanted), lambda _: None)
     return {
         "asked": asked,
         "page": number,

@@ -13,7 +13,7 @@ from ibidem.grouped_search.api import search
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Found, Ranking, Record, Search, Stored
+from ibidem_engines.engine import Engine, LookupResult, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -60,10 +60,10 @@ class SameOrder:
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
         return self.engine.long_signatures(ids)
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         return self.engine.fetch(ids, query)
 
-    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         return self.engine.find(searches, query)
 
 

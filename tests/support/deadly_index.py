@@ -8,30 +8,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ibidem_engines.reindex import Held, Holding, Name
-from ibidem_workers.backfill.batch import Desk
-from ibidem_workers.backfill.pool import Place
+from ibidem_engines.reindex import Name, ReindexSource, SourceDocument
+from ibidem_workers.backfill.batch import BackfillContext
+from ibidem_workers.backfill.pool import SigningJob
 
 
 @dataclass(frozen=True, slots=True)
-class Deadly(Place):
+class Deadly(SigningJob):
     """A place whose documents end the process that reads one of them."""
 
-    def desk(self) -> Desk:
-        desk = Place.desk(self)
+    def desk(self) -> BackfillContext:
+        desk = SigningJob.desk(self)
         return replace(desk, holding=DeadlyHolding(desk.holding))  # type: ignore[arg-type]
 
 
 class DeadlyHolding:
     """What an index holds, one document of which ends whoever reads it."""
 
-    def __init__(self, holding: Holding) -> None:
+    def __init__(self, holding: ReindexSource) -> None:
         self.holding = holding
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.holding, name)
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         if any(name.id == "d14" for name in names):
             os._exit(9)
         return self.holding.read(names, raw=raw)

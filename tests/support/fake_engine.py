@@ -3,20 +3,20 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ibidem_engines.engine import Engine, Found, Hit, Ranking, Search, Stored
+from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.lookup_keys import Clue, clues
+from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from support.windows import Made
 
 PAGE = Query("all")
 
 
-def carried(hit: Hit) -> Mapping[Clue, Sequence[str]]:
+def carried(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
     """The look-up values of a hit."""
     held = unpack(hit.packed) if hit.packed is not None else None
-    return clues(held) if held is not None else {}
+    return lookup_keys(held) if held is not None else {}
 
 
 class Listed(Engine):
@@ -35,15 +35,15 @@ class Listed(Engine):
         left = [hit for hit in self.hits if not set(without) & set(carried(hit).get("content", ()))]
         return Ranking(left[:size], len(left), cursor or "now")
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         self.asked["fetch"] += 1
-        return [Stored(index, Document(name, f"text of {name}"), 1, "", ("text",)) for index, name in ids]
+        return [StoredDocument(index, Document(name, f"text of {name}"), 1, "", ("text",)) for index, name in ids]
 
-    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         self.asked["find"] += 1
         return [self.carrying(search, matching=query is PAGE) for search in searches]
 
-    def carrying(self, search: Search, *, matching: bool) -> Found:
+    def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
         found = []
         for hit in self.hits if matching else [*self.hits, *self.others]:
             common = {
@@ -51,14 +51,14 @@ class Listed(Engine):
             }
             if hit.id != search.own and any(count >= search.least.get(clue, 1) for clue, count in common.items()):
                 found.append(hit)
-        return Found(found if search.limit else (), same=len(found))
+        return LookupResult(found if search.limit else (), same=len(found))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         every = [*self.hits, *self.others]
         yield from (every[at : at + 7] for at in range(0, len(every), 7))
 
-    def noted(self, ledger: str, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    def get_records(self, ledger: str, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         yield from self.words.items()
 
-    def note(self, ledger: str, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: str, entries: Mapping[str, Mapping[str, object]]) -> None:
         self.words |= {key: dict(entry) for key, entry in entries.items()}

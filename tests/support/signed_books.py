@@ -7,8 +7,8 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from ibidem.dedupe.long_texts import Longs, Related
-from ibidem.dedupe.overrides import Name
+from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
+from ibidem.dedupe.overrides import DocumentRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.pairs.decision import Evidence, Policy, decide
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -43,15 +43,15 @@ class Shelf:
         return PackedColumns.of(self.packed)
 
     @property
-    def names(self) -> list[Name]:
+    def names(self) -> list[DocumentRef]:
         return [(hit.index, hit.id) for hit in self.window.hits]
 
-    def read(self, names: Sequence[Name]) -> Mapping[Name, bytes]:
+    def read(self, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
         held = dict(zip(self.names, self.long, strict=True))
         return {name: held[name] for name in names if held.get(name)}
 
-    def related(self, policy: Policy = PARTIAL) -> Related:
-        return Related(self.names, self.columns.packed, policy, Longs(self.read))
+    def related(self, policy: Policy = PARTIAL) -> LongTextMatcher:
+        return LongTextMatcher(self.names, self.columns.packed, policy, LongSignatureCache(self.read))
 
     def unpacked(self, row: int) -> Packed:
         packed = unpack(self.packed[row])
@@ -87,7 +87,7 @@ class Library(Listed):
         super().__init__(shelf.window)
         self.shelf = shelf
 
-    def long_signatures(self, ids: Sequence[Name]) -> dict[Name, bytes]:
+    def long_signatures(self, ids: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         self.asked["long"] += 1
         return dict(self.shelf.read(ids))
 

@@ -5,7 +5,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.dead_letters import DeadLetter, again, bury, drop, forget, letters
+from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, again, drop, forget, letters
 
 
 def letter(one: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
@@ -14,7 +14,7 @@ def letter(one: str, run: str = "run-1", when: float = 1.0, **record: object) ->
 
 
 def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
-    bury(engine, [letter("a")])
+    add_dead_letters(engine, [letter("a")])
     assert letters(engine) == [letter("a")]
     assert letter("a").as_json() | {"run": ""} == {
         "id": "a",
@@ -28,12 +28,12 @@ def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
 
 
 def test_a_document_that_failed_in_two_runs_is_listed_once_with_the_last(engine: Engine) -> None:
-    bury(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
+    add_dead_letters(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
     assert [(one.refusal.id, one.run) for one in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
 
 
 def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> None:
-    bury(engine, [letter("a")])
+    add_dead_letters(engine, [letter("a")])
     with pytest.raises(UsageError, match=r"'b'.*ibidem dead list"):
         letters(engine, ["a", "b"])
     with pytest.raises(UsageError):
@@ -41,7 +41,7 @@ def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> Non
 
 
 def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
-    bury(engine, [letter("a", "run-1"), letter("a", "run-2", 2.0), letter("b")])
+    add_dead_letters(engine, [letter("a", "run-1"), letter("a", "run-2", 2.0), letter("b")])
     assert drop(engine, ["a"]) == 1
     assert [one.refusal.id for one in letters(engine)] == ["b"]
     assert drop(engine, []) == 0
@@ -59,6 +59,6 @@ def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
 
 def test_a_letter_of_a_later_run_is_not_forgotten_with_the_older(engine: Engine) -> None:
     first = letter("a", "run-1", 1.0)
-    bury(engine, [first, letter("a", "run-2", 2.0)])
+    add_dead_letters(engine, [first, letter("a", "run-2", 2.0)])
     forget(engine, [first])
     assert [one.run for one in letters(engine)] == ["run-2"]

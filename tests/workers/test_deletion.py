@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ibidem.index.documents import clear_tombstones, delete
-from ibidem_engines.engine import LARGEST_VERSION, Engine, Fate
+from ibidem_engines.engine import LARGEST_VERSION, Engine, WriteStatus
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -13,27 +13,27 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 
 
-def write(engine: Engine, settings: Settings, version: int) -> Fate:
+def write(engine: Engine, settings: Settings, version: int) -> WriteStatus:
     (outcome,) = engine.write(list(records([Document("a", "some words", version=version)], Tables(settings.tables))))
     return outcome.fate
 
 
 def test_a_deleted_document_stays_away_and_a_later_one_comes(engine: Engine, settings: Settings) -> None:
     write(engine, settings, 1)
-    assert [one.fate for one in delete(engine, ["a", "b"])] == [Fate.DELETED, Fate.MISSING]
-    assert write(engine, settings, 2) is Fate.STALE
-    assert write(engine, settings, 2 * 10**15) is Fate.INDEXED
+    assert [one.fate for one in delete(engine, ["a", "b"])] == [WriteStatus.DELETED, WriteStatus.MISSING]
+    assert write(engine, settings, 2) is WriteStatus.STALE
+    assert write(engine, settings, 2 * 10**15) is WriteStatus.INDEXED
 
 
 def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
     write(engine, settings, 1)
     delete(engine, ["a"], version=5)
-    assert (write(engine, settings, 5), write(engine, settings, 6)) == (Fate.STALE, Fate.INDEXED)
+    assert (write(engine, settings, 5), write(engine, settings, 6)) == (WriteStatus.STALE, WriteStatus.INDEXED)
 
 
 def test_a_deletion_beats_whatever_version_stands_there(engine: Engine, settings: Settings) -> None:
     write(engine, settings, LARGEST_VERSION)
-    assert [one.fate for one in delete(engine, ["a"])] == [Fate.DELETED]
+    assert [one.fate for one in delete(engine, ["a"])] == [WriteStatus.DELETED]
     assert engine.info().documents == 0
 
 
@@ -41,11 +41,11 @@ def test_a_stale_deletion_is_an_error_and_the_others_are_carried_out(engine: Eng
     write(engine, settings, 7)
     with pytest.raises(UsageError, match=r"1 of 2 documents are not deleted: 'a': version 5.*leave the version out"):
         delete(engine, ["a", "b"], version=5)
-    assert [key for key, _ in engine.noted("tombstones")] == ["b"]
+    assert [key for key, _ in engine.get_records("tombstones")] == ["b"]
 
 
 def test_a_tombstone_is_taken_away_after_its_days(engine: Engine, settings: Settings) -> None:
     delete(engine, ["a"])
     assert clear_tombstones(engine, datetime.now(UTC) - timedelta(days=1)) == 0
     assert clear_tombstones(engine, datetime.now(UTC) + timedelta(days=1)) == 1
-    assert write(engine, settings, 1) is Fate.INDEXED
+    assert write(engine, settings, 1) is WriteStatus.INDEXED

@@ -7,7 +7,7 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.duplicates import Written, alike, duplicates, same
 from ibidem_workers.results import Duplicate
@@ -68,7 +68,7 @@ def test_a_document_is_looked_up_under_the_values_it_is_stored_under(settings: S
     for record in records(documents, Tables(settings.tables)):
         packed = unpack(record.packed)
         assert packed is not None
-        stored = clues(packed)
+        stored = lookup_keys(packed)
         asked = same(record.signatures) | alike(record.signatures)
         assert asked == {
             clue: some for clue, some in stored.items() if clue not in {"fingerprint_binned", "profile", "rare"}

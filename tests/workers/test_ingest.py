@@ -9,16 +9,16 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import Interrupted, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest
 
 
-def queue(settings: Settings) -> Folder:
+def queue(settings: Settings) -> SpoolDirectory:
     assert settings.queue_folder is not None
-    return Folder(settings.queue_folder / settings.queue, settings.lease)
+    return SpoolDirectory(settings.queue_folder / settings.queue, settings.lease)
 
 
 def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
@@ -86,7 +86,9 @@ def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) 
 
 def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, settings: Settings) -> None:
     mended = {"id": "a", "text": "mended", "version": 3}
-    dead_letters.bury(engine, [dead_letters.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)])
+    dead_letters.add_dead_letters(
+        engine, [dead_letters.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)]
+    )
     run = retry([], settings.changed(concurrency=1))
     assert (summary(engine, run)["indexed"], dead_letters.letters(engine)) == (1, [])
 

@@ -10,9 +10,9 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.pool import Pool, WorkersFailed
-from ibidem_workers.runs import Progress, Watch, summary
+from ibidem_workers.runs import Progress, RunMonitor, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 
@@ -29,9 +29,9 @@ def watch(pool: Pool) -> None:
         time.sleep(0.01)
 
 
-def queue(settings: Settings) -> Folder:
+def queue(settings: Settings) -> SpoolDirectory:
     assert settings.queue_folder is not None
-    return Folder(settings.queue_folder / settings.queue, settings.lease)
+    return SpoolDirectory(settings.queue_folder / settings.queue, settings.lease)
 
 
 def holders(settings: Settings) -> list[int]:
@@ -45,7 +45,7 @@ def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Setting
     with Pool(settings, quiet=True) as pool:
         submission = Submission(engine, settings)
         submission.send(stories(1_500))
-        watch = Watch(engine, submission.record.run)
+        watch = RunMonitor(engine, submission.record.run)
 
         def kill_while_it_works(progress: Progress) -> None:
             pool.check()

@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 
 from ibidem_engines.errors import EngineError
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import stream
 from ibidem_workers.celery_app import answers, make_app
 from ibidem_workers.rejected_messages import kept_apart
@@ -19,7 +19,7 @@ PATIENCE = 30.0
 
 
 def given_up_in_a_folder(settings: Settings) -> Callable[[], object]:
-    folder = Folder(Path(settings.queue_folder or "") / settings.queue, 30)
+    folder = SpoolDirectory(Path(settings.queue_folder or "") / settings.queue, 30)
     folder.put(b"not ours")
     (name,) = folder.names()
     taken = folder.take(name, "me")

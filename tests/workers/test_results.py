@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from ibidem_engines.errors import Damaged
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.results import Account, Duplicate
+from ibidem_workers.results import BatchResult, Duplicate
 
 NUMBERS = st.integers(0, 1_000)
 ACCOUNTS = st.builds(
-    Account,
+    BatchResult,
     indexed=NUMBERS,
     unchanged=NUMBERS,
     stale=NUMBERS,
@@ -22,12 +22,12 @@ ACCOUNTS = st.builds(
 
 
 @given(ACCOUNTS)
-def test_an_account_is_read_as_it_was_noted(account: Account) -> None:
-    assert Account.from_json(account.as_json()) == account
+def test_an_account_is_read_as_it_was_noted(account: BatchResult) -> None:
+    assert BatchResult.from_json(account.as_json()) == account
 
 
 @given(ACCOUNTS, ACCOUNTS)
-def test_the_documents_of_two_accounts_add_up(one: Account, other: Account) -> None:
+def test_the_documents_of_two_accounts_add_up(one: BatchResult, other: BatchResult) -> None:
     both = one + other
     assert both.documents == one.documents + other.documents
     assert both.at == max(one.at, other.at)
@@ -37,4 +37,4 @@ def test_the_documents_of_two_accounts_add_up(one: Account, other: Account) -> N
 @pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"duplicates": [{}], "parts": None}])
 def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
     with pytest.raises(Damaged, match="beside the index is damaged"):
-        Account.from_json(Account().as_json() | damage)
+        BatchResult.from_json(BatchResult().as_json() | damage)

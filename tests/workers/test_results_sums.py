@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.results import LEVELS, Account, Duplicate, Sums
+from ibidem_workers.results import LEVELS, BatchResult, Duplicate, RunTotals
 
 NUMBERS = st.integers(0, 1_000)
 ACCOUNTS = st.builds(
-    Account,
+    BatchResult,
     indexed=NUMBERS,
     unchanged=NUMBERS,
     stale=NUMBERS,
@@ -19,15 +19,15 @@ ACCOUNTS = st.builds(
 )
 
 
-def summed(accounts: list[Account]) -> Sums:
-    sums = Sums()
+def summed(accounts: list[BatchResult]) -> RunTotals:
+    sums = RunTotals()
     for account in accounts:
         sums.add(account)
     return sums
 
 
 @given(st.lists(ACCOUNTS, max_size=5))
-def test_sums_are_the_sum_of_the_accounts(accounts: list[Account]) -> None:
+def test_sums_are_the_sum_of_the_accounts(accounts: list[BatchResult]) -> None:
     sums = summed(accounts)
     assert sums.documents == sum(account.documents for account in accounts)
     assert sum(sums.by_level().values()) == sum(len(account.duplicates) for account in accounts)
@@ -35,7 +35,7 @@ def test_sums_are_the_sum_of_the_accounts(accounts: list[Account]) -> None:
 
 
 @given(st.lists(ACCOUNTS, max_size=4), st.lists(ACCOUNTS, max_size=4))
-def test_merging_sums_is_summing_all(some: list[Account], others: list[Account]) -> None:
+def test_merging_sums_is_summing_all(some: list[BatchResult], others: list[BatchResult]) -> None:
     merged = summed(some)
     merged.merge(summed(others))
     assert merged == summed([*some, *others])

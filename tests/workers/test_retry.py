@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem_engines.errors import Permanent, Unavailable
-from ibidem_workers.retry import patiently
+from ibidem_workers.retry import retry_unavailable
 
 
 class Busy:
@@ -21,26 +21,26 @@ class Busy:
 
 def test_it_calls_again_until_there_is_an_answer() -> None:
     busy = Busy(5)
-    assert patiently(busy, 600, pause=lambda _: None) == "done"
+    assert retry_unavailable(busy, 600, pause=lambda _: None) == "done"
     assert busy.calls == 6
 
 
 def test_it_waits_longer_each_time_and_no_longer_than_it_may() -> None:
     waits: list[float] = []
     with pytest.raises(Unavailable):
-        patiently(Busy(10_000), 100, pause=waits.append)
+        retry_unavailable(Busy(10_000), 100, pause=waits.append)
     assert sum(waits) == pytest.approx(100)
 
 
 def test_an_error_that_will_not_pass_is_raised_at_once() -> None:
     busy = Busy(5, Permanent)
     with pytest.raises(Permanent):
-        patiently(busy, 600, pause=lambda _: None)
+        retry_unavailable(busy, 600, pause=lambda _: None)
     assert busy.calls == 1
 
 
 def test_waiting_is_given_up_when_the_worker_is_to_end() -> None:
     waits: list[float] = []
     with pytest.raises(Unavailable):
-        patiently(Busy(10_000), 600, ended=lambda: len(waits) > 3, pause=waits.append)
+        retry_unavailable(Busy(10_000), 600, ended=lambda: len(waits) > 3, pause=waits.append)
     assert len(waits) == 4

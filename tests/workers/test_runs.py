@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import Batch
-from ibidem_workers.results import Account, Duplicate, refusals_as_json
-from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunRecord, Watch, refusals_key, summary, wait
+from ibidem_workers.results import BatchResult, Duplicate, refusals_as_json
+from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary, wait
 
 KEYS = ["run", "read", "indexed", "unchanged", "stale", "refused", "unsigned", "duplicates", "refusals", "took_s"]
 
@@ -21,12 +21,12 @@ def noted_run(engine: Engine, batches: int, documents: int, state: str = "submit
     """Note a run whose batches are (to be) accounted for."""
     values = {"run": "run", "paths": [], "started": 0.0, "state": state, "documents": documents, "batches": batches}
     record = RunRecord.from_json(values)
-    engine.note("runs", {record.key: record.as_json()})
+    engine.put_records("runs", {record.key: record.as_json()})
     return record
 
 
-def note(engine: Engine, number: int, account: Account, part: int | None = None) -> None:
-    engine.note("runs", {Batch(number, [], part).key("run"): account.as_json()})
+def note(engine: Engine, number: int, account: BatchResult, part: int | None = None) -> None:
+    engine.put_records("runs", {Batch(number, [], part).key("run"): account.as_json()})
 
 
 def test_the_summary_has_the_names_that_the_command_promises(engine: Engine) -> None:
@@ -37,12 +37,12 @@ def test_the_summary_has_the_names_that_the_command_promises(engine: Engine) -> 
 def test_batches_add_up(engine: Engine) -> None:
     record = noted_run(engine, 2, 7)
     record.refused = 1
-    engine.note("runs", {record.key: record.as_json()})
+    engine.put_records("runs", {record.key: record.as_json()})
     unread = Refusal("news.jsonl:3", "", "", "not JSON")
-    engine.note("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([unread])}})
+    engine.put_records("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([unread])}})
     late = Refusal("message", "x", "date", "none")
-    note(engine, 0, Account(indexed=3, unsigned=1, duplicates=[Duplicate("b", "a", "near")], at=4.0))
-    note(engine, 1, Account(indexed=1, unchanged=1, stale=1, refusals=[late], at=2.5))
+    note(engine, 0, BatchResult(indexed=3, unsigned=1, duplicates=[Duplicate("b", "a", "near")], at=4.0))
+    note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late], at=2.5))
     found = summary(engine, "run")
     assert {name: found[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
         "read": 8,
@@ -59,13 +59,15 @@ def test_batches_add_up(engine: Engine) -> None:
 
 @given(
     accounts=st.lists(
-        st.builds(Account, indexed=st.integers(0, 9), stale=st.integers(0, 9), at=st.just(1.0)), max_size=5
+        st.builds(BatchResult, indexed=st.integers(0, 9), stale=st.integers(0, 9), at=st.just(1.0)), max_size=5
     ),
     missing=st.integers(0, 3),
 )
 @given_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_what_is_read_is_what_became_of_it_at_any_time(engine: Engine, accounts: list[Account], missing: int) -> None:
-    engine.strike("runs", [key for key, _ in engine.noted("runs")])
+def test_what_is_read_is_what_became_of_it_at_any_time(
+    engine: Engine, accounts: list[BatchResult], missing: int
+) -> None:
+    engine.delete_records("runs", [key for key, _ in engine.get_records("runs")])
     noted_run(engine, len(accounts) + missing, sum(one.documents for one in accounts) + missing)
     for number, account in enumerate(accounts):
         note(engine, number, account)
@@ -76,11 +78,11 @@ def test_what_is_read_is_what_became_of_it_at_any_time(engine: Engine, accounts:
 
 def test_a_batch_that_was_sent_again_is_done_with_its_last_part(engine: Engine) -> None:
     noted_run(engine, 1, 2)
-    note(engine, 0, Account(parts=2))
-    note(engine, 0, Account(indexed=1), part=0)
-    watch = Watch(engine, "run")
+    note(engine, 0, BatchResult(parts=2))
+    note(engine, 0, BatchResult(indexed=1), part=0)
+    watch = RunMonitor(engine, "run")
     assert not watch.look().ended
-    note(engine, 0, Account(indexed=1), part=1)
+    note(engine, 0, BatchResult(indexed=1), part=1)
     progress = watch.look()
     assert (progress.ended, progress.done) == (True, 2)
 
@@ -88,30 +90,30 @@ def test_a_batch_that_was_sent_again_is_done_with_its_last_part(engine: Engine) 
 def test_a_long_run_is_followed_block_by_block(engine: Engine) -> None:
     batches = 2 * BLOCK + 50
     noted_run(engine, batches, batches)
-    watch = Watch(engine, "run")
+    watch = RunMonitor(engine, "run")
     for number in range(batches):
         if number != 120:
-            note(engine, number, Account(indexed=1))
+            note(engine, number, BatchResult(indexed=1))
     assert (watch.look().done, watch.look().ended) == (batches - 1, False)
-    note(engine, 120, Account(indexed=1))
+    note(engine, 120, BatchResult(indexed=1))
     assert (watch.look().done, watch.look().ended) == (batches, True)
 
 
 def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine) -> None:
     noted_run(engine, 0, 0, "reading")
-    note(engine, 0, Account(indexed=5))
+    note(engine, 0, BatchResult(indexed=5))
     found = summary(engine, "run")
     assert (found["read"], found["state"], found["pending"]) == (5, "reading", 0)
 
 
 def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
     noted_run(engine, 2, 2)
-    note(engine, 0, Account(indexed=1))
+    note(engine, 0, BatchResult(indexed=1))
     seen: list[int] = []
 
     def finish(progress: object) -> None:
         seen.append(len(seen))
-        note(engine, 1, Account(indexed=1))
+        note(engine, 1, BatchResult(indexed=1))
 
     assert wait(engine, "run", finish).done == 2
     assert seen == [0, 1]
@@ -121,8 +123,8 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted_run(engine, 1, 1)
-    watch = Watch(engine, "run")
-    noted = type(engine).noted
+    watch = RunMonitor(engine, "run")
+    noted = type(engine).get_records
 
     def waited(self: Engine, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         time.sleep(2 * LONGEST_PAUSE / SHARE)
@@ -136,7 +138,7 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
 def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:
     for name in ("20250101-000000-aaaa", "20260101-000000-aaaa"):
         record = RunRecord(name, [], 0.0, "submitted")
-        engine.note("runs", {record.key: record.as_json()})
+        engine.put_records("runs", {record.key: record.as_json()})
     assert summary(engine)["run"] == "20260101-000000-aaaa"
 
 

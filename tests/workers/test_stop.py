@@ -17,7 +17,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.celery_app import make_app
 from ibidem_workers.process_id import this_process
-from ibidem_workers.runs import Watch
+from ibidem_workers.runs import RunMonitor
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
 
@@ -110,11 +110,11 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
         (tmp_path / "on").touch()
         said = worker.communicate(timeout=60)[1]
     assert worker.returncode == 0, said
-    assert Watch(index, run).look().batches_done == 1
+    assert RunMonitor(index, run).look().batches_done == 1
     come(lambda: waiting(queued) == BATCHES - 1)
 
     with slow_worker(queued, tmp_path) as second:
-        assert Watch(index, run).wait().done == BATCHES
+        assert RunMonitor(index, run).wait().done == BATCHES
         second.terminate()
         second.communicate(timeout=60)
     assert second.returncode == 0

@@ -18,12 +18,12 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connected
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Watch
+from ibidem_workers.runs import RunMonitor
 from ibidem_workers.settings import Settings
 
 PATIENCE = 60.0
@@ -168,7 +168,7 @@ def ours(app: Celery) -> dict[str, Any]:
 def lay_raw(settings: Settings, message: bytes) -> None:
     """Lay bytes into a queue of ours, as somebody does who can write into its folder or its stream."""
     if settings.queue_folder is not None:
-        Folder(settings.queue_folder / settings.queue, settings.lease).put(message)
+        SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).put(message)
     else:
         connected(settings.broker).xadd(PREFIX + settings.queue, {"message": message, "tries": "many"})
 
@@ -176,7 +176,7 @@ def lay_raw(settings: Settings, message: bytes) -> None:
 def given_up(settings: Settings) -> int:
     """Count the messages that are kept because they could not be carried out."""
     if settings.queue_folder is not None:
-        return len(list(Folder(settings.queue_folder / settings.queue, settings.lease).given_up.iterdir()))
+        return len(list(SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).given_up.iterdir()))
     if settings.broker.startswith("amqp"):
         with make_app(settings).connection_for_write() as connection:
             return messages(connection, f"{settings.queue}-dead")
@@ -269,7 +269,7 @@ def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
     """
     run = ingest_documents([Document("good", "We the People")], settings, wait=False)
     with Pool(settings, quiet=True) as pool:
-        watch = Watch(engine, run)
+        watch = RunMonitor(engine, run)
         until(lambda: pool.check() or watch.look().ended)
         first = pool.pids
         until(lambda: pool.check() or not waiting(settings))

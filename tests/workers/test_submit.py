@@ -9,7 +9,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.runs import record, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
@@ -18,7 +18,7 @@ from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
 def sent(settings: Settings) -> list[dict[str, object]]:
     """Read the documents that lie in the queue."""
     assert settings.queue_folder is not None
-    folder = Folder(settings.queue_folder / settings.queue, 60)
+    folder = SpoolDirectory(settings.queue_folder / settings.queue, 60)
     documents: list[dict[str, object]] = []
     for name in folder.names():
         taken = folder.take(name, "me")

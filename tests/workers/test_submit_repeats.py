@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_workers.submit import SHOWN, Repeats
+from ibidem_workers.submit import SHOWN, SeenIds
 
 IDS = st.lists(st.lists(st.sampled_from("abcdefghijkl"), max_size=20), max_size=12)
 
 
 @given(IDS)
 def test_repeats_are_what_a_set_of_the_ids_counts(batches: list[list[str]]) -> None:
-    repeats, seen, count = Repeats(), set[str](), 0
+    repeats, seen, count = SeenIds(), set[str](), 0
     for batch in batches:
         repeats.add(batch)
         for one in batch:
@@ -22,7 +22,7 @@ def test_repeats_are_what_a_set_of_the_ids_counts(batches: list[list[str]]) -> N
 
 
 def test_many_ids_take_eight_bytes_each() -> None:
-    repeats = Repeats()
+    repeats = SeenIds()
     for start in range(0, 200_000, 1_000):
         repeats.add([f"id-{number}" for number in range(start, start + 1_000)])
     assert sum(run.nbytes for run in repeats._runs) == 8 * 200_000

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from ibidem.index.documents import delete
-from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
-from ibidem_workers.results import Account, Duplicate
+from ibidem_workers.results import BatchResult, Duplicate
 from ibidem_workers.settings import Settings
-from ibidem_workers.tasks import Bench, Delivery, sign_and_write
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 SPEECH = (
     "four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty and "
@@ -29,23 +29,23 @@ SPEECH = (
 class Worker:
     """A worker in this very process: takes batches and keeps what it sends back to the queue."""
 
-    bench: Bench
+    bench: WorkerContext
     sent: list[Batch] = field(default_factory=list)
 
-    def take(self, *records: dict[str, object], number: int = 0, tries: int = 0) -> Account | None:
+    def take(self, *records: dict[str, object], number: int = 0, tries: int = 0) -> BatchResult | None:
         batch = Batch(number, [{"version": 1} | record for record in records])
         return sign_and_write(self.bench, Delivery("run", batch, tries), self.sent.append)
 
-    def take_again(self, batch: Batch, tries: int = 0) -> Account | None:
+    def take_again(self, batch: Batch, tries: int = 0) -> BatchResult | None:
         return sign_and_write(self.bench, Delivery("run", batch, tries), self.sent.append)
 
 
 @pytest.fixture
 def worker(engine: Engine, settings: Settings) -> Worker:
-    return Worker(Bench(engine, Tables(settings.tables), settings))
+    return Worker(WorkerContext(engine, Tables(settings.tables), settings))
 
 
-def counts(account: Account | None) -> tuple[int, int, int, int]:
+def counts(account: BatchResult | None) -> tuple[int, int, int, int]:
     assert account is not None
     return account.indexed, account.unchanged, account.stale, len(account.refusals)
 
@@ -59,7 +59,7 @@ def test_documents_are_indexed_and_accounted_for(worker: Worker) -> None:
 def test_the_account_is_noted_before_the_message_may_be_acknowledged(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, number=7)
     assert account is not None
-    assert dict(worker.bench.engine.noted("runs", "run/00000007")) == {"run/00000007": account.as_json()}
+    assert dict(worker.bench.engine.get_records("runs", "run/00000007")) == {"run/00000007": account.as_json()}
 
 
 def test_a_batch_that_is_accounted_for_is_left_alone(worker: Worker) -> None:
@@ -170,7 +170,7 @@ def test_a_document_that_the_engine_refuses_is_a_dead_letter(worker: Worker, eng
             return getattr(engine, name)
 
         def write(self, records: Sequence[Record]) -> list[Outcome]:
-            return [Outcome(one.document.id, Fate.REFUSED, field="text", why="too long") for one in records]
+            return [Outcome(one.document.id, WriteStatus.REFUSED, field="text", why="too long") for one in records]
 
     refusing: object = Refusing()
     account = Worker(replace(worker.bench, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]

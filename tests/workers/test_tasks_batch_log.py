@@ -8,14 +8,14 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import Batch
 from ibidem_workers.settings import Settings
-from ibidem_workers.tasks import Bench, Delivery, sign_and_write
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 GOOD: dict[str, object] = {"id": "good", "text": "four score and seven years ago", "version": 1}
 BAD: dict[str, object] = {"id": "bad", "text": 7, "version": 1}
 
 
 def take(engine: Engine, settings: Settings, *records: dict[str, object], tries: int = 0) -> None:
-    bench = Bench(engine, Tables(settings.tables), settings)
+    bench = WorkerContext(engine, Tables(settings.tables), settings)
     sign_and_write(bench, Delivery("run", Batch(3, list(records)), tries), lambda _: None)
 
 

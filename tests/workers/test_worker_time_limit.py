@@ -8,10 +8,10 @@ from pathlib import Path
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Watch
+from ibidem_workers.runs import RunMonitor
 from ibidem_workers.settings import Settings
 from ibidem_workers.worker import time_limit
 
@@ -54,10 +54,10 @@ def test_a_document_that_is_signed_for_too_long_is_set_aside_and_its_batch_goes_
     documents = [Document(str(at), f"word{at}" if at else "slow") for at in range(4)]
     run = ingest_documents(documents, settings, wait=False)
     assert settings.queue_folder is not None
-    folder = Folder(settings.queue_folder / settings.queue, settings.lease)
+    folder = SpoolDirectory(settings.queue_folder / settings.queue, settings.lease)
     until = time.monotonic() + PATIENCE
     with Pool(settings, quiet=True, command=(sys.executable, "-c", HELD_UP_BY_SLOW)) as pool:
-        watch = Watch(engine, run)
+        watch = RunMonitor(engine, run)
         while not watch.look().ended and time.monotonic() < until:
             pool.check()
             folder.recover()

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import as_noted
+from ibidem_engines.records import parse_record
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 
@@ -48,9 +48,9 @@ class DeadLetter:
         }
 
 
-def bury(engine: Engine, letters: Iterable[DeadLetter]) -> None:
+def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     """Note dead letters."""
-    engine.note("dead", {letter.key: _noted(letter) for letter in letters})
+    engine.put_records("dead", {letter.key: _noted(letter) for letter in letters})
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
@@ -94,11 +94,11 @@ def again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Re
 def forget(engine: Engine, chosen: Iterable[DeadLetter]) -> None:
     """Forget dead letters and the older ones of the same documents."""
     last = {letter.refusal.id: letter.when for letter in chosen}
-    engine.strike("dead", [one.key for one in _all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
+    engine.delete_records("dead", [one.key for one in _all(engine) if one.when <= last.get(one.refusal.id, 0.0)])
 
 
 def _all(engine: Engine) -> Iterator[DeadLetter]:
-    for _, entry in engine.noted("dead"):
+    for _, entry in engine.get_records("dead"):
         yield letter_of(entry)
 
 
@@ -118,4 +118,4 @@ def letter_of(entry: Mapping[str, object]) -> DeadLetter:
     Raises:
         Damaged: It is no such record.
     """
-    return as_noted(DeadLetter, entry)
+    return parse_record(DeadLetter, entry)

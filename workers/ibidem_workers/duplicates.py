@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from ibidem_engines.engine import Engine, Hit, Outcome, Record, Search
+from ibidem_engines.engine import Engine, Hit, Outcome, Record, SignatureLookup
 from ibidem_ingest.pairs.decision import Policy, decide
-from ibidem_ingest.signatures.lookup_keys import Clue, bands
+from ibidem_ingest.signatures.lookup_keys import LookupField, bands
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.schema import Signatures
 from ibidem_workers.results import Duplicate
@@ -96,19 +96,19 @@ def _within(written: Sequence[Written], judge: Judge) -> tuple[list[Duplicate], 
     return within, others
 
 
-def _search(one: Written, values: Mapping[Clue, Sequence[str]]) -> Search:
+def _search(one: Written, values: Mapping[LookupField, Sequence[str]]) -> SignatureLookup:
     # What an earlier try wrote has no order in this outcome: it is read from the document's own hit.
-    return Search(values, limit=MOST_HITS, own=one.id if one.outcome.order else "")
+    return SignatureLookup(values, limit=MOST_HITS, own=one.id if one.outcome.order else "")
 
 
-def same(signatures: Signatures) -> dict[Clue, list[str]]:
+def same(signatures: Signatures) -> dict[LookupField, list[str]]:
     """Return the clue under which identical documents are found."""
     return {"content": [signatures.content]}
 
 
-def alike(signatures: Signatures) -> dict[Clue, list[str]]:
+def alike(signatures: Signatures) -> dict[LookupField, list[str]]:
     """Return the clues under which near ones are found, but for rare terms, too dear for every document of a load."""
-    found: dict[Clue, list[str]] = {"bands": bands(signatures.slots)}
+    found: dict[LookupField, list[str]] = {"bands": bands(signatures.slots)}
     if signatures.fingerprint and not signatures.weak:
         found["fingerprint"] = [signatures.fingerprint[:HASH]]
     return found

@@ -13,10 +13,10 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
 from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Progress, Watch
+from ibidem_workers.runs import Progress, RunMonitor
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest, Source, Submission
 
@@ -102,7 +102,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         check_tables(engine, Tables(settings.tables))
         answers(settings)
         if wait:
-            return _Attended(engine, settings, seen).through(source, tally, paths)
+            return _LocalRun(engine, settings, seen).through(source, tally, paths)
         return Submission(engine, settings, paths, tally).send(source).run
     finally:
         engine.close()
@@ -114,7 +114,7 @@ def _check_shards(engine: Engine) -> None:
     Raises:
         Unavailable: Parts of the index are nowhere.
     """
-    for ailment in engine.ailments():
+    for ailment in engine.health_issues():
         if ailment.stops:
             raise Unavailable(ailment.what, ailment.remedy)
 
@@ -145,7 +145,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Se
     return run
 
 
-class _Attended:
+class _LocalRun:
     """A run that is waited for, with workers of its own where the queue is in a folder.
 
     Args:
@@ -156,9 +156,9 @@ class _Attended:
 
     def __init__(self, engine: Engine, settings: Settings, seen: Seen) -> None:
         self._engine, self._settings, self._seen = engine, settings, seen
-        self._folder: Folder | None = None
+        self._folder: SpoolDirectory | None = None
         self._pool: Pool | None = None
-        self._watch: Watch | None = None
+        self._watch: RunMonitor | None = None
         self._run = ""
         self._looked = self._recovered = 0.0
 
@@ -181,7 +181,7 @@ class _Attended:
         folder = self._settings.queue_folder
         if folder is None:
             return nullcontext()
-        self._folder = Folder(folder / self._settings.queue, self._settings.lease)
+        self._folder = SpoolDirectory(folder / self._settings.queue, self._settings.lease)
         self._pool = Pool(self._settings, quiet=True)
         return self._pool
 
@@ -193,9 +193,9 @@ class _Attended:
             self._tend(self._watched().look())
             time.sleep(self._watched().pause)
 
-    def _watched(self) -> Watch:
+    def _watched(self) -> RunMonitor:
         if self._watch is None:
-            self._watch = Watch(self._engine, self._run, self._settings.patience)
+            self._watch = RunMonitor(self._engine, self._run, self._settings.patience)
         return self._watch
 
     def _tend(self, progress: Progress) -> None:

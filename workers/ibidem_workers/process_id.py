@@ -16,10 +16,10 @@ def this_process() -> str:
     return f"{_machine()}~{os.getpid()}~{_born(os.getpid()) or ''}"
 
 
-def gone(name: str) -> bool:
+def has_exited(name: str) -> bool:
     """Tell whether a process has ended; never of one on another machine or in another container, which nobody can tell.
 
-    >>> gone(this_process())
+    >>> has_exited(this_process())
     False
     """
     machine, _, rest = name.partition("~")
@@ -37,7 +37,7 @@ def lives(name: str) -> bool:
     (True, False)
     """
     machine, _, rest = name.partition("~")
-    return machine == _machine() and rest.partition("~")[0].isdecimal() and not gone(name)
+    return machine == _machine() and rest.partition("~")[0].isdecimal() and not has_exited(name)
 
 
 def host_of(name: str) -> str:

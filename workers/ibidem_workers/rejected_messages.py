@@ -8,7 +8,7 @@ from kombu.exceptions import OperationalError
 
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.redaction import redact
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.rabbitmq import message_of, of_broker
 from ibidem_workers.celery_app import make_app
 from ibidem_workers.settings import Settings
@@ -44,7 +44,7 @@ def kept_apart(settings: Settings) -> KeptApart:
 
 
 def _in_folder(settings: Settings) -> KeptApart:
-    folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
+    folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     return KeptApart(len(list(folder.given_up.iterdir())), FOREIGN, str(folder.given_up), "remove them")
 
 

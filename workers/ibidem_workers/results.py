@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeGuard
 
-from ibidem_engines.records import as_noted
+from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import Refusal
 
 
@@ -26,7 +26,7 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class BatchResult:
     """Sums, refusals and duplicates of one batch; indexed + unchanged + stale + refusals = its documents.
 
     Args:
@@ -54,7 +54,7 @@ class Account:
         """How many documents it accounts for."""
         return self.indexed + self.unchanged + self.stale + len(self.refusals)
 
-    def __add__(self, other: "Account") -> "Account":
+    def __add__(self, other: "BatchResult") -> "BatchResult":
         """Return both in one."""
         return replace(
             self,
@@ -81,18 +81,18 @@ class Account:
         }
 
     @classmethod
-    def from_json(cls, record: Mapping[str, object]) -> "Account":
+    def from_json(cls, record: Mapping[str, object]) -> "BatchResult":
         """Read a noted account; `Account.from_json(one.as_json())` equals `one`.
 
         Raises:
             Damaged: It is no such record.
 
-        >>> one = Account(indexed=2, duplicates=[Duplicate("b", "a", "near")], at=0.0)
-        >>> Account.from_json(one.as_json()) == one
+        >>> one = BatchResult(indexed=2, duplicates=[Duplicate("b", "a", "near")], at=0.0)
+        >>> BatchResult.from_json(one.as_json()) == one
         True
         """
         refusals, duplicates = _named(Refusal, record.get("refusals")), _named(Duplicate, record.get("duplicates"))
-        return as_noted(cls, {**record, "refusals": refusals, "duplicates": duplicates})
+        return parse_record(cls, {**record, "refusals": refusals, "duplicates": duplicates})
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
@@ -106,7 +106,7 @@ def refusals_from_json(value: object) -> list[Refusal]:
     Raises:
         Damaged: It is no such list.
     """
-    return [as_noted(Refusal, one) for one in _named(Refusal, value)]
+    return [parse_record(Refusal, one) for one in _named(Refusal, value)]
 
 
 def _named(kind: type[Refusal | Duplicate], lists: object) -> list[dict[str, object]]:
@@ -123,7 +123,7 @@ LEVELS = ("identical", "near")
 
 
 @dataclass(slots=True)
-class Sums:
+class RunTotals:
     """What became of some documents.
 
     Args:
@@ -149,7 +149,7 @@ class Sums:
         """How many documents are accounted for."""
         return self.indexed + self.unchanged + self.stale + len(self.refusals)
 
-    def add(self, account: Account) -> None:
+    def add(self, account: BatchResult) -> None:
         """Take an account in."""
         self.indexed += account.indexed
         self.unchanged += account.unchanged
@@ -159,7 +159,7 @@ class Sums:
         self.duplicates.update(duplicate.level for duplicate in account.duplicates)
         self.at = max(self.at, account.at)
 
-    def merge(self, other: "Sums") -> None:
+    def merge(self, other: "RunTotals") -> None:
         """Take other sums in."""
         self.indexed += other.indexed
         self.unchanged += other.unchanged
@@ -172,7 +172,7 @@ class Sums:
     def by_level(self) -> Mapping[str, int]:
         """Return the duplicates as a summary prints them.
 
-        >>> Sums(duplicates=Counter(near=2)).by_level()
+        >>> RunTotals(duplicates=Counter(near=2)).by_level()
         {'identical': 0, 'near': 2}
         """
         return {level: self.duplicates[level] for level in LEVELS}

@@ -21,7 +21,7 @@ Answer = TypeVar("Answer")
 _log = logging.getLogger(__name__)
 
 
-def patiently(
+def retry_unavailable(
     call: Callable[[], Answer],
     seconds: float,
     ended: Callable[[], bool] = lambda: False,

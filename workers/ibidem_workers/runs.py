@@ -10,11 +10,11 @@ from typing import Literal
 from uuid import uuid4
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import as_noted
+from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.process_id import gone, host_of
-from ibidem_workers.results import Account, Sums, refusals_from_json
-from ibidem_workers.retry import patiently
+from ibidem_workers.process_id import has_exited, host_of
+from ibidem_workers.results import BatchResult, RunTotals, refusals_from_json
+from ibidem_workers.retry import retry_unavailable
 
 State = Literal["reading", "submitted", "interrupted"]
 
@@ -74,7 +74,7 @@ class RunRecord:
         >>> RunRecord.from_json(one.as_json()) == one
         True
         """
-        return as_noted(cls, record)
+        return parse_record(cls, record)
 
 
 def refusals_key(run: str, slice_number: int) -> str:
@@ -129,7 +129,7 @@ class Progress:
         return self.submitted and self.batches_done >= self.batches  # a killed submitter sent more than it noted
 
 
-class Watch:
+class RunMonitor:
     """Follows one run; a block of batches that is accounted for is not read again.
 
     Args:
@@ -144,9 +144,9 @@ class Watch:
 
     def __init__(self, engine: Engine, run: str, patience: float = 0.0) -> None:
         self._engine, self._patience = engine, patience
-        self.record = patiently(lambda: record(engine, run), patience)
+        self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
-        self._closed = Sums(at=self.record.started)
+        self._closed = RunTotals(at=self.record.started)
         self._blocks: list[_Block] = []
         self._first = 0
         self._done = 0
@@ -155,7 +155,7 @@ class Watch:
     def look(self) -> Progress:
         """Read what is new; `pause` says for how long to rest then."""
         began = time.monotonic()
-        progress = patiently(self._look, self._patience)
+        progress = retry_unavailable(self._look, self._patience)
         self.pause = min(LONGEST_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
         return progress
 
@@ -185,9 +185,9 @@ class Watch:
                 return progress
             time.sleep(self.pause)
 
-    def sums(self) -> Sums:
+    def sums(self) -> RunTotals:
         """Return the sum of all batches' accounts so far."""
-        sums = Sums()
+        sums = RunTotals()
         for one in (self._closed, *(block.sums for block in self._blocks)):
             sums.merge(one)
         return sums
@@ -201,8 +201,8 @@ class Watch:
     def _open_blocks(self) -> Iterator["_Block"]:
         for number in count(self._first):
             block = _Block()
-            for key, noted in self._engine.noted("runs", f"{self.record.run}/{number:06d}"):
-                block.add(key, Account.from_json(noted))
+            for key, noted in self._engine.get_records("runs", f"{self.record.run}/{number:06d}"):
+                block.add(key, BatchResult.from_json(noted))
             # A submitter that was killed may have sent more batches than it noted.
             if not block.parts and number * BLOCK >= self.record.batches:
                 break
@@ -219,11 +219,11 @@ class _Block:
         single: For each such batch: how many of these are accounted for.
     """
 
-    sums: Sums = field(default_factory=Sums)
+    sums: RunTotals = field(default_factory=RunTotals)
     parts: dict[str, int] = field(default_factory=dict)
     single: Counter[str] = field(default_factory=Counter)
 
-    def add(self, key: str, account: Account) -> None:
+    def add(self, key: str, account: BatchResult) -> None:
         """Take an account in."""
         self.sums.add(account)
         run, _, numbers = key.partition("/")
@@ -245,14 +245,14 @@ def record(engine: Engine, run: str) -> RunRecord:
         UsageError: There is no such run.
     """
     found = _noted(engine, run)
-    if found.state == "reading" and gone(found.holder):
+    if found.state == "reading" and has_exited(found.holder):
         found = _noted(engine, run)  # its last note may have come between reading and looking for it
         found.state = "interrupted" if found.state == "reading" else found.state
     return found
 
 
 def _noted(engine: Engine, run: str) -> RunRecord:
-    found = dict(engine.noted("runs", HEADS + run)).get(HEADS + run)
+    found = dict(engine.get_records("runs", HEADS + run)).get(HEADS + run)
     if found is None:
         raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
     return RunRecord.from_json(found)
@@ -260,7 +260,7 @@ def _noted(engine: Engine, run: str) -> RunRecord:
 
 def runs(engine: Engine) -> list[RunRecord]:
     """Return the records of all runs, the oldest first."""
-    return [RunRecord.from_json(noted) for _, noted in engine.noted("runs", HEADS)]
+    return [RunRecord.from_json(noted) for _, noted in engine.get_records("runs", HEADS)]
 
 
 def summary(engine: Engine, run: str = "") -> dict[str, object]:
@@ -276,7 +276,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     Raises:
         UsageError: There is no such run, or none at all.
     """
-    watch = Watch(engine, run or _last(engine))
+    watch = RunMonitor(engine, run or _last(engine))
     progress = watch.look()
     told = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
     return told | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
@@ -290,7 +290,7 @@ def wait(engine: Engine, run: str, seen: Callable[[Progress], None] = lambda _: 
         run: Its name.
         seen: Called with each look; it may raise to end the waiting.
     """
-    return Watch(engine, run).wait(seen)
+    return RunMonitor(engine, run).wait(seen)
 
 
 def _last(engine: Engine) -> str:
@@ -309,11 +309,11 @@ def _again(engine: Engine, record: RunRecord) -> str:
 
 
 def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
-    slices = engine.noted("runs", f"{record.run}/refused/") if record.refused else ()
+    slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
     return [refusal for _, noted in slices for refusal in refusals_from_json(noted["refusals"])]
 
 
-def _summary(record: RunRecord, sums: Sums, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
+def _summary(record: RunRecord, sums: RunTotals, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
     refusals = [*unread, *sums.refusals]
     return {
         "run": record.run,

@@ -22,7 +22,7 @@ from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.message_size import MOST_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.process_id import this_process
 from ibidem_workers.results import refusals_as_json
-from ibidem_workers.retry import patiently
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 from ibidem_workers.settings import Settings
 
@@ -32,12 +32,12 @@ GROWTH = 4
 Hashes = NDArray[np.uint64]
 
 
-class Repeats:
+class SeenIds:
     """The ids of a run so far, as sorted runs of 64-bit hashes; each run is at least four times the next.
 
     Two of a million ids share a hash by chance with a probability of 3 in 100 million (birthday bound n²/2⁶⁵).
 
-    >>> repeats = Repeats()
+    >>> repeats = SeenIds()
     >>> repeats.add(["a", "b", "a"]), repeats.add(["b", "c"]), repeats.count, repeats.ids
     (None, None, 2, ['a', 'b'])
     """
@@ -121,7 +121,7 @@ class Submission:
         self._engine, self._settings, self._after_batch = engine, settings, after_batch
         self._app, self._patience = make_app(settings), float(settings.patience)
         self._tally = tally or Tally()
-        self._repeats = Repeats()
+        self._repeats = SeenIds()
         self._refusals: list[Refusal] = []
         self._slices = 0
         self._noted = 0.0
@@ -173,7 +173,7 @@ class Submission:
 
     def _send(self, batch: Batch) -> None:
         began = time.perf_counter()
-        patiently(lambda: send(self._app, self.record.run, batch), self._patience)
+        retry_unavailable(lambda: send(self._app, self.record.run, batch), self._patience)
         told = {"batch": batch.key(self.record.run), "documents": len(batch.records)}
         _log.debug("batch sent", extra=told | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self._repeats.add([str(record["id"]) for record in batch.records])
@@ -211,4 +211,4 @@ class Submission:
         self._keep(self.record.key, self.record.as_json())
 
     def _keep(self, key: str, entry: Mapping[str, object]) -> None:
-        patiently(lambda: self._engine.note("runs", {key: entry}), self._patience)
+        retry_unavailable(lambda: self._engine.put_records("runs", {key: entry}), self._patience)

@@ -10,7 +10,7 @@ from time import perf_counter
 
 from structlog.contextvars import bound_contextvars
 
-from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import EngineError
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document, named, read_record
@@ -20,8 +20,8 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
 from ibidem_workers.duplicates import Written, duplicates
-from ibidem_workers.results import Account, Duplicate
-from ibidem_workers.retry import patiently
+from ibidem_workers.results import BatchResult, Duplicate
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
 from ibidem_workers.writable import printable, writable
 
@@ -58,7 +58,7 @@ class Stages:
 _log = logging.getLogger(__name__)
 
 
-def tell(account: Account, stages: Stages, tries: int) -> None:
+def log_batch(account: BatchResult, stages: Stages, tries: int) -> None:
     """Log what became of a batch; run and batch stand in every line that is logged meanwhile.
 
     Args:
@@ -76,7 +76,7 @@ def tell(account: Account, stages: Stages, tries: int) -> None:
         _log.info("batch done", extra=_sums(account) | stages.ms() | ({"tries": tries} if tries else {}))
 
 
-def _sums(account: Account) -> dict[str, object]:
+def _sums(account: BatchResult) -> dict[str, object]:
     return {
         "documents": account.documents,
         "indexed": account.indexed,
@@ -92,7 +92,7 @@ A_DAY = 24 * 60 * 60 * 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class WorkerContext:
     """What a worker works with.
 
     Args:
@@ -139,7 +139,7 @@ class Delivery:
         return f"message {self.key}"
 
 
-def sign_and_write(bench: Bench, delivery: Delivery, send: Callable[[Batch], None]) -> Account | None:
+def sign_and_write(bench: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
     """Take a batch through; its account is noted before this returns, so that the message may be acknowledged.
 
     A batch whose account is there is left alone. One that ended its workers too often is sent again as single
@@ -158,28 +158,30 @@ def sign_and_write(bench: Bench, delivery: Delivery, send: Callable[[Batch], Non
         Permanent: The engine will not take anything more: its disk is full, or its index is another's.
     """
     with bound_contextvars(run=delivery.run, batch=delivery.key):
-        if patiently(lambda: _is_noted(bench.engine, delivery.key), bench.settings.patience, bench.ended):
+        if retry_unavailable(lambda: _is_noted(bench.engine, delivery.key), bench.settings.patience, bench.ended):
             return None
         account, letters = _account(bench, delivery, send)
         with delivery.stages("note"):
-            patiently(lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended)
-        tell(account, delivery.stages, delivery.tries)
+            retry_unavailable(
+                lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended
+            )
+        log_batch(account, delivery.stages, delivery.tries)
         return account
 
 
 def _is_noted(engine: Engine, key: str) -> bool:
-    return any(noted == key for noted, _ in engine.noted("runs", key))
+    return any(noted == key for noted, _ in engine.get_records("runs", key))
 
 
-def _note(engine: Engine, delivery: Delivery, account: Account, letters: Sequence[dead_letters.DeadLetter]) -> None:
+def _note(engine: Engine, delivery: Delivery, account: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
     if letters:
-        dead_letters.bury(engine, letters)
-    engine.note("runs", {delivery.key: account.as_json()})
+        dead_letters.add_dead_letters(engine, letters)
+    engine.put_records("runs", {delivery.key: account.as_json()})
 
 
 def _account(
-    bench: Bench, delivery: Delivery, send: Callable[[Batch], None]
-) -> tuple[Account, Sequence[dead_letters.DeadLetter]]:
+    bench: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]
+) -> tuple[BatchResult, Sequence[dead_letters.DeadLetter]]:
     batch = delivery.batch
     if delivery.tries < bench.settings.tries:
         account = _whole(bench, delivery)
@@ -187,14 +189,14 @@ def _account(
         parts = batch.singles()
         for part in parts:
             send(part)
-        return Account(parts=len(parts)), ()
+        return BatchResult(parts=len(parts)), ()
     else:
-        account = Account(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
+        account = BatchResult(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
     account = replace(account, refusals=[printable(one) for one in account.refusals])
     return account, _letters(delivery, account.refusals)
 
 
-def _whole(bench: Bench, delivery: Delivery) -> Account:
+def _whole(bench: WorkerContext, delivery: Delivery) -> BatchResult:
     """Take a batch through at once, and where that fails its documents one by one."""
     try:
         return _taken(bench, delivery)
@@ -202,14 +204,14 @@ def _whole(bench: Bench, delivery: Delivery) -> Account:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
         if len(delivery.batch.records) == 1:
-            return Account(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
-    account = Account()
+            return BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
+    account = BatchResult()
     for record in delivery.batch.records:
         account += _whole(bench, replace(delivery, batch=replace(delivery.batch, records=[record])))
     return account
 
 
-def _taken(bench: Bench, delivery: Delivery) -> Account:
+def _taken(bench: WorkerContext, delivery: Delivery) -> BatchResult:
     stages, patience = delivery.stages, bench.settings.patience
     calls: list[int] = []
 
@@ -222,23 +224,25 @@ def _taken(bench: Bench, delivery: Delivery) -> Account:
     with stages("sign"), bench.limited():
         made = list(records(documents, bench.tables, bench.settings.distinct))
     with stages("write"):
-        outcomes = patiently(write, patience, bench.ended)
+        outcomes = retry_unavailable(write, patience, bench.ended)
     if delivery.tries or delivery.again or len(calls) > 1:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
     indexed = [
         Written(record, outcome)
         for record, outcome in zip(made, outcomes, strict=True)
-        if outcome.fate is Fate.INDEXED and record.signatures.length
+        if outcome.fate is WriteStatus.INDEXED and record.signatures.length
     ]
     with stages("duplicates"):
-        found = patiently(lambda: _duplicates(bench, indexed), patience, bench.ended)
-    refusals += [Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is Fate.REFUSED]
-    return Account(
-        indexed=_count(outcomes, Fate.INDEXED),
-        unchanged=_count(outcomes, Fate.UNCHANGED),
-        stale=_count(outcomes, Fate.STALE),
+        found = retry_unavailable(lambda: _duplicates(bench, indexed), patience, bench.ended)
+    refusals += [
+        Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED
+    ]
+    return BatchResult(
+        indexed=_count(outcomes, WriteStatus.INDEXED),
+        unchanged=_count(outcomes, WriteStatus.UNCHANGED),
+        stale=_count(outcomes, WriteStatus.STALE),
         unsigned=sum(
-            not record.signatures.length and outcome.fate in {Fate.INDEXED, Fate.UNCHANGED}
+            not record.signatures.length and outcome.fate in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
             for record, outcome in zip(made, outcomes, strict=True)
         ),
         refusals=refusals,
@@ -272,7 +276,7 @@ def largest_version(setting: int) -> int:
     return setting or time.time_ns() // 1_000 + A_DAY
 
 
-def _duplicates(bench: Bench, indexed: Sequence[Written]) -> list[Duplicate]:
+def _duplicates(bench: WorkerContext, indexed: Sequence[Written]) -> list[Duplicate]:
     if not indexed:
         return []
     bench.engine.refresh()
@@ -281,12 +285,12 @@ def _duplicates(bench: Bench, indexed: Sequence[Written]) -> list[Duplicate]:
 
 def _own(outcome: Outcome, record: Record) -> Outcome:
     """Count what an earlier try of this very message wrote as written."""
-    if outcome.fate is Fate.UNCHANGED and outcome.before == record.version:
-        return replace(outcome, fate=Fate.INDEXED)
+    if outcome.fate is WriteStatus.UNCHANGED and outcome.before == record.version:
+        return replace(outcome, fate=WriteStatus.INDEXED)
     return outcome
 
 
-def _count(outcomes: Sequence[Outcome], fate: Fate) -> int:
+def _count(outcomes: Sequence[Outcome], fate: WriteStatus) -> int:
     return sum(outcome.fate is fate for outcome in outcomes)
 
 

@@ -32,10 +32,10 @@ from ibidem_workers.celery_app import TASK, answers, make_app, send
 from ibidem_workers.message_size import bound, most_of_message
 from ibidem_workers.pool import READY, STOPPED
 from ibidem_workers.process_id import lives
-from ibidem_workers.retry import patiently
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.task_message import TRIES, TRIES_BEFORE
-from ibidem_workers.tasks import Bench, Delivery, sign_and_write
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 
 @contextmanager
@@ -92,14 +92,14 @@ def work(settings: Settings) -> int:
         Unavailable: Engine or broker did not answer at the start.
         Permanent: The engine cannot be used as it is.
     """
-    bench = Bench(
+    bench = WorkerContext(
         open_engine(settings.address, settings.index),
         Tables(settings.tables),
         settings,
         _asked_to_end,
         lambda: time_limit(settings.sign_seconds),
     )
-    patiently(bench.engine.create, settings.patience)
+    retry_unavailable(bench.engine.create, settings.patience)
     bench.tables.of(WARMED)
     with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever
         answers(settings)
@@ -132,7 +132,7 @@ def work(settings: Settings) -> int:
     return int(worker.exitcode or 0)
 
 
-def register(app: Celery, bench: Bench) -> list[EngineError]:
+def register(app: Celery, bench: WorkerContext) -> list[EngineError]:
     """Teach the application its task; the list returned takes the error that ended the worker."""
     stopped: list[EngineError] = []
 

@@ -11,7 +11,7 @@ from types import ModuleType
 
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.error_map import Unreadable
-from ibidem_ingest.short_repr import shown
+from ibidem_ingest.short_repr import short_repr
 
 
 class Format(StrEnum):
@@ -60,7 +60,7 @@ def format_named(name: str | None) -> Format | None:
     try:
         return Format(name)
     except ValueError as error:
-        raise UsageError(f"no format {shown(name)}", f"the formats are {', '.join(Format)}") from error
+        raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
 
 
 LIBRARIES = {Format.HTML: "trafilatura", Format.PDF: "pypdfium2"}

@@ -12,7 +12,7 @@ from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.readers.error_map import Unreadable, translated
 from ibidem_ingest.readers.formats import Format, Tally, format_named, format_of, require
 from ibidem_ingest.readers.jsonl import read as lines_of
-from ibidem_ingest.readers.sandbox import SECONDS, Apart
+from ibidem_ingest.readers.sandbox import SECONDS, SandboxedReader
 from ibidem_ingest.readers.text import record_of as text_record
 
 STANDARD_INPUT = "-"
@@ -176,10 +176,12 @@ def read(  # noqa: PLR0913 - what a command may say, each by its name
     check(paths, chosen)
     tally = tally or Tally()
     found = sources(paths, chosen, tally.passed_over, follow_links=follow_links)
-    return _documents(found, Apart(max_text, seconds), tally)
+    return _documents(found, SandboxedReader(max_text, seconds), tally)
 
 
-def _documents(found: Iterator[Source | Refusal], process: Apart, tally: Tally) -> Iterator[Document | Refusal]:
+def _documents(
+    found: Iterator[Source | Refusal], process: SandboxedReader, tally: Tally
+) -> Iterator[Document | Refusal]:
     with process as apart:
         for source in found:
             if isinstance(source, Refusal):
@@ -190,7 +192,7 @@ def _documents(found: Iterator[Source | Refusal], process: Apart, tally: Tally) 
                 yield _document(source, source.path, apart)
 
 
-def _document(source: Source, path: Path, apart: Apart) -> Document | Refusal:
+def _document(source: Source, path: Path, apart: SandboxedReader) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
         plain = source.format is Format.TEXT

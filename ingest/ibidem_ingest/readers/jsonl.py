@@ -13,7 +13,7 @@ from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.readers.compression import opened
 from ibidem_ingest.readers.error_map import Unreadable, not_decoded, translated
 from ibidem_ingest.readers.formats import Tally
-from ibidem_ingest.short_repr import shown
+from ibidem_ingest.short_repr import short_repr
 
 if TYPE_CHECKING:
     import io
@@ -113,7 +113,7 @@ def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeEr
             return refused.refusal
         except (ValueError, RecursionError):
             pass
-    around = shown(text[max(0, error.pos - 20) : error.pos + 20].strip())
+    around = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
     why = f"not JSON: {error.msg} (column {error.colno}, at {around}); write one JSON object a line"
     return Refusal(where, _named(line), "", why)
 

@@ -45,7 +45,7 @@ RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
 
 
 @dataclass(eq=False, slots=True)
-class Apart:
+class SandboxedReader:
     """A process that reads files, as a context; it starts with the first file.
 
     Args:

@@ -17,7 +17,7 @@ from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.schema import BANDS, RAREST
 
-Clue = Literal[
+LookupField = Literal[
     "content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare", "profiles", "page_bands", "sampled"
 ]
 LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
@@ -27,7 +27,7 @@ LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
 
-def clues(packed: Packed) -> dict[Clue, list[str]]:
+def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
     """Return a document's look-up values; a field without one is left out.
 
     Args:
@@ -40,7 +40,7 @@ def clues(packed: Packed) -> dict[Clue, list[str]]:
     scheme = f"ch{packed.scheme}:"
     if packed.flags & NO_WORDS:
         return {"content": [f"{scheme}none:{packed.id}"]}
-    found: dict[Clue, list[str]] = {"content": [f"{scheme}{packed.content.hex()}"]}
+    found: dict[LookupField, list[str]] = {"content": [f"{scheme}{packed.content.hex()}"]}
     if any(packed.fingerprint) and not packed.flags & WEAK:
         found["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
         found["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
@@ -74,7 +74,7 @@ def rare(idf: bytes, terms: Sequence[int]) -> list[str]:
     return texts("r", np.array(terms[:RAREST], np.uint64) | table)
 
 
-def long_clues(long: LongSignatures | None) -> dict[Clue, list[str]]:
+def long_clues(long: LongSignatures | None) -> dict[LookupField, list[str]]:
     """Return the look-up values of a long text; none of a short one."""
     if long is None:
         return {}

@@ -18,7 +18,7 @@ import numpy as np
 import xxhash
 
 from ibidem_ingest.text.term_groups import TermGroups, Vocabulary
-from ibidem_ingest.text.token_classes import side_by_side
+from ibidem_ingest.text.token_classes import gather_slices
 from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import Places
 
@@ -135,7 +135,7 @@ def _lines(vocabulary: Vocabulary, value: Places, word: Places) -> tuple[bytes, 
     sizes += digits
     sizes += 1
     ends = sizes.cumsum()
-    text = side_by_side(vocabulary.buffer, starts, sizes)
+    text = gather_slices(vocabulary.buffer, starts, sizes)
     text[ends - 1] = _NEWLINE
     text[ends - 2] = _ZERO + value % 10
     for place in range(1, int(digits.max(initial=1))):

@@ -15,7 +15,7 @@ from ibidem_ingest.text.word_hash import Hashes, Places, eight_bytes, further_wo
 Octets = NDArray[np.uint8]
 
 
-def side_by_side(buffer: bytes, starts: Places, sizes: Places) -> Octets:
+def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
     """Copy stretches of a buffer side by side.
 
     Args:
@@ -23,7 +23,7 @@ def side_by_side(buffer: bytes, starts: Places, sizes: Places) -> Octets:
         starts: Where each stretch begins.
         sizes: How many bytes it has, at least one.
 
-    >>> side_by_side(b"res ipsa loquitur", np.array([9, 0]), np.array([4, 3])).tobytes()
+    >>> gather_slices(b"res ipsa loquitur", np.array([9, 0]), np.array([4, 3])).tobytes()
     b'loqures'
     """
     steps = np.ones(sizes.sum(), np.int64)
@@ -108,7 +108,7 @@ class TokenShapes:
     def correct(self, tokens: Places, buffer: bytes, starts: Places) -> None:
         """Look again, character by character, at tokens that are long or not in ASCII."""
         sizes = self.characters.take(tokens)
-        octets = side_by_side(buffer, starts, sizes)
+        octets = gather_slices(buffer, starts, sizes)
         owner = np.repeat(np.arange(tokens.size), sizes)[octets & 0xC0 != 0x80]
         shapes = kinds().take(code_points(octets.tobytes().decode()))
         letters = np.bincount(owner[np.isin(shapes, (LETTER, LOWER))], minlength=tokens.size)

@@ -6,8 +6,8 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, opened_engine, parameter
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.options import Json, Level, engine_context, parameter
+from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem.index.alerts import Alert, alerts, named, remove, run, save
 from ibidem_ingest.document import Document
@@ -39,7 +39,7 @@ def add(
     }
     dedupe = tuple((key, value) for key, value in given.items() if value is not None)
     alert = Alert(name, " ".join(words), tuple(filters or ()), dedupe)
-    with opened_engine() as engine:
+    with engine_context() as engine:
         save(engine, alert)
     show([alert], as_json=as_json)
 
@@ -47,7 +47,7 @@ def add(
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the saved searches."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         found = alerts(engine)
     show(found, as_json=as_json)
 
@@ -58,14 +58,14 @@ def run_(
     as_json: Json = False,
 ) -> None:
     """Report what is new since the last run, and remember it."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         wanted = [named(engine, name)] if name else alerts(engine)
         found = {alert.name: run(engine, alert) for alert in wanted}
     if as_json:
         print_json({"new": {alert: [described(each) for each in new] for alert, new in found.items()}})
         return
     for alert, new in found.items():
-        results().print(Text.assemble((harmless(alert), "title"), f": {counted(len(new), 'new document')}"))
+        results().print(Text.assemble((sanitize(alert), "title"), f": {counted(len(new), 'new document')}"))
         for each in new:
             results().print(Text(f"  {line(each)}"))
 
@@ -73,7 +73,7 @@ def run_(
 @app.command("remove")
 def remove_(name: Name, as_json: Json = False) -> None:
     """Remove a saved search and what it remembers."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         alert = named(engine, name)
         remove(engine, name)
     show([alert], as_json=as_json)
@@ -88,7 +88,7 @@ def show(found: list[Alert], *, as_json: bool) -> None:
         results().print("No alerts.")
     for each in found:
         asked = " ".join([each.query, *each.filters, *(f"{key}={value}" for key, value in each.dedupe)])
-        results().print(Text.assemble((harmless(each.name), "title"), f"  {harmless(asked)}"))
+        results().print(Text.assemble((sanitize(each.name), "title"), f"  {sanitize(asked)}"))
 
 
 def described(document: Document) -> dict[str, str]:
@@ -98,7 +98,7 @@ def described(document: Document) -> dict[str, str]:
 
 def line(document: Document) -> str:
     """Name a document on one line."""
-    return " · ".join(harmless(part) for part in (document.title or document.id, *about(document)) if part)
+    return " · ".join(sanitize(part) for part in (document.title or document.id, *about(document)) if part)
 
 
 def about(document: Document) -> tuple[str, ...]:

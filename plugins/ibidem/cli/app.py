@@ -10,7 +10,7 @@ from importlib import import_module, metadata
 
 import typer
 
-from ibidem.cli.errors import at_the_edge, heeding_sigterm
+from ibidem.cli.errors import exit_on_error, sigterm_as_exception
 
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
@@ -57,7 +57,7 @@ def load(name: str) -> Callable[..., object] | typer.Typer:
     """Return a command: the function `run` of its module, or the `app` of a family such as `dead`."""
     module = import_module(f"ibidem.cli.{name}")
     family: typer.Typer | None = getattr(module, "app", None)
-    return family if family is not None else at_the_edge(module.run)
+    return family if family is not None else exit_on_error(module.run)
 
 
 def build(wanted: Sequence[str]) -> typer.Typer:
@@ -88,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: What was typed after `ibidem`; the process's own when None.
     """
-    with heeding_sigterm():
-        at_the_edge(start)(list(sys.argv[1:] if arguments is None else arguments))
+    with sigterm_as_exception():
+        exit_on_error(start)(list(sys.argv[1:] if arguments is None else arguments))
 
 
 def start(typed: list[str]) -> None:

@@ -12,12 +12,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import Below, messages, print_json, rated_bar, results
+from ibidem.cli.console import Indented, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
-from ibidem.cli.options import Json, Level, opened_engine
+from ibidem.cli.options import Json, Level, engine_context
 from ibidem.cli.summary import refusals, show_summary
-from ibidem.cli.terminal_text import harmless, spelled
+from ibidem.cli.terminal_text import sanitize, spelled
 from ibidem.comparison.word_diff import Piece
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.explanations import counted, percent
@@ -85,7 +85,7 @@ def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
 
 def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
     """Print what became of the documents; leave with 3 when some were refused."""
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         found = summary(engine, name)
     if as_json:
         print_json(found)
@@ -139,7 +139,7 @@ def show_check(settings: Settings, *, as_json: bool) -> None:
         raise typer.Exit(SOME_REFUSED)
 
 
-def described(found: Checked) -> Iterator[Below]:
+def described(found: Checked) -> Iterator[Indented]:
     """Tell what a comparison found."""
     counts = {
         f"{'document' if found.read == 1 else 'documents'} read": found.read,
@@ -152,11 +152,11 @@ def described(found: Checked) -> Iterator[Below]:
     width = max(len(f"{count:,}") for count in counts.values())
     for meaning, count in counts.items():
         if count or meaning.endswith("read"):
-            yield Below(Text(f"{count:>{width},}  {meaning}"), 0)
+            yield Indented(Text(f"{count:>{width},}  {meaning}"), 0)
     for index, name in found.listed[:SHOWN]:
-        yield Below(Text(harmless(f"{name} in {index}")), 2)
+        yield Indented(Text(sanitize(f"{name} in {index}")), 2)
     if found.changed > SHOWN:
-        yield Below(Text(f"… {found.changed - SHOWN:,} more: --json lists them"), 2)
+        yield Indented(Text(f"… {found.changed - SHOWN:,} more: --json lists them"), 2)
 
 
 def show_dry_run(settings: Settings, level: str | None, *, as_json: bool) -> None:
@@ -180,10 +180,10 @@ def show_found(answer: Mapping[str, Any], console: Console) -> None:
     console.print(Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits."))
     for sample in answer["samples"]:
         console.print(
-            Text(f"\n{sample['level']}: {harmless(sample['duplicate'])} repeats {harmless(sample['lead'])}", "title")
+            Text(f"\n{sample['level']}: {sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}", "title")
         )
         pieces = [Piece(piece["kind"], tuple(piece["words"])) for piece in sample["difference"]]
-        console.print(Below(spelled(pieces) if pieces else Text("no word differs"), 2))
+        console.print(Indented(spelled(pieces) if pieces else Text("no word differs"), 2))
     for part in refusals({"refusals": answer["refusals"], "run": ""}):
         console.print(part)
 

@@ -8,13 +8,13 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Below, messages, print_json, results
-from ibidem.cli.options import Json, opened_engine
+from ibidem.cli.console import Indented, messages, print_json, results
+from ibidem.cli.options import Json, engine_context
 from ibidem.cli.side_by_side import side_by_side
-from ibidem.cli.terminal_text import harmless, one_line, spelled
+from ibidem.cli.terminal_text import one_line, sanitize, spelled
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
-from ibidem.comparison.word_diff import difference
+from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.explanations import counted, percent, reason
 from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
@@ -54,7 +54,7 @@ def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
     """Read two files, or two documents of the index."""
     if Path(a).is_file() and Path(b).is_file():
         return of_file(a, settings), of_file(b, settings)
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         return stored_document(engine, a, RIGHT), stored_document(engine, b, RIGHT)
 
 
@@ -79,15 +79,15 @@ def report(found: Comparison) -> Iterator[RenderableType]:
     yield from signals(found.signals)
     yield Text()
     yield from side_by_side(found)
-    if pieces := difference(found.a.text, found.b.text):
-        yield Below(one_line(spelled(pieces)), 13, "differs")
+    if pieces := word_diff(found.a.text, found.b.text):
+        yield Indented(one_line(spelled(pieces)), 13, "differs")
 
 
-def heading(letter: str, document: Document) -> Below:
+def heading(letter: str, document: Document) -> Indented:
     """Name one of the two."""
-    about = " · ".join(harmless(part) for part in (document.date, document.source, document.id) if part)
-    title = (harmless(document.title or document.id), "title")
-    return Below(Text.assemble(title, (f"\n{about}", "about")), 3, letter)
+    about = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
+    title = (sanitize(document.title or document.id), "title")
+    return Indented(Text.assemble(title, (f"\n{about}", "about")), 3, letter)
 
 
 def verdict(found: Comparison) -> Text:
@@ -97,10 +97,10 @@ def verdict(found: Comparison) -> Text:
     return Text.assemble((found.evidence.level, "level"), f": {reason(found.evidence.why, 'B', 'A')}")
 
 
-def signals(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Below]:
+def signals(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
     """Yield every signal on a line."""
     for name, values in found.items():
-        yield Below(Text(SIGNALS[name](values)), 13, name)
+        yield Indented(Text(SIGNALS[name](values)), 13, name)
 
 
 def yes(value: object) -> str:

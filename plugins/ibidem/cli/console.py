@@ -20,7 +20,7 @@ from rich.progress import (
 from rich.text import Text
 from rich.theme import Theme
 
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.terminal_text import sanitize
 from ibidem.index.language_check import REMEDY, Foreign
 
 THEME = Theme(
@@ -39,7 +39,7 @@ THEME = Theme(
 )
 
 
-class Paper(Console):
+class PipeConsole(Console):
     """A console that lets a closed pipe be answered at the edge, where all errors are."""
 
     def on_broken_pipe(self) -> None:
@@ -49,12 +49,12 @@ class Paper(Console):
 
 def results() -> Console:
     """Return the console of standard output; colour only on a terminal, none with NO_COLOR."""
-    return Paper(theme=THEME, highlight=False, soft_wrap=False, emoji=False, markup=False)
+    return PipeConsole(theme=THEME, highlight=False, soft_wrap=False, emoji=False, markup=False)
 
 
 def messages() -> Console:
     """Return the console of standard error."""
-    return Paper(theme=THEME, highlight=False, stderr=True, emoji=False, markup=False)
+    return PipeConsole(theme=THEME, highlight=False, stderr=True, emoji=False, markup=False)
 
 
 def print_json(answer: Mapping[str, object]) -> None:
@@ -117,7 +117,7 @@ NARROWEST = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class Indented:
     """A text that stands some columns to the right.
 
     Args:
@@ -144,4 +144,4 @@ class Below:
 def warn_of(found: Iterable[Foreign]) -> None:
     """Say which documents are in another language than they say."""
     for each in found:
-        messages().print(Text(harmless(f"{each}: {REMEDY}")))
+        messages().print(Text(sanitize(f"{each}: {REMEDY}")))

@@ -9,9 +9,9 @@ from rich.text import Text
 from ibidem.cli.console import bar, messages, print_json, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.ingest import shown
-from ibidem.cli.options import Json, opened_engine
+from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs
@@ -29,7 +29,7 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List the documents that could not be ingested, with the reason."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         found = letters(engine)
     if as_json:
         print_json({"dead": [letter.as_json() for letter in found]})
@@ -42,16 +42,16 @@ def list_(as_json: Json = False) -> None:
 @app.command()
 def show(id_: Annotated[str, typer.Argument(metavar="ID", help="The document's id.")], as_json: Json = False) -> None:
     """Show one document that could not be ingested, as it came."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         (letter,) = letters(engine, [id_])
     if as_json:
         print_json(letter.as_json() | {"record": letter.record})
         return
     console = results()
     for name, value in letter.as_json().items():
-        console.print(Text.assemble((f"{name:>6}  ", "about"), harmless(str(value))))
+        console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))
     for name, value in letter.record.items():
-        console.print(Text.assemble((f"{name}: ", "about"), harmless(str(value)[:1_000])))
+        console.print(Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000])))
 
 
 @app.command("retry")
@@ -59,11 +59,11 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
     """Send documents through the queue again; leaves with 3 when some were refused again."""
     settings = load()
     logs.set_up(settings)
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
     with bar("Indexing") as advance:
         name = retry([letter.refusal.id for letter in wanted], settings, seen=lambda seen: shown(seen, advance))
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         found = summary(engine, name)
     if as_json:
         print_json(found)
@@ -76,7 +76,7 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
 @app.command("drop")
 def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
     """Forget documents that could not be ingested."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
         dropped = drop(engine, [letter.refusal.id for letter in wanted])
     if as_json:
@@ -99,5 +99,5 @@ def table(found: list[DeadLetter]) -> Table:
         shown.add_column(column, overflow="fold")
     for letter in found:
         row = letter.as_json()
-        shown.add_row(harmless(str(row["id"])), str(row["tries"]), str(row["when"]), harmless(str(row["why"])))
+        shown.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
     return shown

@@ -7,11 +7,11 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.options import Json, Yes, opened_engine
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.options import Json, Yes, engine_context
+from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem.index.documents import Takedown, delete, with_identical_copies
-from ibidem_engines.engine import Engine, Fate, Stored
+from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import load
 
@@ -26,22 +26,22 @@ def run(
 ) -> None:
     """Delete documents; an older version of them does not come back for as long as IBIDEM_TOMBSTONE_DAYS says."""
     settings = load()
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         takedown = with_identical_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
         wanted = takedown.ids
         if takedown.others:
-            others = ", ".join(map(harmless, takedown.others[:SHOWN]))
+            others = ", ".join(map(sanitize, takedown.others[:SHOWN]))
             messages().print(Text(f"of the same content hash, but with another text, so they stay: {others}"))
         if not yes:
             confirm(engine, wanted)
         outcomes = delete(engine, wanted, tombstone_days=settings.tombstone_days)
-        deleted = [outcome.id for outcome in outcomes if outcome.fate is Fate.DELETED]
+        deleted = [outcome.id for outcome in outcomes if outcome.fate is WriteStatus.DELETED]
     if as_json:
         print_json({"deleted": len(deleted), "ids": deleted})
     else:
         results().print(f"{counted(len(deleted), 'document')} deleted")
-    if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is Fate.MISSING):
-        messages().print(Text(f"not there: {', '.join(map(harmless, missing))}"))
+    if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is WriteStatus.MISSING):
+        messages().print(Text(f"not there: {', '.join(map(sanitize, missing))}"))
 
 
 def confirm(engine: Engine, ids: Sequence[str]) -> None:
@@ -60,7 +60,7 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
         raise typer.Exit
 
 
-def line(stored: Stored) -> str:
+def line(stored: StoredDocument) -> str:
     """Name a document on one line."""
     document = stored.document
-    return " · ".join(harmless(part) for part in (document.id, document.date, document.source, document.title) if part)
+    return " · ".join(sanitize(part) for part in (document.id, document.date, document.source, document.title) if part)

@@ -33,7 +33,7 @@ class Terminated(KeyboardInterrupt):
 
 
 @contextmanager
-def heeding_sigterm() -> Iterator[None]:
+def sigterm_as_exception() -> Iterator[None]:
     """Let SIGTERM raise `Terminated`, once: a second one does not disturb the putting in order."""
 
     def end(*_: object) -> None:
@@ -84,7 +84,7 @@ def silence_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def at_the_edge(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """Wrap a command so that every foreseen error becomes a message and an exit code; a bug keeps its traceback."""
 
     @wraps(command)

@@ -12,7 +12,7 @@ from rich.text import Text
 from ibidem.cli.console import bar, print_json, results, warn_of
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, Level, parameter
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import parse_request
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
 from ibidem.grouped_search.explanations import counted
@@ -130,13 +130,13 @@ def mistakes(found: Evaluation) -> Iterator[Text]:
     if found.mistakes:
         yield Text("\nthe worst mistakes: missed ones that are most alike, wrong ones that are least alike")
     for each in found.mistakes:
-        yield Text.assemble((f"  {each.kind:<6}  ", "bold"), harmless(f"{each.a} and {each.b}"))
+        yield Text.assemble((f"  {each.kind:<6}  ", "bold"), sanitize(f"{each.a} and {each.b}"))
         yield Text(f"          {each.why}")
 
 
 def unknown(found: Evaluation) -> Iterator[Text]:
     """Name documents that only the labels know."""
     if found.unknown:
-        some = ", ".join(harmless(repr(name)) for name in found.unknown[:NAMED])
+        some = ", ".join(sanitize(repr(name)) for name in found.unknown[:NAMED])
         more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
         yield Text(f"\n{counted(len(found.unknown), 'id')} in the labels that no document has: {some}{more}")

@@ -11,9 +11,9 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Below, bar, messages, print_json, results
-from ibidem.cli.options import Json, Level, opened_engine
-from ibidem.cli.terminal_text import harmless, one_line
+from ibidem.cli.console import Indented, bar, messages, print_json, results
+from ibidem.cli.options import Json, Level, engine_context
+from ibidem.cli.terminal_text import one_line, sanitize
 from ibidem.dedupe.leader_clustering import MOST_LEADS
 from ibidem.dedupe.long_candidates import MOST_HOLDERS
 from ibidem.dedupe.request import parse_request
@@ -35,7 +35,7 @@ def run(
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
     policy = parse_request({"dedupe_level": level}).policy
     write = writer(export) if export is not None else None
-    with opened_engine() as engine:
+    with engine_context() as engine:
         with bar("Reading") as advance:
             found = index_groups(engine, policy, seen=lambda done: advance(done, None))
         answer = found.as_json(titles(engine, [name for name, _ in found.largest]))
@@ -68,16 +68,16 @@ def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:
     if found["kinds"]:
         yield Text("\nWhat joined duplicates to their lead", "title")
     for kind, count in found["kinds"].items():
-        yield Below(Text(KINDS.get(kind, kind)), COLUMNS, f"{count:>8,}")
+        yield Indented(Text(KINDS.get(kind, kind)), COLUMNS, f"{count:>8,}")
     if found["sizes"]:
         yield Text("\nGroups by size", "title")
     for size, count in found["sizes"].items():
-        yield Below(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
+        yield Indented(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
     if found["largest"]:
         yield Text("\nLargest groups", "title")
     for one in found["largest"]:
-        named = harmless(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
-        yield Below(one_line(Text(named)), COLUMNS, f"{one['size']:>8,}")
+        named = sanitize(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
+        yield Indented(one_line(Text(named)), COLUMNS, f"{one['size']:>8,}")
 
 
 KINDS = {

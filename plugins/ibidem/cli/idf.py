@@ -9,8 +9,8 @@ from rich.table import Table as Shown
 from rich.text import Text
 
 from ibidem.cli.console import bar, messages, print_json, results, warn_of
-from ibidem.cli.options import Json, opened_engine
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.options import Json, engine_context
+from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem.index.idf_build import described, indexed, own_table, sample
 from ibidem.index.language_check import foreign
@@ -105,7 +105,7 @@ def build(
         return
     results().print(Text(line(built.table)))
     for other, times in built.others.items():
-        messages().print(Text(f"{counted(times, 'document')} in {harmless(repr(other))} left out"))
+        messages().print(Text(f"{counted(times, 'document')} in {sanitize(repr(other))} left out"))
     if not use:
         messages().print(Text(f"Sign with it: ibidem idf use {built.table.name}"))
 
@@ -184,7 +184,7 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
     if paths:
         yield from read(paths, max_text=settings.max_text)
         return
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         yield from indexed(engine)
 
 
@@ -223,7 +223,7 @@ def one(table: Table, *, as_json: bool) -> None:
     console = results()
     console.print(Text(line(table)))
     console.print(
-        Text(f"{counted(first, 'term')} too rare to count; the rarest that do: {harmless(', '.join(rarest))}")
+        Text(f"{counted(first, 'term')} too rare to count; the rarest that do: {sanitize(', '.join(rarest))}")
     )
 
 
@@ -235,7 +235,7 @@ def listed(found: list[dict[str, object]]) -> Shown:
     for each in found:
         now = "current" if each["current"] else ""
         cells = (each["name"], each["language"], f"{each['terms']:,}", f"{each['documents']:,}", each["origin"], now)
-        shown.add_row(*(harmless(str(cell)) for cell in cells))
+        shown.add_row(*(sanitize(str(cell)) for cell in cells))
     return shown
 
 

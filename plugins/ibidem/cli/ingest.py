@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ibidem.cli.console import Advance, bar, messages, print_json, results
 from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json, opened_engine
+from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
 from ibidem_ingest.readers.formats import Format
 from ibidem_workers import logs
@@ -53,7 +53,7 @@ def through(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[s
     """Take files in with a bar, and return how the run stands."""
     with bar("Indexing") as advance:
         name = ingest(request, settings, wait=wait, seen=lambda progress: shown(progress, advance))
-    with opened_engine(settings) as engine:
+    with engine_context(settings) as engine:
         return summary(engine, name)
 
 

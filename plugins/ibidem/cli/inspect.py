@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Below, print_json, results
-from ibidem.cli.options import Id, Json, Level, opened_engine
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.console import Indented, print_json, results
+from ibidem.cli.options import Id, Json, Level, engine_context
+from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.explanations import counted, reason
 from ibidem.index.inspection import Duplicate, Inspection, inspect
@@ -31,7 +31,7 @@ SIGNATURES = {
 def run(id_: Id, level: Level = None, as_json: Json = False) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
     policy = parse_request({"dedupe_level": level}).policy
-    with opened_engine() as engine:
+    with engine_context() as engine:
         found = inspect(engine, id_, policy)
     if as_json:
         print_json(found.as_json())
@@ -43,16 +43,16 @@ def run(id_: Id, level: Level = None, as_json: Json = False) -> None:
 
 def report(found: Inspection) -> Iterator[RenderableType]:
     """Yield the document, its signatures and its duplicates."""
-    yield Text(harmless(found.title or found.id), "title")
+    yield Text(sanitize(found.title or found.id), "title")
     if found.title:
-        yield Text(harmless(found.id), "about")
+        yield Text(sanitize(found.id), "about")
     yield Text()
     for name, meaning in SIGNATURES.items():
         if (value := found.signatures.get(name)) is not None:
-            yield Below(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
+            yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
     yield Text()
     for duplicate in found.duplicates:
-        yield from lines(duplicate, harmless(found.title or found.id))
+        yield from lines(duplicate, sanitize(found.title or found.id))
     yield Text()
     yield Text(counted(len(found.duplicates), "duplicate"), "account")
     if found.capped:
@@ -62,14 +62,14 @@ def report(found: Inspection) -> Iterator[RenderableType]:
         )
 
 
-def lines(duplicate: Duplicate, of: str) -> Iterator[Below]:
+def lines(duplicate: Duplicate, of: str) -> Iterator[Indented]:
     """Yield the lines of a duplicate: title, id, level and reason.
 
     Args:
         duplicate: The duplicate.
         of: What the document is called that it duplicates.
     """
-    yield Below(Text(harmless(duplicate.title or duplicate.id)), 2, "└")
+    yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
-        yield Below(Text(harmless(duplicate.id), "about"), 2)
-    yield Below(Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why, of)}"), 2)
+        yield Indented(Text(sanitize(duplicate.id), "about"), 2)
+    yield Indented(Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why, of)}"), 2)

@@ -34,7 +34,7 @@ Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
 
 
 @contextmanager
-def opened_engine(settings: Settings | None = None) -> Iterator[Engine]:
+def engine_context(settings: Settings | None = None) -> Iterator[Engine]:
     """Open the engine that the settings name, and close it in the end.
 
     Args:

@@ -7,10 +7,10 @@ import typer
 from rich.table import Table
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, opened_engine
-from ibidem.cli.terminal_text import harmless
-from ibidem.dedupe.overrides import VERDICTS, Override, recorded
-from ibidem.index.overrides_store import declare, read_verdict, take_back
+from ibidem.cli.options import Json, engine_context
+from ibidem.cli.terminal_text import sanitize
+from ibidem.dedupe.overrides import VERDICTS, Override, load_overrides
+from ibidem.index.overrides_store import add_override, read_verdict, remove_override
 
 app = typer.Typer(help="List, add or remove a reader's word on pairs of documents.")
 
@@ -21,8 +21,8 @@ B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=F
 @app.command("list")
 def list_(as_json: Json = False) -> None:
     """List what readers said of pairs."""
-    with opened_engine() as engine:
-        found = recorded(engine)
+    with engine_context() as engine:
+        found = load_overrides(engine)
     if as_json:
         print_json({"overrides": [one.as_record() for one in found]})
     elif not found:
@@ -41,16 +41,16 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Say that two documents are not duplicates, or that they are the same."""
-    with opened_engine() as engine:
-        word = declare(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
+    with engine_context() as engine:
+        word = add_override(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
     answer([word], "noted", as_json=as_json)
 
 
 @app.command()
 def remove(a: A, b: B, as_json: Json = False) -> None:
     """Take back what was said of two documents."""
-    with opened_engine() as engine:
-        found = take_back(engine, a, b)
+    with engine_context() as engine:
+        found = remove_override(engine, a, b)
     answer(found, "removed", as_json=as_json)
 
 
@@ -69,5 +69,5 @@ def table(found: list[Override]) -> Table:
     for column in ("a", "b", "verdict", "author", "date", "reason"):
         shown.add_column(column, overflow="fold")
     for one in found:
-        shown.add_row(*map(harmless, (one.a[1], one.b[1], one.verdict, one.author, one.date, one.reason)))
+        shown.add_row(*map(sanitize, (one.a[1], one.b[1], one.verdict, one.author, one.date, one.reason)))
     return shown

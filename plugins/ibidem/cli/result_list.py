@@ -19,9 +19,9 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Below
-from ibidem.cli.terminal_text import harmless, marked, one_line, spelled
-from ibidem.comparison.word_diff import difference
+from ibidem.cli.console import Indented
+from ibidem.cli.terminal_text import marked, one_line, sanitize, spelled
+from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.explanations import (
     account_line,
     advice,
@@ -53,7 +53,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
     for part in [*late(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
     for line in advice(response):
-        console.print(Text(harmless(line), "level"))
+        console.print(Text(sanitize(line), "level"))
     console.print(Text(account_line(response, first), "account"))
 
 
@@ -65,9 +65,9 @@ def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[Render
             yield from duplicate(hit, lead)
         if hidden := not_shown(lead, duplicates):
             more = f"{counted(hidden, 'more duplicate')}{ASK}" if duplicates else counted(hidden, "duplicate")
-            yield Below(Text(f"+ {more}", "level"), 4)
+            yield Indented(Text(f"+ {more}", "level"), 4)
         if further := counted_besides(lead):
-            yield Below(Text(f"+ {further}", "level"), 4)
+            yield Indented(Text(f"+ {further}", "level"), 4)
         yield Text()
 
 
@@ -76,25 +76,25 @@ def leading(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
     title = marked(title_of(hit), styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
-    yield Below(title, width + 2, f"{number:>{width}}")
-    yield Below(Text(about(hit), "about"), width + 2)
+    yield Indented(title, width + 2, f"{number:>{width}}")
+    yield Indented(Text(about(hit), "about"), width + 2)
     if passage := snippet(hit):
-        yield Below(marked(passage, styled=styled), width + 2)
+        yield Indented(marked(passage, styled=styled), width + 2)
 
 
 def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
     """Yield the lines of a duplicate: title, whence it is, level and reason, what differs."""
     mark = hit["_dedupe"]
-    yield Below(one_line(Text(harmless(title_of(hit)))), 6, "    └")
-    yield Below(Text(about(hit), "about"), 6)
-    yield Below(Text.assemble((str(mark["level"] or "joined"), "level"), harmless(because(mark, called(lead)))), 6)
+    yield Indented(one_line(Text(sanitize(title_of(hit)))), 6, "    └")
+    yield Indented(Text(about(hit), "about"), 6)
+    yield Indented(Text.assemble((str(mark["level"] or "joined"), "level"), sanitize(because(mark, called(lead)))), 6)
     if mark["level"] != "partial" and (line := differs(hit, lead)):
-        yield Below(one_line(line), 6)
+        yield Indented(one_line(line), 6)
 
 
 def differs(hit: Hit, lead: Hit) -> Text | None:
     """Return the line that tells what differs from the lead, or None when no word does."""
-    pieces = difference(text_of(lead), text_of(hit))
+    pieces = word_diff(text_of(lead), text_of(hit))
     return Text.assemble(("differs: ", "about"), spelled(pieces)) if pieces else None
 
 
@@ -113,7 +113,7 @@ def about(hit: Hit) -> str:
     """Return date, source and id of a hit, as far as it has them."""
     source = hit["_source"]
     named = (source.get("date"), source.get("source"), hit["_id"])
-    return " · ".join(harmless(str(part)) for part in named if part)
+    return " · ".join(sanitize(str(part)) for part in named if part)
 
 
 def snippet(hit: Hit) -> str:
@@ -129,7 +129,7 @@ def late(account: Mapping[str, Any]) -> Iterator[RenderableType]:
         return
     yield Text(f"{counted(len(found), 'document')} found later, of groups on earlier pages:", "level")
     for one in found[:LATE_SHOWN]:
-        yield Below(Text(f"{harmless(one['id'])} (page {one['page']})", "about"), 4)
+        yield Indented(Text(f"{sanitize(one['id'])} (page {one['page']})", "about"), 4)
     if len(found) > LATE_SHOWN:
-        yield Below(Text(f"… {len(found) - LATE_SHOWN:,} more", "about"), 4)
+        yield Indented(Text(f"… {len(found) - LATE_SHOWN:,} more", "about"), 4)
     yield Text()

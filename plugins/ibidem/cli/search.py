@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, opened_engine, parameter
+from ibidem.cli.options import Json, Level, engine_context, parameter
 from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
@@ -79,7 +79,7 @@ def run(
     request = SearchRequest(
         parse_query(" ".join(words), filters or ()), grouped if as_json else grouped.for_people(), page, size
     )
-    with opened_engine() as engine:
+    with engine_context() as engine:
         response = search(engine, request.query, request.dedupe, request.page, request.size)
     if as_json:
         print_json(response)

@@ -8,7 +8,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from ibidem.cli.console import NARROWEST
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.terminal_text import sanitize
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.offsets import PageNumbers, Words
@@ -119,7 +119,7 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
     for same, (start, end) in spans:
         if start == end:
             continue
-        run = harmless(text[words.starts[start] : words.ends[end - 1]])
+        run = sanitize(text[words.starts[start] : words.ends[end - 1]])
         shown.append(" " * bool(shown))
         shown.append(run if same else f"[{run}]", None if same else style)
     return shown

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from ibidem.cli.console import print_json, results
 from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json, opened_engine
+from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
 from ibidem_workers.runs import summary
 
@@ -17,7 +17,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Tell how a run stands, also one that was not waited for; leaves with 3 when documents were refused."""
-    with opened_engine() as engine:
+    with engine_context() as engine:
         found = summary(engine, run)
     if as_json:
         print_json(found)

@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Below
-from ibidem.cli.terminal_text import harmless
+from ibidem.cli.console import Indented
+from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem_ingest.readers.inputs import LINK
 
@@ -28,12 +28,12 @@ def show_summary(summary: Summary, console: Console) -> None:
         console.print(line)
 
 
-def fates(summary: Summary) -> Iterator[Below]:
+def fates(summary: Summary) -> Iterator[Indented]:
     """Yield what became of the documents read, a line for each fate."""
     told = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
     width = max(len(number) for number, _ in told)
     for number, meaning in told:
-        yield Below(Text(f"{number:>{width}}  {meaning}"), 0)
+        yield Indented(Text(f"{number:>{width}}  {meaning}"), 0)
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
@@ -69,7 +69,7 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
     if found:
         yield Text("\nRefused:", "bad")
     for one in found[:REFUSALS_SHOWN]:
-        yield Below(refusal(one), 2)
+        yield Indented(refusal(one), 2)
     if len(found) > REFUSALS_SHOWN:
         yield Text(f"  … {len(found) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
 
@@ -78,7 +78,7 @@ def refusal(one: Mapping[str, str]) -> Text:
     """Write a refusal on one line: place, document, field, reason."""
     document = f"document {one['id']!r}" if one["id"] else ""
     place = ", ".join(part for part in (one["where"], document, one["field"]) if part)
-    return Text(harmless(f"{place}: {one['why']}"))
+    return Text(sanitize(f"{place}: {one['why']}"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
@@ -122,5 +122,5 @@ def listed(names: Sequence[str]) -> str:
     >>> listed([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'
     """
-    some = ", ".join(harmless(name) for name in names[:NAMES_SHOWN])
+    some = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
     return some + (" and others" if len(names) > NAMES_SHOWN else "")

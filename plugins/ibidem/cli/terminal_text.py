@@ -10,10 +10,10 @@ from ibidem_engines.engine import HIGHLIGHT
 OPEN, CLOSE = HIGHLIGHT
 
 
-def harmless(text: str) -> str:
+def sanitize(text: str) -> str:
     r"""Put a text on one line and drop control characters, which could steer a terminal, and the marks.
 
-    >>> harmless("a\x1b[2Jb\n  c")
+    >>> sanitize("a\x1b[2Jb\n  c")
     'a[2Jb c'
     """
     return "".join(filter(str.isprintable, " ".join(text.split())))
@@ -34,7 +34,7 @@ def marked(passage: str, *, styled: bool) -> Text:
     shown.append(harmless_inside(head))
     for part in rest:
         word, _, after = part.partition(CLOSE)
-        shown.append(harmless(word) if styled else f"*{harmless(word)}*", "word")
+        shown.append(sanitize(word) if styled else f"*{sanitize(word)}*", "word")
         shown.append(harmless_inside(after))
     return shown
 
@@ -48,7 +48,7 @@ def one_line(line: Text) -> Text:
 def harmless_inside(text: str) -> str:
     """Make a part of a line harmless and keep the blanks at its ends."""
     before, after = text[:1].isspace(), text[-1:].isspace()
-    inner = harmless(text)
+    inner = sanitize(text)
     return f"{' ' * before}{inner}{' ' * after}" if inner else " " * (before or after)
 
 
@@ -78,7 +78,7 @@ def written(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
         replaced: Whether it stands in the place of the lead's words just written.
         goes_on: Whether the duplicate's words follow in its place.
     """
-    run = harmless(shortened(piece.words))
+    run = sanitize(shortened(piece.words))
     if piece.kind == "lead":
         return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")
     if piece.kind == "duplicate":

@@ -10,19 +10,19 @@ from urllib.parse import unquote
 import orjson
 
 from ibidem.dedupe.request import PREFIX, DedupeRequest, as_text, parse_request
-from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import native_search
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.errors import Failure
-from ibidem_engines.cluster.requests import Ask, Exchange, hold, hold_waiting
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, run_async, run_sync
 from ibidem_ingest.errors import UsageError
 
 AROUND = "_ibidem_around"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class CapturedRequest:
     """What a client would have sent for a search.
 
     Args:
@@ -43,7 +43,7 @@ class Sent:
         return unquote(self.path.strip("/").rpartition("_search")[0].strip("/"))
 
 
-class Passed(Exception):
+class IgnoredStatus(Exception):
     """A failure that the caller told the client to pass over, with what is returned instead."""
 
     def __init__(self, answer: Any) -> None:
@@ -51,7 +51,7 @@ class Passed(Exception):
         self.answer = answer
 
 
-class Speaker(ABC):
+class ClientAdapter(ABC):
     """One client at one search, speaking as its own methods do.
 
     Args:
@@ -59,16 +59,16 @@ class Speaker(ABC):
         sent: What it would have sent.
     """
 
-    def __init__(self, client: Any, sent: Sent) -> None:
+    def __init__(self, client: Any, sent: CapturedRequest) -> None:
         self.client = client
         self.sent = sent
 
     @abstractmethod
-    def start(self, ask: Ask) -> Any:
+    def start(self, ask: ApiRequest) -> Any:
         """Send a request; a client that waits gives something to wait for."""
 
     @abstractmethod
-    def read(self, ask: Ask, answer: Any) -> Any:
+    def read(self, ask: ApiRequest, answer: Any) -> Any:
         """Read the JSON of an answer."""
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Speaker(ABC):
     def returned(self, answer: Json) -> Any:
         """Give an answer as the client's methods return it."""
 
-    def exchange(self, request: DedupeRequest, around: Surroundings) -> Exchange[Json]:
+    def exchange(self, request: DedupeRequest, around: IndexMetadataCache) -> RequestFlow[Json]:
         """Read what would have been sent, and search."""
         body = self.sent.body
         text = body if isinstance(body, str | bytes) or body is None else self.written(body)
@@ -100,9 +100,9 @@ class Speaker(ABC):
 class DedupeSearch:
     """What both kinds of client have."""
 
-    _speaker: type[Speaker]
+    _speaker: type[ClientAdapter]
 
-    def _search(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> tuple[Speaker | None, Any]:
+    def _search(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> tuple[ClientAdapter | None, Any]:
         """Tell who speaks where dedupe is asked for; else only the search's own arguments."""
         asked = {name: value for name, value in given.items() if name == "dedupe" or name.startswith(PREFIX)}
         own = {name: value for name, value in given.items() if name not in asked}
@@ -110,15 +110,15 @@ class DedupeSearch:
         if request is None:
             return None, own
         speaker = self._speaker(self, self._would_send(args, own))
-        around = Surroundings() if "authorization" in speaker.sent.headers else around_of(self)
+        around = IndexMetadataCache() if "authorization" in speaker.sent.headers else around_of(self)
         return speaker, speaker.exchange(request, around)
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         """Let the client's own method make its request, and take it before it is sent."""
         raise NotImplementedError
 
 
-class WaitlessSearch(DedupeSearch):
+class SyncSearchMixin(DedupeSearch):
     """The `search` of a client whose methods return when the answer is there."""
 
     def search(self, *args: Any, **given: Any) -> Any:
@@ -127,14 +127,14 @@ class WaitlessSearch(DedupeSearch):
         if speaker is None:
             return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
         try:
-            return speaker.returned(hold(rest, lambda ask: speaker.read(ask, speaker.start(ask))))
-        except Passed as passed:
+            return speaker.returned(run_sync(rest, lambda ask: speaker.read(ask, speaker.start(ask))))
+        except IgnoredStatus as passed:
             return passed.answer
         except Failure as failure:
             raise speaker.exception(failure) from failure
 
 
-class WaitingSearch(DedupeSearch):
+class AsyncSearchMixin(DedupeSearch):
     """The `search` of a client whose methods are waited for."""
 
     async def search(self, *args: Any, **given: Any) -> Any:
@@ -143,12 +143,12 @@ class WaitingSearch(DedupeSearch):
         if speaker is None:
             return await super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
 
-        async def send(ask: Ask) -> Any:
+        async def send(ask: ApiRequest) -> Any:
             return speaker.read(ask, await speaker.start(ask))
 
         try:
-            return speaker.returned(await hold_waiting(rest, send))
-        except Passed as passed:
+            return speaker.returned(await run_async(rest, send))
+        except IgnoredStatus as passed:
             return passed.answer
         except Failure as failure:
             raise speaker.exception(failure) from failure
@@ -167,20 +167,20 @@ def request_of(given: Mapping[str, Any]) -> DedupeRequest | None:
     return None if request.mode == "off" else request
 
 
-def around_of(client: Any) -> Surroundings:
+def around_of(client: Any) -> IndexMetadataCache:
     """Give what a client has read of indexes lately."""
-    around: Surroundings = client.__dict__.setdefault(AROUND, Surroundings())
+    around: IndexMetadataCache = client.__dict__.setdefault(AROUND, IndexMetadataCache())
     return around
 
 
-def taken(result: Any) -> Sent:
+def capture_request(result: Any) -> CapturedRequest:
     """Take what was made instead of sent, also out of a method that is to be waited for."""
-    if isinstance(result, Sent):
+    if isinstance(result, CapturedRequest):
         return result
     try:
         result.send(None)
     except StopIteration as done:
-        sent: Sent = done.value
+        sent: CapturedRequest = done.value
         return sent
     raise RuntimeError("the client waited before it sent its search")
 

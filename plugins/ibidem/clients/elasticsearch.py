@@ -9,46 +9,46 @@ from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 
 from ibidem.clients.adapter import (
     AROUND,
+    AsyncSearchMixin,
+    CapturedRequest,
+    ClientAdapter,
     DedupeSearch,
-    Passed,
-    Sent,
-    Speaker,
-    WaitingSearch,
-    WaitlessSearch,
+    IgnoredStatus,
+    SyncSearchMixin,
     around_of,
+    capture_request,
     listed,
-    taken,
     twin_of,
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES
 from ibidem_engines.cluster.errors import Failure
-from ibidem_engines.cluster.requests import Ask
+from ibidem_engines.cluster.requests import ApiRequest
 
 OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
 """Options with which another user may ask."""
 
 
-class ElasticsearchSpeaker(Speaker):
+class ElasticsearchSpeaker(ClientAdapter):
     """Speaks through `perform_request`, as each method of the client does."""
 
     meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
 
-    def start(self, ask: Ask) -> Any:
+    def start(self, ask: ApiRequest) -> Any:
         """See `Speaker.start`."""
         client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         body = ask.body if ask.lines is None else ask.lines
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=body)
 
-    def read(self, ask: Ask, answer: Any) -> Any:
+    def read(self, ask: ApiRequest, answer: Any) -> Any:
         """See `Speaker.read`."""
         self.meta = answer.meta
         if self.meta.status < 300:
             return answer.body
         if self.meta.status in ask.passed_over:
             return {}
-        raise Passed(answer)
+        raise IgnoredStatus(answer)
 
     def written(self, body: Any) -> str | bytes:
         """See `Speaker.written`."""
@@ -83,22 +83,22 @@ class ElasticsearchSearch(DedupeSearch):
         return client
 
 
-class Deduping(ElasticsearchSearch, WaitlessSearch):
+class Deduping(ElasticsearchSearch, SyncSearchMixin):
     """Stands before `Elasticsearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         twin = twin_of(self)
         twin.perform_request = _sent
-        return taken(super(WaitlessSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
-class AsyncDeduping(ElasticsearchSearch, WaitingSearch):
+class AsyncDeduping(ElasticsearchSearch, AsyncSearchMixin):
     """Stands before `AsyncElasticsearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         twin = twin_of(self)
         twin.perform_request = _sent_waiting
-        return taken(super(WaitingSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
 def _sent(
@@ -109,10 +109,10 @@ def _sent(
     headers: Mapping[str, str] | None = None,
     body: Any = None,
     **_: Any,
-) -> Sent:
+) -> CapturedRequest:
     del method
-    return Sent(path, params or {}, headers or {}, body)
+    return CapturedRequest(path, params or {}, headers or {}, body)
 
 
-async def _sent_waiting(method: str, path: str, **given: Any) -> Sent:
+async def _sent_waiting(method: str, path: str, **given: Any) -> CapturedRequest:
     return _sent(method, path, **given)

@@ -6,29 +6,29 @@ from typing import Any
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 
 from ibidem.clients.adapter import (
+    AsyncSearchMixin,
+    CapturedRequest,
+    ClientAdapter,
     DedupeSearch,
-    Passed,
-    Sent,
-    Speaker,
-    WaitingSearch,
-    WaitlessSearch,
+    IgnoredStatus,
+    SyncSearchMixin,
+    capture_request,
     listed,
-    taken,
     twin_of,
 )
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES
 from ibidem_engines.cluster.errors import Failure
-from ibidem_engines.cluster.requests import Ask
+from ibidem_engines.cluster.requests import ApiRequest
 
 CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 """Parameters that the client takes for itself."""
 
 
-class OpenSearchSpeaker(Speaker):
+class OpenSearchSpeaker(ClientAdapter):
     """Speaks through the transport, as each method of the client does."""
 
-    def start(self, ask: Ask) -> Any:
+    def start(self, ask: ApiRequest) -> Any:
         """See `Speaker.start`."""
         own = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
         headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
@@ -41,13 +41,13 @@ class OpenSearchSpeaker(Speaker):
             ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body
         )
 
-    def read(self, ask: Ask, answer: Any) -> Any:
+    def read(self, ask: ApiRequest, answer: Any) -> Any:
         """See `Speaker.read`."""
         if not isinstance(answer, Mapping) or "error" not in answer:
             return answer
         if answer.get("status") in ask.passed_over:
             return {}
-        raise Passed(answer)
+        raise IgnoredStatus(answer)
 
     def written(self, body: Any) -> str | bytes:
         """See `Speaker.written`."""
@@ -74,32 +74,34 @@ class OpenSearchSearch(DedupeSearch):
     _speaker = OpenSearchSpeaker
 
 
-class Deduping(OpenSearchSearch, WaitlessSearch):
+class Deduping(OpenSearchSearch, SyncSearchMixin):
     """Stands before `OpenSearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         twin = twin_of(self)
         twin.transport = _Transport()
-        return taken(super(WaitlessSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
-class AsyncDeduping(OpenSearchSearch, WaitingSearch):
+class AsyncDeduping(OpenSearchSearch, AsyncSearchMixin):
     """Stands before `AsyncOpenSearch`."""
 
-    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> Sent:
+    def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         twin = twin_of(self)
         twin.transport = _WaitingTransport()
-        return taken(super(WaitingSearch, twin).search(*args, **own))  # type: ignore[misc] # the client's own
+        return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
 class _Transport:
     """Takes a request instead of sending it."""
 
-    def perform_request(self, method: str, url: str, params: Any = None, headers: Any = None, body: Any = None) -> Sent:
+    def perform_request(
+        self, method: str, url: str, params: Any = None, headers: Any = None, body: Any = None
+    ) -> CapturedRequest:
         del method
-        return Sent(url, params or {}, headers or {}, body)
+        return CapturedRequest(url, params or {}, headers or {}, body)
 
 
 class _WaitingTransport(_Transport):
-    async def perform_request(self, *args: Any, **given: Any) -> Sent:  # type: ignore[override] # waited for
+    async def perform_request(self, *args: Any, **given: Any) -> CapturedRequest:  # type: ignore[override] # waited for
         return super().perform_request(*args, **given)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ibidem.comparison.matches import Passage, Region, aligned, covered, in_characters, runs
-from ibidem.comparison.offsets import Words, words
+from ibidem.comparison.offsets import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_of
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -68,7 +68,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         policy: The figures of the decision.
     """
     (packed_a, packed_b), long = signed(a, b, tables)
-    words_a, words_b = words(a.text), words(b.text)
+    words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     found = runs(words_a.tokens, words_b.tokens)
     shared = [in_characters(run, words_a, words_b) for run in found]
     return Comparison(

@@ -62,10 +62,10 @@ def chunks(text: str) -> Iterator[Chunk]:
             yield Chunk(found.start(), found.end(), inside)
 
 
-def words(text: str) -> Words:
+def token_offsets(text: str) -> Words:
     """Return all tokens of a text with their places; a token whose place is unclear covers its whole chunk.
 
-    >>> words("Held: (No. 12)")
+    >>> token_offsets("Held: (No. 12)")
     Words(tokens=['held', 'no', '12'], starts=[0, 7, 11], ends=[4, 9, 13])
     """
     result = Words([], [], [])

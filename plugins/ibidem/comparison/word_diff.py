@@ -119,7 +119,7 @@ def common(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
     yield Piece("same", tuple(run[-context:]))
 
 
-def difference(lead: str, duplicate: str, most: int = 4, context: int = 2) -> list[Piece]:
+def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> list[Piece]:
     """Tell where a duplicate's words differ from the lead's; case and punctuation aside.
 
     Args:
@@ -131,7 +131,7 @@ def difference(lead: str, duplicate: str, most: int = 4, context: int = 2) -> li
     Returns:
         The pieces in text order; empty when no word differs.
 
-    >>> [(piece.kind, *piece.words) for piece in difference("Profit rose to 12", "Profit fell to 12")]
+    >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
     ours, others = Read.of(lead), Read.of(duplicate)

@@ -40,7 +40,7 @@ SLICE = 4_096
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Holders:
+class KeyIndex:
     """Who holds which key: one entry for each key and row, keys that only one row holds left out.
 
     Args:
@@ -60,7 +60,7 @@ class Holders:
         """How many keys are numbered."""
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
-    def among(self, rows: NDArray[np.bool_]) -> "Holders":
+    def among(self, rows: NDArray[np.bool_]) -> "KeyIndex":
         """Keep the entries of some rows.
 
         Args:
@@ -70,7 +70,7 @@ class Holders:
         return replace(self, key=self.key[kept], row=self.row[kept])
 
 
-def holders(columns: PackedColumns, policy: Policy) -> Holders:
+def build_key_index(columns: PackedColumns, policy: Policy) -> KeyIndex:
     """Find which rows share a key under a policy.
 
     Args:
@@ -84,7 +84,7 @@ def holders(columns: PackedColumns, policy: Policy) -> Holders:
     return replace(joined([plain, *weak]), faint=plain.keys, least=TERMS)
 
 
-def in_weak_keys(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
+def in_weak_keys(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     """Find who shares what says little alone: rare terms, or single slots of min-hash."""
     if policy.level != "identical" and policy.terms is not None:
         yield from in_rarest(columns, policy.terms)
@@ -92,7 +92,7 @@ def in_weak_keys(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
         yield from in_slots(columns.slots, (columns.slot_count > 0) & (columns.length > 0))
 
 
-def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[Holders]:
+def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     """Find who shares a hash of the whole text, or a band of its min-hash."""
     words = columns.length > 0
     yield shared(folded(columns.content), words)
@@ -115,7 +115,7 @@ def folded(content: Hashes) -> Hashes:
     return keys
 
 
-def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[Holders]:
+def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a band of three slots, some bands at a time.
 
     Args:
@@ -127,7 +127,7 @@ def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[
         yield shared(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
 
 
-def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[Holders]:
+def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a single slot, some slots at a time: a chapter shares few with its book, unrelated texts none.
 
     Args:
@@ -158,7 +158,7 @@ def bands(slots: NDArray[np.uint16]) -> Hashes:
     return keys
 
 
-def shared(keys: Hashes, carried: NDArray[np.bool_]) -> Holders:
+def shared(keys: Hashes, carried: NDArray[np.bool_]) -> KeyIndex:
     """Find the keys that several rows hold.
 
     Args:
@@ -166,10 +166,10 @@ def shared(keys: Hashes, carried: NDArray[np.bool_]) -> Holders:
         carried: (n,) whether the row has these keys.
     """
     rows = np.flatnonzero(carried)
-    return several(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(carried))
+    return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(carried))
 
 
-def several(keys: NDArray[np.generic], rows: Rows, size: int) -> Holders:
+def drop_singletons(keys: NDArray[np.generic], rows: Rows, size: int) -> KeyIndex:
     """Group entries by key and drop those that stand alone.
 
     Args:
@@ -185,10 +185,10 @@ def several(keys: NDArray[np.generic], rows: Rows, size: int) -> Holders:
     alone[:-1] &= new[1:]
     kept = np.flatnonzero(~alone)
     number, row = np.divmod(np.sort(np.cumsum(new)[kept] * size + rows[order[kept]]), max(1, size))
-    return Holders(number.astype(np.int32), row.astype(np.int32))
+    return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 
-def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[Holders]:
+def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]:
     """Find who shares terms that are rare among these rows, at similar lengths; each idf table for itself.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
@@ -206,7 +206,7 @@ def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[Holders]:
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
             low = np.flatnonzero(term % parts == part)
-            yield several(np.concatenate((keys[low], keys[low] + 1)), np.tile(row[low], 2), len(columns))
+            yield drop_singletons(np.concatenate((keys[low], keys[low] + 1)), np.tile(row[low], 2), len(columns))
 
 
 def similar(lengths: Rows, ratio: float) -> Rows:
@@ -262,11 +262,11 @@ class Counted:
         return rarest[prefix] & 0xFFFFFFFF, np.repeat(rows, np.count_nonzero(prefix, axis=1))
 
 
-def joined(parts: Iterable[Holders]) -> Holders:
+def joined(parts: Iterable[KeyIndex]) -> KeyIndex:
     """Join entries of several kinds into one set; their keys are numbered on."""
     keys, rows, above = [], [], 0
     for part in parts:
         keys.append(part.key + np.int32(above))
         rows.append(part.row)
         above += part.keys
-    return Holders(np.concatenate(keys), np.concatenate(rows))
+    return KeyIndex(np.concatenate(keys), np.concatenate(rows))

@@ -15,11 +15,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ibidem.dedupe.candidates import Holders, Numbers
-from ibidem.dedupe.long_texts import Related
-from ibidem.dedupe.overrides import Said
+from ibidem.dedupe.candidates import KeyIndex, Numbers
+from ibidem.dedupe.long_texts import LongTextMatcher
+from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pair_rules import UNDECIDED, Bools, Codes, Rows
-from ibidem.dedupe.pairs import BUDGET, Found, Judge, Postings, earlier_holders, first_holders, spread
+from ibidem.dedupe.pairs import (
+    BUDGET,
+    CandidateRanges,
+    Found,
+    PairClassifier,
+    earlier_holders,
+    expand_pairs,
+    first_holders,
+)
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -62,9 +70,9 @@ class Grouping:
 def group(
     columns: PackedColumns,
     policy: Policy,
-    said: Said | None = None,
-    related: Related | None = None,
-    suspected: Holders | None = None,
+    said: PairConstraints | None = None,
+    related: LongTextMatcher | None = None,
+    suspected: KeyIndex | None = None,
 ) -> Grouping:
     """Group hits.
 
@@ -75,9 +83,9 @@ def group(
         related: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
         suspected: Who shares what the packed values do not hold.
     """
-    judge = Judge(columns, policy, said or Said(), related, suspected)
+    judge = PairClassifier(columns, policy, said or PairConstraints(), related, suspected)
     entries = judge.shared_keys()
-    work = Work(judge, np.zeros(entries.keys, np.int64))
+    work = LeaderClustering(judge, np.zeros(entries.keys, np.int64))
     if judge.size <= BLOCK:
         work.settle(entries)
     else:
@@ -86,7 +94,7 @@ def group(
 
 
 @dataclass(eq=False, slots=True)
-class Work:
+class LeaderClustering:
     """A grouping under way.
 
     Args:
@@ -94,7 +102,7 @@ class Work:
         held: (k,) how many leads hold each key so far.
     """
 
-    judge: Judge
+    judge: PairClassifier
     held: Rows
     rows: Rows = field(init=False)
     lead: Rows = field(init=False)
@@ -108,33 +116,35 @@ class Work:
         self.evidence = np.zeros(self.judge.size, np.uint8)
         self.crowded = np.zeros(self.judge.size, bool)
 
-    def settle_in_blocks(self, entries: Holders) -> None:
+    def settle_in_blocks(self, entries: KeyIndex) -> None:
         """Settle very many rows: each block is first compared with the leads of all blocks before it."""
-        leads = Leads.of(entries)
+        leads = LeaderIndex.of(entries)
         for start in range(0, self.judge.size, BLOCK):
             block = entries.among((self.rows >= start) & (self.rows < start + BLOCK))
-            self.join_first(self.judge.verified(spread(block, leads.postings(block), self.judge.size)))
+            self.join_first(self.judge.verified(expand_pairs(block, leads.postings(block), self.judge.size)))
             undecided = block.among(self.lead == self.rows)
             self.held = leads.held.copy()
             self.settle(undecided)
             leads.add(undecided.among(self.lead == self.rows))
 
-    def settle(self, entries: Holders) -> None:
+    def settle(self, entries: KeyIndex) -> None:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
         entries = again_shared(self.uncrowded(entries))
         while len(entries.row):
-            last = some_rows(entries, self.judge.size)
+            last = next_block_end(entries, self.judge.size)
             these = entries.among(self.rows < last)
-            self.join_within(self.judge.verified(spread(these, Postings.within(these), self.judge.size)))
+            self.join_within(self.judge.verified(expand_pairs(these, CandidateRanges.within(these), self.judge.size)))
             undecided = entries.among(self.lead == self.rows)
-            taken = spread(undecided, Postings.within(undecided, leads_before(undecided, last)), self.judge.size)
+            taken = expand_pairs(
+                undecided, CandidateRanges.within(undecided, leads_before(undecided, last)), self.judge.size
+            )
             self.join_first(self.judge.verified(taken))
             open_ = self.lead == self.rows
             leads = entries.among(open_ & (self.rows < last))
             self.held += np.bincount(leads.key, minlength=len(self.held))
             entries = again_shared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
 
-    def uncrowded(self, entries: Holders) -> Holders:
+    def uncrowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
         full = self.held[entries.key] >= MOST_LEADS
         self.crowded[entries.row[full]] = True
@@ -159,7 +169,7 @@ class Work:
 
 
 @dataclass(eq=False, slots=True)
-class Leads:
+class LeaderIndex:
     """Which leads hold which key.
 
     Args:
@@ -173,29 +183,29 @@ class Leads:
     rows: Numbers
 
     @classmethod
-    def of(cls, entries: Holders) -> "Leads":
+    def of(cls, entries: KeyIndex) -> "LeaderIndex":
         """Make room for all who hold a key; nobody is a lead yet."""
         start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 
-    def postings(self, entries: Holders) -> Postings:
+    def postings(self, entries: KeyIndex) -> CandidateRanges:
         """Pair entries with the first leads that hold their keys."""
-        return Postings(self.rows, self.start[entries.key], np.minimum(self.held[entries.key], MOST_LEADS))
+        return CandidateRanges(self.rows, self.start[entries.key], np.minimum(self.held[entries.key], MOST_LEADS))
 
-    def add(self, entries: Holders) -> None:
+    def add(self, entries: KeyIndex) -> None:
         """Add leads; they come after all that were added before."""
         self.rows[self.start[entries.key] + self.held[entries.key] + earlier_holders(entries)] = entries.row
         self.held += np.bincount(entries.key, minlength=len(self.held))
 
 
-def some_rows(entries: Holders, size: int) -> int:
+def next_block_end(entries: KeyIndex, size: int) -> int:
     """Return the row up to which the pairs among the entries fit the budget; beyond the first entry's at least."""
     pairs = np.cumsum(np.bincount(entries.row, weights=earlier_holders(entries), minlength=size))
     fits = int(np.searchsorted(pairs, BUDGET, side="right"))
     return max(fits, int(entries.row.min()) + 1)
 
 
-def leads_before(entries: Holders, last: int) -> Rows:
+def leads_before(entries: KeyIndex, last: int) -> Rows:
     """Return for each entry of a row from `last` on how many rows before `last` hold its key; 0 for those before."""
     early = entries.row < last
     number = np.cumsum(early)
@@ -203,7 +213,7 @@ def leads_before(entries: Holders, last: int) -> Rows:
     return np.where(early, 0, number - number[first] + early[first])
 
 
-def again_shared(entries: Holders) -> Holders:
+def again_shared(entries: KeyIndex) -> KeyIndex:
     """Drop the keys that only one row still holds."""
     new = np.ones(len(entries.key) + 1, bool)
     new[1:-1] = entries.key[1:] != entries.key[:-1]

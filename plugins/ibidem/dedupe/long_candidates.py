@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from ibidem.dedupe.candidates import Hashes, Holders, joined, several
-from ibidem.dedupe.overrides import Name
+from ibidem.dedupe.candidates import Hashes, KeyIndex, drop_singletons, joined
+from ibidem.dedupe.overrides import DocumentRef
 from ibidem.dedupe.pair_rules import Rows
-from ibidem.dedupe.pairs import Postings, pair_keys, spread
+from ibidem.dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
 LEAST_RARE = 5
 """Of the 25 rarest terms of a full set so many are shared when 40 of 60 are (25 - 20)."""
 
 
-LEAST: Mapping[Clue, int] = {"rare": LEAST_RARE, "sampled": 2}
+LEAST: Mapping[LookupField, int] = {"rare": LEAST_RARE, "sampled": 2}
 """How many values of a class are asked for, where one is not enough."""
 
 
@@ -40,11 +40,11 @@ class PageKeys:
             carry them.
     """
 
-    names: list[Name] = field(default_factory=list)
+    names: list[DocumentRef] = field(default_factory=list)
     kept: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
     passed: dict[LongClue, int] = field(default_factory=dict)
 
-    def add(self, name: Name, long: LongSignatures) -> None:
+    def add(self, name: DocumentRef, long: LongSignatures) -> None:
         """Add a text."""
         self.names.append(name)
         found = long.clues()
@@ -52,7 +52,7 @@ class PageKeys:
             values = found.get(clue, [])
             kept.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
-    def holders(self, names: Sequence[Name]) -> Holders:
+    def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
         """Return who shares a key.
 
         Args:
@@ -62,13 +62,13 @@ class PageKeys:
         rows = np.array([row[name] for name in self.names], np.int64)
         return joined(list(self._parts(rows, len(names))))
 
-    def _parts(self, rows: Rows, size: int) -> Iterator[Holders]:
-        yield several(np.empty(0, np.uint64), np.empty(0, np.int64), size)
+    def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
+        yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64), size)
         for clue, kept in self.kept.items():
             lengths = [len(each) for each in kept]
             if not sum(lengths):
                 continue
-            held = several(np.concatenate(kept), np.repeat(rows, lengths), size)
+            held = drop_singletons(np.concatenate(kept), np.repeat(rows, lengths), size)
             if passed := int(np.count_nonzero(np.bincount(held.key) > MOST_HOLDERS)):
                 self.passed[clue] = passed
             shared = uncommon(held)
@@ -77,7 +77,7 @@ class PageKeys:
             yield shared
 
 
-def uncommon(entries: Holders, most: int = MOST_HOLDERS) -> Holders:
+def uncommon(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     held = np.bincount(entries.key, minlength=1)
     kept = np.flatnonzero(held[entries.key] <= most)
@@ -85,7 +85,7 @@ def uncommon(entries: Holders, most: int = MOST_HOLDERS) -> Holders:
     return replace(entries, key=numbers, row=entries.row[kept])
 
 
-def several_shared(entries: Holders, least: int, size: int) -> NDArray[np.int64]:
+def several_shared(entries: KeyIndex, least: int, size: int) -> NDArray[np.int64]:
     """Return the pairs that share so many keys, as `row * size + earlier`."""
     faint = replace(entries, faint=0, least=least)
-    return np.concatenate([np.empty(0, np.int64), *spread(faint, Postings.within(faint), size)])
+    return np.concatenate([np.empty(0, np.int64), *expand_pairs(faint, CandidateRanges.within(faint), size)])

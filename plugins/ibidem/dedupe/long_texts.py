@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ibidem.dedupe.overrides import Name
+from ibidem.dedupe.overrides import DocumentRef
 from ibidem.dedupe.pair_rules import CODE
 from ibidem_ingest.pairs.decision import Evidence, Policy, both_long, decide
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -15,10 +15,10 @@ MOST_BYTES = 256 << 20
 
 AT_ONCE = 1_000
 
-Read = Callable[[Sequence[Name]], Mapping[Name, bytes]]
+Read = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 
 
-class Longs:
+class LongSignatureCache:
     """Long signatures by index and id.
 
     Args:
@@ -28,13 +28,13 @@ class Longs:
     """
 
     def __init__(self, read: Read | None = None, most: int = MOST_BYTES) -> None:
-        self.missing: set[Name] = set()
+        self.missing: set[DocumentRef] = set()
         self._read = read
         self._most = most
-        self._kept: OrderedDict[Name, tuple[LongSignatures | None, int]] = OrderedDict()
+        self._kept: OrderedDict[DocumentRef, tuple[LongSignatures | None, int]] = OrderedDict()
         self._bytes = 0
 
-    def want(self, names: Iterable[Name]) -> None:
+    def want(self, names: Iterable[DocumentRef]) -> None:
         """Read those of documents that will be asked for, in few requests."""
         unknown = [name for name in dict.fromkeys(names) if name not in self._kept]
         if self._read is None:
@@ -46,7 +46,7 @@ class Longs:
             if self._bytes >= self._most:
                 return
 
-    def take(self, values: Mapping[Name, bytes]) -> None:
+    def take(self, values: Mapping[DocumentRef, bytes]) -> None:
         """Take what was missing; documents without long signatures are left out of the values."""
         room = self._most - self._bytes
         for name in sorted(self.missing):
@@ -55,7 +55,7 @@ class Longs:
             self._put(name, value if room >= 0 else b"")
         self.missing.clear()
 
-    def of(self, name: Name) -> LongSignatures | None:
+    def of(self, name: DocumentRef) -> LongSignatures | None:
         """Return those of one document; None when it has none, when they are damaged, or missing so far."""
         self.want([name])
         if name not in self._kept:
@@ -63,25 +63,25 @@ class Longs:
         self._kept.move_to_end(name)
         return self._kept[name][0]
 
-    def _keep(self, names: Sequence[Name], values: Mapping[Name, bytes]) -> None:
+    def _keep(self, names: Sequence[DocumentRef], values: Mapping[DocumentRef, bytes]) -> None:
         for name in names:
             self._put(name, values.get(name, b""))
             while self._bytes > self._most and len(self._kept) > 1:
                 _, (_, size) = self._kept.popitem(last=False)
                 self._bytes -= size
 
-    def _put(self, name: Name, value: bytes) -> None:
+    def _put(self, name: DocumentRef, value: bytes) -> None:
         self._kept[name] = (LongSignatures.decode(value), len(value))
         self._bytes += len(value)
 
 
-def none_read(_: Sequence[Name]) -> Mapping[Name, bytes]:
+def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
     """Read nothing: where relations of long texts are not asked for."""
     return {}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Related:
+class LongTextMatcher:
     """Who decides on pairs of long texts.
 
     Args:
@@ -92,10 +92,10 @@ class Related:
         evidence: What was decided so far.
     """
 
-    names: Sequence[Name]
+    names: Sequence[DocumentRef]
     packed: Callable[[int], Packed | None]
     policy: Policy
-    longs: Longs
+    longs: LongSignatureCache
     decided: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
 
     def want(self, rows: Iterable[int]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import orjson
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import as_noted
+from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Evidence, Level
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -21,7 +21,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PairConstraints:
     """What readers said of pairs of rows; it beats all evidence (presentation.md, "Overrides").
 
     Args:
@@ -36,7 +36,7 @@ class Said:
 Verdict = Literal["not", "same"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-Name = tuple[str, str]
+DocumentRef = tuple[str, str]
 """What names a document everywhere: its index and its id."""
 
 
@@ -55,8 +55,8 @@ class Override:
         content_b: Content hash of the other.
     """
 
-    a: Name
-    b: Name
+    a: DocumentRef
+    b: DocumentRef
     verdict: Verdict
     author: str = ""
     reason: str = ""
@@ -87,7 +87,7 @@ class Override:
         Raises:
             Damaged: It is no such record.
         """
-        return as_noted(cls, {name: record[name] for name in cls.__slots__ if name in record})
+        return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def evidence(self, level: Level) -> Evidence:
         """Return "same" as evidence at the level that was asked for."""
@@ -96,7 +96,7 @@ class Override:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class AppliedOverrides:
     """The words that concern a window.
 
     Args:
@@ -108,17 +108,17 @@ class Spoken:
     stale: Mapping[tuple[int, int], Override]
 
     @property
-    def said(self) -> Said:
+    def said(self) -> PairConstraints:
         """What the grouping has to follow."""
         same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
-        return Said(same, frozenset(self.valid) - same)
+        return PairConstraints(same, frozenset(self.valid) - same)
 
-    def within(self, rows: int) -> "Spoken":
+    def within(self, rows: int) -> "AppliedOverrides":
         """Return the words about pairs of the first rows."""
         valid, stale = (
             {pair: word for pair, word in words.items() if max(pair) < rows} for words in (self.valid, self.stale)
         )
-        return Spoken(valid, stale)
+        return AppliedOverrides(valid, stale)
 
     def about(self, row: int) -> Iterator[tuple[int, Override, bool]]:
         """Yield the words about a row: the other row, the word, and whether it holds."""
@@ -128,7 +128,9 @@ class Spoken:
                     yield (second if row == first else first), word, holds
 
 
-def heard(overrides: Iterable[Override], names: Sequence[Name], columns: PackedColumns) -> Spoken:
+def apply_overrides(
+    overrides: Iterable[Override], names: Sequence[DocumentRef], columns: PackedColumns
+) -> AppliedOverrides:
     """Find the words about pairs of a window, and tell which hold.
 
     Args:
@@ -145,7 +147,7 @@ def heard(overrides: Iterable[Override], names: Sequence[Name], columns: PackedC
             a, b = rows[word.a], rows[word.b]
             holds = unchanged(columns, a, word.content_a) and unchanged(columns, b, word.content_b)
             (valid if holds else stale)[min(a, b), max(a, b)] = word
-    return Spoken(valid, stale)
+    return AppliedOverrides(valid, stale)
 
 
 def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
@@ -160,10 +162,10 @@ def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
     return content == scheme + digits
 
 
-def recorded(engine: Engine) -> list[Override]:
+def load_overrides(engine: Engine) -> list[Override]:
     """Read all words of readers.
 
     Args:
         engine: The index that they stand beside.
     """
-    return [Override.from_record(record) for _, record in engine.noted("overrides")]
+    return [Override.from_record(record) for _, record in engine.get_records("overrides")]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ibidem.dedupe.candidates import MOST, Holders, Numbers, holders, joined
-from ibidem.dedupe.long_texts import Related
-from ibidem.dedupe.overrides import Pair, Said
+from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, joined
+from ibidem.dedupe.long_texts import LongTextMatcher
+from ibidem.dedupe.overrides import Pair, PairConstraints
 from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Codes, Rows, verify
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -32,7 +32,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Judge:
+class PairClassifier:
     """Who decides on pairs of rows.
 
     Args:
@@ -45,18 +45,18 @@ class Judge:
 
     columns: PackedColumns
     policy: Policy
-    said: Said
-    related: Related | None = None
-    suspected: Holders | None = None
+    said: PairConstraints
+    related: LongTextMatcher | None = None
+    suspected: KeyIndex | None = None
 
     @property
     def size(self) -> int:
         """The number of rows."""
         return len(self.columns)
 
-    def shared_keys(self) -> Holders:
+    def shared_keys(self) -> KeyIndex:
         """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
-        entries = holders(self.columns, self.policy)
+        entries = build_key_index(self.columns, self.policy)
         if self.suspected is not None:
             entries = beside(self.suspected, entries)
         return beside(pair_keys(coded(self.said.same, self.size), self.size), entries) if self.said.same else entries
@@ -94,7 +94,7 @@ class Judge:
 
 
 def duplicates(
-    columns: PackedColumns, policy: Policy, related: Related | None = None, suspected: Holders | None = None
+    columns: PackedColumns, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
 ) -> Found:
     """Find all pairs of duplicates, whatever groups they would fall into.
 
@@ -104,9 +104,9 @@ def duplicates(
         related: Who decides on pairs of long texts.
         suspected: Who shares what the packed values do not hold.
     """
-    judge = Judge(columns, policy, Said(), related, suspected)
+    judge = PairClassifier(columns, policy, PairConstraints(), related, suspected)
     entries = judge.shared_keys()
-    found = judge.verified(spread(entries, Postings.within(entries), judge.size))
+    found = judge.verified(expand_pairs(entries, CandidateRanges.within(entries), judge.size))
     for at in np.flatnonzero(found.code == UNDECIDED).tolist():
         found.code[at] = judge.settled(int(found.row[at]), int(found.earlier[at]), UNDECIDED)
     kept = np.flatnonzero(found.code)
@@ -118,12 +118,12 @@ def coded(said: frozenset[Pair], size: int) -> Rows:
     return np.array([max(pair) * size + min(pair) for pair in sorted(said)], np.int64)
 
 
-def beside(own: Holders, entries: Holders) -> Holders:
+def beside(own: KeyIndex, entries: KeyIndex) -> KeyIndex:
     """Put keys of which one is enough before those of others."""
     return replace(joined([own, entries]), faint=min(MOST, entries.faint + own.keys), least=entries.least)
 
 
-def pair_keys(pairs: Rows, size: int) -> Holders:
+def pair_keys(pairs: Rows, size: int) -> KeyIndex:
     """Make a key for each pair, so that it becomes a candidate.
 
     Args:
@@ -131,23 +131,23 @@ def pair_keys(pairs: Rows, size: int) -> Holders:
         size: Number of rows.
     """
     rows = np.stack((pairs % max(1, size), pairs // max(1, size)), axis=1).ravel().astype(np.int32)
-    return Holders(np.arange(len(rows), dtype=np.int32) // 2, rows)
+    return KeyIndex(np.arange(len(rows), dtype=np.int32) // 2, rows)
 
 
-def first_holders(entries: Holders) -> Rows:
+def first_holders(entries: KeyIndex) -> Rows:
     """Return for each entry the place of its key's first entry."""
     place = np.arange(len(entries.key))
     place[1:][entries.key[1:] == entries.key[:-1]] = 0
     return np.maximum.accumulate(place)
 
 
-def earlier_holders(entries: Holders) -> Rows:
+def earlier_holders(entries: KeyIndex) -> Rows:
     """Return for each entry how many rows before its own hold its key."""
     return np.arange(len(entries.key)) - first_holders(entries)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Postings:
+class CandidateRanges:
     """With which rows to pair each of some entries.
 
     Args:
@@ -161,13 +161,13 @@ class Postings:
     times: Rows
 
     @classmethod
-    def within(cls, entries: Holders, times: Rows | None = None) -> "Postings":
+    def within(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
         """Pair each entry with the first rows that hold its key: all before its own when no number is given."""
         first = first_holders(entries)
         return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
 
 
-def spread(entries: Holders, postings: Postings, size: int) -> Iterator[Rows]:
+def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
     """Spread out the pairs of rows that share enough keys.
 
     Args:
@@ -187,10 +187,10 @@ def spread(entries: Holders, postings: Postings, size: int) -> Iterator[Rows]:
         ends = np.cumsum(repeats)
         step = np.arange(int(ends[-1])) - np.repeat(ends - repeats - first[start:end], repeats)
         earlier = postings.rows[step].astype(np.int64)
-        yield enough(np.repeat(marked[start:end], repeats) + (earlier << 1), entries.least)
+        yield filter_by_shared_keys(np.repeat(marked[start:end], repeats) + (earlier << 1), entries.least)
 
 
-def enough(marked: Rows, least: int) -> Rows:
+def filter_by_shared_keys(marked: Rows, least: int) -> Rows:
     """Keep the pairs that share enough keys, each once.
 
     Args:

@@ -7,8 +7,8 @@ import numpy as np
 import xxhash
 
 from ibidem.dedupe.leader_clustering import Grouping, group
-from ibidem.dedupe.long_texts import Longs, Related, none_read
-from ibidem.dedupe.overrides import Name, Override, Pair, Spoken, heard
+from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem.dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
 from ibidem.dedupe.pairs import coded, pair_keys
 from ibidem_engines.engine import Hit
 from ibidem_ingest.pairs.decision import Evidence, Policy
@@ -35,9 +35,9 @@ class Window:
     ranked: int
     policy: Policy
     columns: PackedColumns
-    spoken: Spoken
+    spoken: AppliedOverrides
     grouping: Grouping
-    related: Related
+    related: LongTextMatcher
 
     @classmethod
     def of(  # noqa: PLR0913 - what stands behind a ranking, by name
@@ -47,7 +47,7 @@ class Window:
         overrides: Iterable[Override] = (),
         *,
         ranked: int = -1,
-        longs: Longs | None = None,
+        longs: LongSignatureCache | None = None,
         suspected: Iterable[Pair] = (),
     ) -> "Window":
         """Group hits.
@@ -62,8 +62,10 @@ class Window:
         """
         columns = PackedColumns.of([hit.packed for hit in hits])
         names = [(hit.index, hit.id) for hit in hits]
-        spoken = heard(overrides, names, columns)
-        related = Related(names, columns.packed, policy, Longs(none_read) if longs is None else longs)
+        spoken = apply_overrides(overrides, names, columns)
+        related = LongTextMatcher(
+            names, columns.packed, policy, LongSignatureCache(no_long_signatures) if longs is None else longs
+        )
         looked_up = pair_keys(coded(frozenset(suspected), len(hits)), len(hits))
         grouping = group(columns, policy, spoken.said, related, looked_up)
         return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, spoken, grouping, related)
@@ -75,7 +77,7 @@ class Window:
         kept = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
         return replace(self, hits=self.hits[:rows], ranked=rows, spoken=self.spoken.within(rows), grouping=kept)
 
-    def name(self, row: int) -> Name:
+    def name(self, row: int) -> DocumentRef:
         """Return index and id of a row."""
         return self.hits[row].index, self.hits[row].id
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ibidem.comparison.compare import Signals, signals
-from ibidem.dedupe.long_texts import Related
+from ibidem.dedupe.long_texts import LongTextMatcher
 from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import Why, guards, reason
 from ibidem_ingest.pairs.decision import Policy, decide
@@ -63,7 +63,7 @@ class Signed:
     ids: Sequence[str]
     columns: PackedColumns
     policy: Policy
-    related: Related | None = None
+    related: LongTextMatcher | None = None
 
     def worst(self, true: AbstractSet[Pair], found: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
         """Return the worst mistakes: missed pairs that are most alike, and wrong ones that are least alike.

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.long_candidates import PageKeys
-from ibidem.dedupe.long_texts import Longs, Related
+from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
 from ibidem.dedupe.pairs import duplicates
 from ibidem.evaluation.errors import Mistake, Signed
 from ibidem.evaluation.labels import Pair, named, ordered, parse_condition, read_labels, read_pairs
 from ibidem.evaluation.metrics import PairFigures, SetFigures, adjusted_rand, components
-from ibidem.index.language_check import Foreign, Overheard
+from ibidem.index.language_check import Foreign, LanguageSampler
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -103,7 +103,7 @@ class Collection:
     left_out: AbstractSet[str]
     refused: int
 
-    def related(self, policy: Policy) -> tuple[Related | None, Holders | None]:
+    def related(self, policy: Policy) -> tuple[LongTextMatcher | None, KeyIndex | None]:
         """Return who decides on pairs of long texts, and which of them share clues; neither below `partial`."""
         if policy.level != "partial" or policy.related is None:
             return None, None
@@ -112,8 +112,8 @@ class Collection:
         for name, value in self.long.items():
             if (signatures := LongSignatures.decode(value)) is not None:
                 keys.add(("", name), signatures)
-        longs = Longs(lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long})
-        return Related(names, self.columns.packed, policy, longs), keys.holders(names)
+        longs = LongSignatureCache(lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long})
+        return LongTextMatcher(names, self.columns.packed, policy, longs), keys.holders(names)
 
 
 def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
@@ -140,7 +140,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     """
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
-    heard = Overheard()
+    heard = LanguageSampler()
     compared = compare(collect(heard.passing(items), tables, seen, filters), labels, policy or Policy())
     return replace(compared, took_s=round(perf_counter() - began, 2), foreign=heard.foreign(tables.of))
 
@@ -167,7 +167,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
 
 
 def found_pairs(
-    collection: Collection, policy: Policy, related: Related | None = None, suspected: Holders | None = None
+    collection: Collection, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
 ) -> set[Pair]:
     """Return all pairs that the decision joins, by their ids.
 

@@ -17,12 +17,12 @@ from starlette.exceptions import HTTPException
 from ibidem.gateway import document_routes, ops_routes, search_routes
 from ibidem.gateway.callers import Engines
 from ibidem.gateway.connections import Connections
-from ibidem.gateway.dependencies import CallersEngine, Given, WithGiven
+from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithContext
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
-from ibidem.gateway.errors import Answered, wants_page
+from ibidem.gateway.errors import HttpError, accepts_html
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.middleware import Bounds
+from ibidem.gateway.middleware import LimitsMiddleware
 from ibidem.gateway.openapi import documented
 from ibidem.gateway.page import rendering, routes
 from ibidem.gateway.page.routes import home
@@ -39,9 +39,9 @@ root_router = APIRouter(tags=["search"])
 
 @root_router.get("/")
 @root_router.head("/", include_in_schema=False)
-async def root(request: Request, given: WithGiven, engine: CallersEngine) -> Response:
+async def root(request: Request, given: WithContext, engine: CallersEngine) -> Response:
     """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
-    if wants_page(request):
+    if accepts_html(request):
         return await run_in_threadpool(home, engine, given, shown(request.query_params))
     if given.upstream is None:
         told = {"number": version("ibidem"), "distribution": "ibidem"}
@@ -73,7 +73,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         settings: The settings in force.
         hosts: Further names by which the gateway may be called.
     """
-    given = Given(settings, Engines(settings), upstream_of(settings), Metrics())
+    given = GatewayContext(settings, Engines(settings), upstream_of(settings), Metrics())
 
     @asynccontextmanager
     async def open_and_closed(_: FastAPI) -> AsyncIterator[None]:
@@ -86,12 +86,12 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     app.state.given = given
     for router in ROUTERS:
         app.include_router(router)
-    for kind in (Answered, IbidemError, HTTPException, RequestValidationError):
+    for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     documented(app)
     names = (*settings.gateway_hosts, *hosts)
     app.add_middleware(
-        Bounds,
+        LimitsMiddleware,
         settings=settings,
         metrics=given.metrics,
         hosts=names,

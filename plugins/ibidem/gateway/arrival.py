@@ -4,7 +4,7 @@ import asyncio
 
 from starlette.types import Message, Receive
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.search_routes import CLOSED
 from ibidem_workers.settings import Settings
 
@@ -23,7 +23,7 @@ async def arrived(receive: Receive, settings: Settings) -> Receive:
         async with asyncio.timeout(settings.gateway_arrival):
             body = await whole(receive, settings)
     except TimeoutError as error:
-        raise Answered(
+        raise HttpError(
             408,
             "request_timeout_exception",
             f"the request's body did not arrive within {settings.gateway_arrival} seconds",
@@ -43,7 +43,7 @@ async def whole(receive: Receive, settings: Settings) -> bytes:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Answered(CLOSED, "client_closed_request", "the client went away")
+            raise HttpError(CLOSED, "client_closed_request", "the client went away")
         parts.append(message.get("body", b""))
         read += len(parts[-1])
         if read > settings.gateway_body:
@@ -52,9 +52,9 @@ async def whole(receive: Receive, settings: Settings) -> bytes:
     return b"".join(parts)
 
 
-def too_long(settings: Settings) -> Answered:
+def too_long(settings: Settings) -> HttpError:
     """Say that a body is longer than it may be."""
-    return Answered(
+    return HttpError(
         413,
         "content_too_long_exception",
         f"the request's body is longer than {settings.gateway_body:,} bytes",

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem_workers.settings import Settings
 
 GZIP = 31
@@ -50,7 +50,7 @@ def check_type(named: str, endings: Iterable[str]) -> None:
     """
     kind = named.partition(";")[0].strip().lower()
     if not any(kind == f"application/{ending}" or kind.endswith(f"+{ending}") for ending in endings):
-        raise Answered(
+        raise HttpError(
             406, "media_type_header_exception", f"content type {named!r} is not taken here", "send application/json"
         )
 
@@ -65,21 +65,23 @@ def unpacked(content: bytes, headers: Mapping[str, str], settings: Settings) -> 
     if way == "identity" or not content:
         return content
     if way != "gzip":
-        raise Answered(415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip")
+        raise HttpError(415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip")
     reader = zlib.decompressobj(GZIP)
     try:
         plain = reader.decompress(content, settings.gateway_body)
     except zlib.error as error:
-        raise Answered(400, "parse_exception", f"the body is not gzip: {error}") from error
+        raise HttpError(400, "parse_exception", f"the body is not gzip: {error}") from error
     if reader.unconsumed_tail or not reader.eof:
-        raise Answered(
+        raise HttpError(
             413,
             "content_too_long_exception",
             f"the body, unpacked, is broken off or longer than {settings.gateway_body:,} bytes",
             "send less; IBIDEM_GATEWAY_BODY allows more",
         )
     if reader.unused_data:
-        raise Answered(400, "parse_exception", "something follows the packed body", "pack all of it as one gzip member")
+        raise HttpError(
+            400, "parse_exception", "something follows the packed body", "pack all of it as one gzip member"
+        )
     return plain
 
 
@@ -96,9 +98,9 @@ def as_object(content: bytes) -> Values:
         orjson.loads(content)  # stricter: nothing but UTF-8, no halves of characters, no NaN, nothing behind the end
         read = json.loads(content, object_pairs_hook=each_once)
     except (ValueError, RecursionError) as error:
-        raise Answered(400, "parse_exception", f"the body is not JSON: {error}") from error
+        raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
     if not isinstance(read, dict):
-        raise Answered(400, "parse_exception", "the body is no JSON object", 'write {"query": {…}}')
+        raise HttpError(400, "parse_exception", "the body is no JSON object", 'write {"query": {…}}')
     return read
 
 
@@ -127,4 +129,4 @@ def written(value: object) -> bytes:
         try:
             return json.dumps(value, allow_nan=False).encode()
         except ValueError as error:
-            raise Answered(400, "parse_exception", f"the body is not JSON: {error}") from error
+            raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error

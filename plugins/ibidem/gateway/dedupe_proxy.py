@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 from ibidem.gateway.bodies import written
 from ibidem.gateway.callers import Caller
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics, Stage
 from ibidem.gateway.search_request import NativeRequest
 from ibidem.gateway.upstream import Reply, Upstream, media_type, reshaped, target
-from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import native_search
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.cluster.errors import Failure
-from ibidem_engines.cluster.requests import Ask, Exchange
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
 
 T = TypeVar("T")
 Json = dict[str, Any]
@@ -52,17 +52,17 @@ class EngineRefused(Exception):
         self.reply = reply
 
 
-class Remembered:
+class CallerCache:
     """How indexes are made, as each caller may know it."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Caller, Surroundings] = OrderedDict()
+        self._kept: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
 
-    def of(self, caller: Caller) -> Surroundings:
+    def of(self, caller: Caller) -> IndexMetadataCache:
         """Return what is remembered for a caller."""
         around = self._kept.pop(caller, None)
         if around is None or len(around.layouts) > INDEXES:
-            around = Surroundings()
+            around = IndexMetadataCache()
         self._kept[caller] = around
         if len(self._kept) > CALLERS:
             self._kept.popitem(last=False)
@@ -70,7 +70,7 @@ class Remembered:
 
 
 @dataclass(slots=True)
-class Grouped:
+class DedupeProxy:
     """One request's grouped searches.
 
     Args:
@@ -87,7 +87,7 @@ class Grouped:
     kind: str = "application/json"
     warnings: dict[str, None] = field(default_factory=dict)
 
-    async def search(self, asked: NativeRequest, around: Surroundings) -> Json:
+    async def search(self, asked: NativeRequest, around: IndexMetadataCache) -> Json:
         """Search, and answer in the engine's own shape with the duplicates grouped.
 
         Args:
@@ -99,14 +99,14 @@ class Grouped:
             UsageError: What cannot be grouped.
         """
         if asked.dedupe is None or asked.dedupe.mode == "off":
-            return await self.send(Ask("POST", f"/{asked.indexes}/_search", asked.parameters, asked.body))
+            return await self.send(ApiRequest("POST", f"/{asked.indexes}/_search", asked.parameters, asked.body))
         search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
         depth = max(asked.dedupe.window, search.page * search.size)
         found = await self._held(native_search(search, around), aside=depth > AT_HAND)
         self.metrics.grouped(found["dedupe"])
         return found
 
-    async def send(self, ask: Ask) -> Json:
+    async def send(self, ask: ApiRequest) -> Json:
         """Send one request with the caller's rights, and return the answer's JSON."""
         form = JSON if ask.lines is None else LINES
         reply = await self._replied(ask.method, ask.path, ask.params, form, content(ask))
@@ -122,7 +122,7 @@ class Grouped:
         """
         return self._read(await self._replied("POST", path, params, LINES, lines))
 
-    async def _held(self, exchange: Exchange[Json], *, aside: bool) -> Json:
+    async def _held(self, exchange: RequestFlow[Json], *, aside: bool) -> Json:
         """Send every request of an exchange, and time its stages.
 
         Args:
@@ -169,7 +169,7 @@ class Grouped:
                 self.warnings[value] = None
 
 
-def step(exchange: Exchange[T], answer: object) -> tuple[Ask | None, Any, float]:
+def step(exchange: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, float]:
     """Take an exchange one step further.
 
     Args:
@@ -188,18 +188,18 @@ def step(exchange: Exchange[T], answer: object) -> tuple[Ask | None, Any, float]
     except StopIteration as done:
         return None, done.value, perf_counter() - began
     except Failure as failure:
-        raise Answered(failure.status or 502, failure.kind or "exception", failure.reason) from failure
+        raise HttpError(failure.status or 502, failure.kind or "exception", failure.reason) from failure
     return ask, None, perf_counter() - began
 
 
-def stage_of(ask: Ask) -> Stage | None:
+def stage_of(ask: ApiRequest) -> Stage | None:
     """Tell which stage of a search a request is; None for what is asked around it."""
     if not ask.path.endswith("/_search") or ask.body is None:
         return None
     return "window" if ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"] else "fetch"
 
 
-def content(ask: Ask) -> bytes | None:
+def content(ask: ApiRequest) -> bytes | None:
     """Write a request's body."""
     if ask.lines is not None:
         return b"".join(written(line) + b"\n" for line in ask.lines)

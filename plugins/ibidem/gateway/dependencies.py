@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from ibidem.gateway.callers import Caller, Engines
-from ibidem.gateway.dedupe_proxy import Remembered
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.dedupe_proxy import CallerCache
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.engine import Engine
@@ -15,7 +15,7 @@ from ibidem_workers.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GatewayContext:
     """What every request may use.
 
     Args:
@@ -30,7 +30,7 @@ class Given:
     engines: Engines
     upstream: Upstream | None
     metrics: Metrics
-    remembered: Remembered = field(default_factory=Remembered)
+    remembered: CallerCache = field(default_factory=CallerCache)
 
     @property
     def kind(self) -> str:
@@ -38,13 +38,13 @@ class Given:
         return self.settings.engine.partition(":")[0].partition("+")[0]
 
 
-def given(request: Request) -> Given:
+def given(request: Request) -> GatewayContext:
     """Return what a request may use."""
-    found: Given = request.app.state.given
+    found: GatewayContext = request.app.state.given
     return found
 
 
-async def given_to_route(request: Request) -> Given:
+async def given_to_route(request: Request) -> GatewayContext:
     """Return what a request may use; not waiting, since the framework would give what waits a thread of its own."""
     return given(request)
 
@@ -57,7 +57,7 @@ async def cluster(request: Request) -> Upstream:
     """
     upstream = given(request).upstream
     if upstream is None:
-        raise Answered(
+        raise HttpError(
             501,
             "not_implemented_exception",
             "an SQLite index has no query language of OpenSearch or Elasticsearch",
@@ -77,7 +77,7 @@ def callers_engine(request: Request) -> Engine:
     return all_.engines.of(Caller.of(request.headers), all_.settings.index)
 
 
-WithGiven = Annotated[Given, Depends(given_to_route)]
+WithContext = Annotated[GatewayContext, Depends(given_to_route)]
 """A parameter of a route: what every request may use."""
 
 WithCluster = Annotated[Upstream, Depends(cluster)]

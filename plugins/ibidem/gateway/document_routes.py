@@ -13,9 +13,9 @@ from pydantic import Field
 
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
-from ibidem.dedupe.overrides import VERDICTS, recorded
-from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithGiven, given
-from ibidem.gateway.errors import JSON, Answered
+from ibidem.dedupe.overrides import VERDICTS, load_overrides
+from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, given
+from ibidem.gateway.errors import JSON, HttpError
 from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import Id, Known, LevelParameters, NoParameters, PairParameters, SearchParameters
 from ibidem.index.alerts import LONGEST_NAME, Reported, named, reported
@@ -23,7 +23,7 @@ from ibidem.index.doctor import report
 from ibidem.index.documents import stored_document, titles
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect as inspect_document
-from ibidem.index.overrides_store import declare, read_verdict, readable_overrides, take_back
+from ibidem.index.overrides_store import add_override, read_verdict, readable_overrides, remove_override
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
@@ -39,7 +39,7 @@ _whole_index = Lock()
 
 
 @document_router.get("/search")
-def search(engine: CallersEngine, given: WithGiven, asked: SearchParameters) -> Response:
+def search(engine: CallersEngine, given: WithContext, asked: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(asked.q, asked.filter)
     found = watched_search(engine, query, asked.request("indent"), asked.page, asked.size, given.metrics)
@@ -53,7 +53,7 @@ def inspect(id: PathId, engine: CallersEngine, asked: LevelParameters) -> Respon
 
 
 @document_router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters) -> Response:
+def compare_pair(engine: CallersEngine, given: WithContext, asked: PairParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
     left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
     return answer(compare(left, right, Tables(given.settings.tables)).as_json())
@@ -68,7 +68,7 @@ def groups(engine: CallersEngine, asked: LevelParameters) -> Response:
 
 
 @document_router.get("/doctor")
-def doctor(caller: WithCaller, given: WithGiven, _: NoParameters) -> Response:
+def doctor(caller: WithCaller, given: WithContext, _: NoParameters) -> Response:
     """Tell every setting and what answers, as `ibidem doctor --json` does, to those whom the engine lets in."""
     settings = given.settings
 
@@ -112,7 +112,7 @@ def alone() -> Iterator[None]:
         Answered: Somebody is in already.
     """
     if not _whole_index.acquire(blocking=False):
-        raise Answered(
+        raise HttpError(
             429, "rejected_execution_exception", "the index is being grouped for another caller", "come again later"
         )
     try:
@@ -131,7 +131,7 @@ async def check_allowed(request: Request) -> None:
         Answered: They do not.
     """
     if not given(request).settings.gateway_overrides:
-        raise Answered(
+        raise HttpError(
             403,
             "security_exception",
             "nobody may say here what is a duplicate",
@@ -156,21 +156,23 @@ class Word(Known):
 @override_router.get("")
 def overrides(engine: CallersEngine, _: NoParameters) -> Response:
     """List what readers said of pairs of documents that the caller may read."""
-    return answer({"overrides": [word.as_record() for word in readable_overrides(engine, recorded(engine))]})
+    return answer({"overrides": [word.as_record() for word in readable_overrides(engine, load_overrides(engine))]})
 
 
 @override_router.post("", dependencies=Allowed, status_code=201)
 def say(word: Word, engine: CallersEngine, caller: WithCaller) -> Response:
     """Say that two documents are not duplicates, or that they are the same."""
     author = caller.name or word.author
-    said = declare(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
+    said = add_override(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
     return answer({"overrides": [said.as_record()]}, 201)
 
 
 @override_router.delete("", dependencies=Allowed)
 def unsay(engine: CallersEngine, pair: PairParameters) -> Response:
     """Take back what was said of two documents."""
-    return answer({"overrides": [word.as_record() for word in take_back(engine, pair.a, pair.b, readable_overrides)]})
+    return answer(
+        {"overrides": [word.as_record() for word in remove_override(engine, pair.a, pair.b, readable_overrides)]}
+    )
 
 
 alert_router = APIRouter(prefix="/ibidem/alerts", tags=["alerts"])

@@ -8,7 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from ibidem.gateway.dependencies import given
-from ibidem.gateway.errors import AGAIN, Answered, answered, as_response, wants_page
+from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, answered, as_response
 from ibidem.gateway.page.rendering import html
 from ibidem_engines.errors import EngineError
 from ibidem_ingest.errors import IbidemError
@@ -26,7 +26,7 @@ TITLES: Mapping[int, str] = {
 OTHER = "Something went wrong"
 
 
-def as_page(wrong: Answered) -> Response:
+def as_page(wrong: HttpError) -> Response:
     """Make the answer that a person understands.
 
     Args:
@@ -48,17 +48,17 @@ def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
     wrong = named(request, error)
     given(request).metrics.errors.labels(wrong.kind).inc()
-    return as_page(wrong) if wants_page(request) else as_response(request, wrong)
+    return as_page(wrong) if accepts_html(request) else as_response(request, wrong)
 
 
-def named(request: Request, error: Exception) -> Answered:
+def named(request: Request, error: Exception) -> HttpError:
     """Say what went wrong.
 
     Args:
         request: The request.
         error: An error of ours, of the engine, or of the framework.
     """
-    if isinstance(error, Answered):
+    if isinstance(error, HttpError):
         return error
     if isinstance(error, EngineError):
         LOG.warning("%s", error)
@@ -68,14 +68,16 @@ def named(request: Request, error: Exception) -> Answered:
         return invalid(request, error)
     status = error.status_code if isinstance(error, HTTPException) else 500
     asked = f"{request.method} {request.url.path}"
-    return Answered(status, "not_proxied_exception", f"{asked} is not answered here", f"the gateway answers {ANSWERED}")
+    return HttpError(
+        status, "not_proxied_exception", f"{asked} is not answered here", f"the gateway answers {ANSWERED}"
+    )
 
 
-def invalid(request: Request, error: RequestValidationError) -> Answered:
+def invalid(request: Request, error: RequestValidationError) -> HttpError:
     """Name the parameter or field at fault, and what would be right."""
     wrong = error.errors()[0]
     name = ".".join(str(part) for part in wrong["loc"][1:]) or "the body"
     if wrong["type"] != UNKNOWN:
-        return Answered(400, "illegal_argument_exception", f"{name}: {wrong['msg']}")
+        return HttpError(400, "illegal_argument_exception", f"{name}: {wrong['msg']}")
     what = f"{request.url.path} takes no {name!r}"
-    return Answered(400, "illegal_argument_exception", what, "its parameters are in /openapi.json")
+    return HttpError(400, "illegal_argument_exception", what, "its parameters are in /openapi.json")

@@ -21,7 +21,7 @@ KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
 """Status and type by the class of our error, the narrower first; the names are the engines' own."""
 
 
-class Answered(Exception):
+class HttpError(Exception):
     """A request that ends with an error, wherever it was noticed.
 
     Args:
@@ -41,7 +41,7 @@ class Answered(Exception):
     def as_json(self) -> dict[str, Any]:
         """Return the error as OpenSearch and Elasticsearch write theirs, with the remedy in the reason.
 
-        >>> Answered(404, "resource_not_found_exception", "no document 'a'").as_json()["status"]
+        >>> HttpError(404, "resource_not_found_exception", "no document 'a'").as_json()["status"]
         404
         """
         reason = f"{self.reason}; {self.remedy}" if self.remedy else self.reason
@@ -53,7 +53,7 @@ class Answered(Exception):
         return orjson.dumps(self.as_json())
 
 
-def answered(error: IbidemError) -> Answered:
+def answered(error: IbidemError) -> HttpError:
     """Make an answer of an error of ours.
 
     Args:
@@ -63,7 +63,7 @@ def answered(error: IbidemError) -> Answered:
     400
     """
     status, kind = judged(error)
-    return Answered(status, kind, *told(error))
+    return HttpError(status, kind, *told(error))
 
 
 def told(error: IbidemError) -> tuple[str, str]:
@@ -110,7 +110,7 @@ def turned_away(error: IbidemError) -> bool:
     return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
 
 
-def as_response(_: Request, wrong: Answered) -> Response:
+def as_response(_: Request, wrong: HttpError) -> Response:
     """Make the answer that a program understands.
 
     Args:
@@ -130,7 +130,7 @@ AGAIN: Mapping[int, Mapping[str, str]] = {
 PAGE = "text/html"
 
 
-def wants_page(request: Request) -> bool:
+def accepts_html(request: Request) -> bool:
     """Tell whether a browser asks: it names HTML among what it accepts, clients of a search engine never do.
 
     Args:

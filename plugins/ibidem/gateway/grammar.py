@@ -7,7 +7,7 @@ words: a query that nobody has looked into could read an index that is not open 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 
 Part = Callable[[Any], Iterator[str]]
 """Reads a part of a search, and yields the indexes that it names."""
@@ -78,8 +78,8 @@ def refuse(name: str) -> None:
     """
     remedy = "leave it out; IBIDEM_GATEWAY_INDEXES=* opens all indexes"
     if name in HIDING:
-        raise Answered(403, "security_exception", f"{name!r} is not taken here, since {HIDING[name]}", remedy)
-    raise Answered(400, UNKNOWN, f"no part of a search that may hold {name!r} is known here", remedy)
+        raise HttpError(403, "security_exception", f"{name!r} is not taken here, since {HIDING[name]}", remedy)
+    raise HttpError(400, UNKNOWN, f"no part of a search that may hold {name!r} is known here", remedy)
 
 
 def query(value: Any) -> Iterator[str]:
@@ -105,7 +105,7 @@ def index_of(value: Mapping[str, Any], name: str) -> str:
         Answered: It is no text.
     """
     if not isinstance(value[name], str):
-        raise Answered(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
+        raise HttpError(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
     named: str = value[name]
     return named
 

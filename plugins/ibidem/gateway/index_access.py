@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from ibidem.gateway import grammar
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.grouped_search.dsl.unsupported import refuse_depth
 from ibidem_workers.settings import Settings
 
@@ -66,10 +66,10 @@ def check_name(name: str, settings: Settings) -> None:
         Answered: It is none, or not open to callers.
     """
     if not _NAME.fullmatch(name) or ".." in name:
-        raise Answered(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
+        raise HttpError(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
     if not allowed(name, settings):
         open_ones = ", ".join(patterns(settings))
-        raise Answered(
+        raise HttpError(
             403,
             "security_exception",
             f"index {name!r} is not open here",

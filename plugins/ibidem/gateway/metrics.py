@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.grouped_search.api import Examined, Order, examined
-from ibidem_engines.engine import Engine, Ranking, Stored
+from ibidem.grouped_search.api import Order, SearchResult, examined
+from ibidem_engines.engine import Engine, Ranking, StoredDocument
 from ibidem_engines.query import Query
 
 Stage = Literal["window", "grouping", "fetch"]
@@ -71,7 +71,7 @@ class Metrics:
         self.unsigned.inc(told["unsigned"])
 
 
-class Watched:
+class TimedEngine:
     """An engine whose window and fetch are timed; all else is its own.
 
     Args:
@@ -94,7 +94,7 @@ class Watched:
         finally:
             self.window_s += perf_counter() - began
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """See `Engine.fetch`."""
         began = perf_counter()
         try:
@@ -112,7 +112,7 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
     metrics: Metrics,
     tables: Collection[str] = (),
     order: Order = "relevance",
-) -> Examined:
+) -> SearchResult:
     """Search as `ibidem.search` does, and count it.
 
     Args:
@@ -125,7 +125,7 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
         tables: Names of the current idf tables.
         order: How the hits of the window are ordered.
     """
-    watched = Watched(engine)
+    watched = TimedEngine(engine)
     began = perf_counter()
     found = examined(cast("Engine", watched), query, request, page, size, tables=tables, order=order)
     took = perf_counter() - began

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem.gateway.arrival import arrived, too_long
 from ibidem.gateway.callers import RIGHTS
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import STAGES, Metrics
 from ibidem_workers.settings import Settings
 
@@ -41,7 +41,7 @@ def check_host(host: str, known: tuple[str, ...]) -> None:
     matched = _HOST.fullmatch(host)
     if "*" in known or (matched and matched["name"].lower() in known):
         return
-    raise Answered(
+    raise HttpError(
         421,
         "misdirected_request_exception",
         f"this gateway is not called {host!r}",
@@ -65,7 +65,7 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
     followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
     if method in SAFE and followed:
         return
-    raise Answered(
+    raise HttpError(
         403,
         "security_exception",
         "a page of another site sent this request",
@@ -110,11 +110,11 @@ ALWAYS = (*PROBES, "/metrics")
 """Paths that answer however busy the gateway is."""
 
 
-Shown = Callable[[Request, Answered], Response]
+Shown = Callable[[Request, HttpError], Response]
 """Makes an answer out of what went wrong."""
 
 
-class Bounds:
+class LimitsMiddleware:
     """The outermost layer of the gateway.
 
     Args:
@@ -155,7 +155,7 @@ class Bounds:
         try:
             self._check(scope)
             await self._in_time(scope, await arrived(receive, self._settings), answer)
-        except Answered as wrong:
+        except HttpError as wrong:
             if answer.status:
                 raise
             await self._shown(Request(scope), wrong)(scope, receive, answer)
@@ -163,7 +163,7 @@ class Bounds:
             LOG.exception("%s %s", scope["method"], scope["path"])
             if answer.status:
                 raise
-            fault = Answered(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log tells more")
+            fault = HttpError(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log tells more")
             await self._shown(Request(scope), fault)(scope, receive, answer)
         finally:
             took = perf_counter() - began
@@ -183,7 +183,7 @@ class Bounds:
     async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
         if scope["path"] not in ALWAYS and self._now >= self._settings.gateway_clients:
-            raise Answered(
+            raise HttpError(
                 429,
                 "rejected_execution_exception",
                 f"{self._now} requests are being answered",
@@ -213,8 +213,8 @@ class Bounds:
         if not work.cancelled():
             work.exception()
 
-    def _too_late(self) -> Answered:
-        return Answered(
+    def _too_late(self) -> HttpError:
+        return HttpError(
             504,
             "timeout_exception",
             f"no answer within {self._settings.gateway_timeout} seconds",
@@ -232,7 +232,7 @@ def check_once(scope: Scope) -> None:
     for name in set(names):
         if names.count(name) > 1:
             told = name.decode("latin-1")
-            raise Answered(400, "illegal_argument_exception", f"header {told!r} is sent twice", "send it once")
+            raise HttpError(400, "illegal_argument_exception", f"header {told!r} is sent twice", "send it once")
 
 
 def tell(scope: Scope, status: int, seconds: float) -> None:

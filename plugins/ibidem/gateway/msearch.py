@@ -7,13 +7,13 @@ from urllib.parse import quote
 
 from ibidem.dedupe.request import as_text
 from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
-from ibidem.gateway.dedupe_proxy import EngineRefused, Grouped, Json
-from ibidem.gateway.errors import Answered, answered
+from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
+from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.native_parameters import check_parameters
 from ibidem.gateway.search_request import NativeRequest, build_request, is_ours, read_parameters
-from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers.settings import Settings
 
@@ -44,7 +44,7 @@ class Line:
         content: Its head and body, written again from what was read, each with its end of line.
     """
 
-    request: NativeRequest | UsageError | Answered
+    request: NativeRequest | UsageError | HttpError
     content: bytes
 
     @property
@@ -86,7 +86,7 @@ def read_lines(
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
     if "source" in parameters:
-        raise Answered(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
+        raise HttpError(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
     theirs = {name: value for name, value in parameters.items() if not is_ours(name)}
     for_each = {name: value for name, value in parameters.items() if is_ours(name) or name in OF_EACH}
     plain = unpacked(content, headers, settings)
@@ -107,10 +107,10 @@ def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     [(b'{}', b'{"query":{}}')]
     """
     if not content.endswith(b"\n"):
-        raise Answered(400, "illegal_argument_exception", "the body does not end with an end of line", "add one")
+        raise HttpError(400, "illegal_argument_exception", "the body does not end with an end of line", "add one")
     lines = [line.rstrip(b"\r") for line in content[:-1].split(b"\n")]
     if len(lines) % 2:
-        raise Answered(400, "illegal_argument_exception", "the last head has no body", "write two lines a search")
+        raise HttpError(400, "illegal_argument_exception", "the last head has no body", "write two lines a search")
     yield from zip(lines[::2], lines[1::2], strict=True)
 
 
@@ -126,7 +126,7 @@ def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Valu
     """
     named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
     if len(named) > 1 or not named[0]:
-        raise Answered(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
+        raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
     rest = {name: value for name, value in head.items() if name not in INDEX}
     check_head(rest, settings)
     content = b"%s\n%s\n" % (written({"index": named[0].split(","), **rest}), written(body))
@@ -135,7 +135,7 @@ def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Valu
         return Line(build_request(named[0], {**asked, **for_each}, body, settings), content)
     except UsageError as wrong:
         return Line(wrong, content)
-    except Answered as wrong:
+    except HttpError as wrong:
         if wrong.kind != UNKNOWN:
             raise
         return Line(wrong, content)
@@ -149,7 +149,7 @@ def check_head(rest: Values, settings: Settings) -> None:
     """
     for name in rest:
         if not all_open(settings) and name not in HEAD and not is_ours(name):
-            raise Answered(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
+            raise HttpError(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
 
 def in_one(value: object) -> str:
@@ -164,7 +164,7 @@ def in_one(value: object) -> str:
     given = value if isinstance(value, list) else [value]
     names = [name for name in given if isinstance(name, str)]
     if len(names) < len(given):
-        raise Answered(400, "illegal_argument_exception", "an index is named by a text", 'write {"index": "NAME"}')
+        raise HttpError(400, "illegal_argument_exception", "an index is named by a text", 'write {"index": "NAME"}')
     return ",".join(names)
 
 
@@ -172,7 +172,7 @@ AT_ONCE = 4
 """Grouped searches of one request that run at the same time."""
 
 
-async def all_of(work: Grouped, asked: Several, around: Surroundings) -> Json:
+async def all_of(work: DedupeProxy, asked: Several, around: IndexMetadataCache) -> Json:
     """Answer several searches in their order, as `_msearch` does: one that fails harms no other.
 
     Args:
@@ -188,22 +188,22 @@ async def all_of(work: Grouped, asked: Several, around: Surroundings) -> Json:
     return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
-async def passed_on(work: Grouped, asked: Several) -> Json:
+async def passed_on(work: DedupeProxy, asked: Several) -> Json:
     """Send the searches that ask for no groups on together."""
     plain = [line.content for line in asked.lines if line.passes]
     return await work.send_lines(asked.path, asked.parameters, b"".join(plain)) if plain else {}
 
 
-async def one_of(work: Grouped, line: Line, around: Surroundings, turns: asyncio.Semaphore) -> Json:
+async def one_of(work: DedupeProxy, line: Line, around: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:
     """Answer one grouped search, or say what was wrong with it."""
     async with turns:
         try:
-            if isinstance(line.request, UsageError | Answered):
+            if isinstance(line.request, UsageError | HttpError):
                 raise line.request
             return {**await work.search(line.request, around), "status": 200}
         except EngineRefused as refused:
             return {**refused.reply.json(), "status": refused.reply.status}
-        except Answered as wrong:
+        except HttpError as wrong:
             return wrong.as_json()
         except IbidemError as error:
             return answered(error).as_json()

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
 from ibidem_workers.settings import Settings
 
@@ -42,6 +42,8 @@ def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
     """
     for name in parameters:
         if name in REFUSED:
-            raise Answered(400, "illegal_argument_exception", f"{name!r} is not taken: {REFUSED[name]}", "leave it out")
+            raise HttpError(
+                400, "illegal_argument_exception", f"{name!r} is not taken: {REFUSED[name]}", "leave it out"
+            )
         if not all_open(settings) and name not in KNOWN and not name.startswith("dedupe"):
-            raise Answered(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")
+            raise HttpError(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")

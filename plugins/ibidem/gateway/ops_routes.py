@@ -5,8 +5,8 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
-from ibidem.gateway.dependencies import CallersEngine, WithGiven
-from ibidem.gateway.errors import Answered, turned_away
+from ibidem.gateway.dependencies import CallersEngine, WithContext
+from ibidem.gateway.errors import HttpError, turned_away
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError, Permanent, Unavailable
@@ -15,7 +15,7 @@ metrics_router = APIRouter(tags=["operation"])
 
 
 @metrics_router.get("/metrics", response_class=PlainTextResponse)
-def metrics(given: WithGiven, engine: CallersEngine) -> Response:
+def metrics(given: WithContext, engine: CallersEngine) -> Response:
     """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
     text = generate_latest(given.metrics.registry) + dead_letters(engine)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
@@ -48,7 +48,7 @@ async def healthz() -> dict[str, str]:
 
 
 @health_router.get("/readyz")
-def readyz(given: WithGiven) -> dict[str, str]:
+def readyz(given: WithContext) -> dict[str, str]:
     """Tell that the engine answers too; one that asks for an account answers."""
     engine = open_for_caller(given.settings.address, given.settings.index, (), PATIENCE_S)
     try:
@@ -57,7 +57,7 @@ def readyz(given: WithGiven) -> dict[str, str]:
         if not turned_away(error):
             raise
     except Unavailable as error:
-        raise Answered(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
     finally:
         engine.close()
     return {"status": "ok", "engine": given.kind}

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 
 from ibidem.dedupe.request import DedupeRequest, as_text, parse_request
 from ibidem.gateway.bodies import Values, as_object, check_type, read_body
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes, check_references
 from ibidem.gateway.native_parameters import check_parameters
 from ibidem_ingest.errors import UsageError
@@ -56,7 +56,7 @@ def read_request(
     if SOURCE not in parameters:
         return build_request(indexes, parameters, sent or {}, settings)
     if sent is not None:
-        raise Answered(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
+        raise HttpError(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
     left = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
     return build_request(indexes, left, read_source(parameters), settings)
 
@@ -136,10 +136,10 @@ def read_parameters(query_string: str) -> dict[str, str]:
     try:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
     except ValueError as error:
-        raise Answered(400, "illegal_argument_exception", f"the query string is not understood: {error}") from error
+        raise HttpError(400, "illegal_argument_exception", f"the query string is not understood: {error}") from error
     read: dict[str, str] = {}
     for name, value in pairs:
         if name in read:
-            raise Answered(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
+            raise HttpError(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
         read[name] = value
     return read

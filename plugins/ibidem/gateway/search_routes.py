@@ -10,14 +10,14 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ibidem.gateway.bodies import written
-from ibidem.gateway.dedupe_proxy import EngineRefused, Grouped, Json
-from ibidem.gateway.dependencies import WithCaller, WithCluster, WithGiven
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
+from ibidem.gateway.dependencies import WithCaller, WithCluster, WithContext
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.msearch import Several, all_of, read_lines
 from ibidem.gateway.search_request import NativeRequest, read_request
 from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
-from ibidem.grouped_search.dsl.index_cache import Surroundings
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_workers.settings import Settings
 
 JSON, LINES = "json", "x-ndjson"
@@ -78,7 +78,7 @@ CLOSED = 499
 """The status that servers note for it; nobody reads it."""
 
 
-async def unless_gone(request: Request, work: Coroutine[None, None, Answer]) -> Answer:
+async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Answer]) -> Answer:
     """Do something for a client, and stop when he goes away or the time is over.
 
     Args:
@@ -93,7 +93,7 @@ async def unless_gone(request: Request, work: Coroutine[None, None, Answer]) -> 
         await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
         if doing.done():
             return doing.result()
-        raise Answered(CLOSED, "client_closed_request", "the client went away")
+        raise HttpError(CLOSED, "client_closed_request", "the client went away")
     finally:
         leaving.cancel()
         doing.cancel()
@@ -112,7 +112,7 @@ async def check_path(request: Request) -> None:
         Answered: A stroke that is written `%2F`.
     """
     if b"%2f" in request.scope["raw_path"].lower():
-        raise Answered(
+        raise HttpError(
             400, "invalid_index_name_exception", "no index has a stroke in its name", "write lower-case names"
         )
 
@@ -128,15 +128,15 @@ Indexes = Annotated[str, Path(description="Names and patterns of indexes, by com
 @router.get("/{indexes}/_search")
 @router.post("/{indexes}/_search")
 async def search(
-    indexes: Indexes, request: Request, given: WithGiven, cluster: WithCluster, caller: WithCaller
+    indexes: Indexes, request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
     """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
     content = await request.body()
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
     if asked.dedupe is None:
-        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
-    work = Grouped(cluster, request.headers, given.metrics)
-    return await unless_gone(
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
+    work = DedupeProxy(cluster, request.headers, given.metrics)
+    return await cancel_on_disconnect(
         request, answer(work, work.search(asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
     )
 
@@ -144,15 +144,15 @@ async def search(
 @router.get("/{indexes}/_count")
 @router.post("/{indexes}/_count")
 async def count(
-    indexes: Indexes, request: Request, given: WithGiven, cluster: WithCluster, caller: WithCaller
+    indexes: Indexes, request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
     """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
     content = await request.body()
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
     if asked.dedupe is None:
-        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
-    work = Grouped(cluster, request.headers, given.metrics)
-    return await unless_gone(
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
+    work = DedupeProxy(cluster, request.headers, given.metrics)
+    return await cancel_on_disconnect(
         request, answer(work, counted(work, asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
     )
 
@@ -162,18 +162,18 @@ async def count(
 @router.get("/{indexes}/_msearch")
 @router.post("/{indexes}/_msearch")
 async def several(
-    request: Request, given: WithGiven, cluster: WithCluster, caller: WithCaller, indexes: str = ""
+    request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller, indexes: str = ""
 ) -> Response:
     """Search several times at once; each search says for itself, or the query string for all, how it is grouped."""
     content = await request.body()
     asked = read_lines(indexes, request.url.query, request.headers, content, given.settings)
     if all(line.passes for line in asked.lines):
-        return await unless_gone(request, pass_on(request, cluster, content, asked, given.settings))
-    work = Grouped(cluster, request.headers, given.metrics)
-    return await unless_gone(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
+    work = DedupeProxy(cluster, request.headers, given.metrics)
+    return await cancel_on_disconnect(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
 
 
-async def counted(work: Grouped, asked: NativeRequest, around: Surroundings) -> Json:
+async def counted(work: DedupeProxy, asked: NativeRequest, around: IndexMetadataCache) -> Json:
     """Count documents as `_count` does, and groups as far as a window reaches."""
     found = await work.search(replace(asked, body={**asked.body, "size": 0}), around)
     total = found["hits"]["total"]
@@ -181,7 +181,7 @@ async def counted(work: Grouped, asked: NativeRequest, around: Surroundings) -> 
     return {"count": total["value"] if isinstance(total, dict) else total, "_shards": found["_shards"], **account}
 
 
-async def answer(work: Grouped, result: Awaitable[Json], pretty: str | None) -> Response:
+async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None) -> Response:
     """Write what came of grouped searches, or the engine's own error.
 
     Args:

@@ -14,7 +14,7 @@ import orjson
 from yarl import URL
 
 from ibidem.gateway.callers import RIGHTS
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem_engines.address import Address
 
 FORWARDED = (
@@ -69,7 +69,7 @@ class Reply:
         try:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
-            raise Answered(502, "bad_gateway_exception", "the engine's answer is not JSON") from error
+            raise HttpError(502, "bad_gateway_exception", "the engine's answer is not JSON") from error
 
 
 class Upstream:
@@ -110,9 +110,9 @@ class Upstream:
                 unreachable = error
             except (aiohttp.ClientError, OSError) as error:
                 LOG.warning("the engine broke off its answer: %s", error)
-                raise Answered(502, "bad_gateway_exception", "the engine broke off its answer") from error
+                raise HttpError(502, "bad_gateway_exception", "the engine broke off its answer") from error
         LOG.warning("the engine does not answer: %s", unreachable.os_error)
-        raise Answered(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
+        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
 
     async def close(self) -> None:
         """Close all connections."""

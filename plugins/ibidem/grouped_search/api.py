@@ -7,19 +7,19 @@ from typing import Literal
 
 import numpy as np
 
-from ibidem.dedupe.overrides import Name, Override, recorded
+from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import Asked, Portion
+from ibidem.grouped_search.backend import PageRequest, Portion
 from ibidem.grouped_search.page import check_page, grouped_page
-from ibidem.grouped_search.response import Json, as_shown, plain
+from ibidem.grouped_search.response import Json, as_shown, to_hit
 from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import ungrouped
 from ibidem.suggestion import did_you_mean
-from ibidem_engines.cluster.requests import Exchange, at_once
-from ibidem_engines.engine import Engine, Found, Hit, Ranking, Search
+from ibidem_engines.cluster.requests import RequestFlow, run_offline
+from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -28,7 +28,7 @@ Order = Literal["relevance", "newest", "oldest"]
 
 
 @dataclass(slots=True)
-class EngineSource:
+class EngineBackend:
     """A ranking of an engine.
 
     Args:
@@ -45,7 +45,7 @@ class EngineSource:
     cursor: str = field(default="")
     order: Order = "relevance"
 
-    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
         yield from ()
         ranking = self.engine.window(self.query, depth, self.cursor, without)
@@ -56,17 +56,17 @@ class EngineSource:
         """See `Source.overrides`."""
         return self.words
 
-    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         """See `Source.find`."""
         yield from ()
         return self.engine.find(searches, filters_of(self.query) if everywhere else self.query)
 
-    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+    def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """See `Source.long_signatures`."""
         yield from ()
         return self.engine.long_signatures(names)
 
-    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """See `Source.fetch`."""
         yield from ()
         found = self.engine.fetch(names, self.query) if names else []
@@ -105,7 +105,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Examined:
+class SearchResult:
     """A search and what it stands on.
 
     Args:
@@ -129,7 +129,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     order: Order = "relevance",
     all_copies: bool = False,
     portion: Portion | None = None,
-) -> Examined:
+) -> SearchResult:
     """Search as `search` does, and give the window besides.
 
     Args:
@@ -151,11 +151,11 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     began = perf_counter()
     check_page(page, size)
     check_scope(query, request)
-    words = recorded(engine) if overrides is None and request.mode != "off" else overrides
-    source = EngineSource(engine, query, list(words or ()), cursors.read(query, request), order)
+    words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
+    source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
     deepest = DEEPEST if order == "relevance" else request.window
-    asked = Asked(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
-    ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else in_groups(source, asked)
+    asked = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
+    ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else search_grouped(source, asked)
     missed = not ranking.total and query.native is None
     told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}
     took = round((perf_counter() - began) * 1000)
@@ -168,7 +168,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
         "hits": {"total": total, "max_score": best, "hits": hits},
         "dedupe": told,
     }
-    return Examined(response, window)
+    return SearchResult(response, window)
 
 
 def ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
@@ -189,20 +189,20 @@ def ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
 Answer = tuple[Ranking, list[Json], Json, Window | None]
 
 
-def in_ranking(source: EngineSource, asked: Asked) -> Answer:
+def in_ranking(source: EngineBackend, asked: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
     first = (asked.page - 1) * asked.size
     depth = min(asked.deepest, first + asked.size) if source.order == "relevance" else asked.deepest
-    ranking = at_once(source.window(depth))
+    ranking = run_offline(source.window(depth))
     hits = ranking.hits[first : first + asked.size]
-    stored = at_once(source.fetch([(hit.index, hit.id) for hit in hits]))
+    stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
     told = ungrouped(ranking.hits, len(hits), asked.request, ranking.total)
-    return ranking, [plain(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits], told, None
+    return ranking, [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits], told, None
 
 
-def in_groups(source: EngineSource, asked: Asked) -> Answer:
+def search_grouped(source: EngineBackend, asked: PageRequest) -> Answer:
     """Return a page of groups."""
-    page = at_once(grouped_page(source, asked))
+    page = run_offline(grouped_page(source, asked))
     return page.ranking, page.hits, page.account, page.window
 
 

@@ -4,18 +4,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.requests import Exchange
-from ibidem_engines.engine import Found, Ranking, Search
+from ibidem_engines.cluster.requests import RequestFlow
+from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 
 
-class Source(Protocol):
+class SearchBackend(Protocol):
     """Where a ranking, its documents and their duplicates come from."""
 
-    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """Give the top of the ranking; called again, deeper, it gives the same ranking.
 
         Args:
@@ -26,13 +26,13 @@ class Source(Protocol):
     def overrides(self) -> Sequence[Override]:
         """Give readers' words; called once the window is there."""
 
-    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         """Look up signature values among what matches, or among all that the caller's filters let in."""
 
-    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+    def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """Give the long signatures of documents; those that have none are left out."""
 
-    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Give documents as hits hold them; those that are gone are left out."""
 
 
@@ -52,7 +52,7 @@ class Portion:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PageRequest:
     """One page, checked.
 
     Args:

@@ -8,15 +8,15 @@ would else be read to the last hit that a window may hold, and hide what stands 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.window import Window
-from ibidem_engines.engine import Search
+from ibidem_engines.engine import SignatureLookup
 
 MANY = 100
 """Copies of a text from which on further ones are surplus."""
 
 
-def in_surplus(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
+def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
     """Return the rows of the texts whose further copies are surplus, by their content hash.
 
     All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
@@ -54,12 +54,12 @@ def left_out(found: Mapping[str, Sequence[int]], step: int) -> set[int]:
     return {row for rows in found.values() for row in rows[MANY:] if row >= step}
 
 
-def counts(contents: Iterable[str]) -> list[Search]:
+def counts(contents: Iterable[str]) -> list[SignatureLookup]:
     """Return the look-ups that count the documents of each text."""
-    return [Search({"content": [content]}, limit=0) for content in contents]
+    return [SignatureLookup({"content": [content]}, limit=0) for content in contents]
 
 
-def only_counted(window: Window, matching: Mapping[str, int], outside: Collection[Name] = ()) -> dict[str, int]:
+def only_counted(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
     """Say how many copies of each text were counted and not read, by the id of its group.
 
     Args:

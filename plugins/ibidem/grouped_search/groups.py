@@ -92,7 +92,7 @@ class Group:
         return replace(self, skipped=skipped, shown=max(0, min(len(self.duplicates) - skipped, most)))
 
 
-def arrange(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
+def build_groups(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
     """Arrange the groups of a page.
 
     Args:

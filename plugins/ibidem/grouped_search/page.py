@@ -4,22 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem.dedupe.long_texts import Longs
+from ibidem.dedupe.long_texts import LongSignatureCache
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.window import Window
-from ibidem.grouped_search.backend import Asked, Source
-from ibidem.grouped_search.copy_cap import copies, counts, in_surplus, left_out, only_counted
-from ibidem.grouped_search.groups import Group, arrange
+from ibidem.grouped_search.backend import PageRequest, SearchBackend
+from ibidem.grouped_search.copy_cap import copies, counts, find_capped_texts, left_out, only_counted
+from ibidem.grouped_search.groups import Group, build_groups
 from ibidem.grouped_search.paging import Pages
-from ibidem.grouped_search.response import Json, Page
-from ibidem.grouped_search.scope import Beyond, behind, look_up
+from ibidem.grouped_search.response import Json, ResponseRenderer
+from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up
 from ibidem.grouped_search.stats import Late, account, late
-from ibidem_engines.cluster.requests import Exchange
+from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Ranking
 from ibidem_ingest.errors import UsageError
 
 
-class Reading:
+class WindowReader:
     """The top of a ranking, deeper with each request.
 
     What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes, and
@@ -31,7 +31,7 @@ class Reading:
         asked: For which page.
     """
 
-    def __init__(self, source: Source, asked: Asked) -> None:
+    def __init__(self, source: SearchBackend, asked: PageRequest) -> None:
         self.ranking = Ranking((), 0)
         self.window = Window.of((), asked.request.policy)
         self.surplus: tuple[str, ...] = ()
@@ -39,10 +39,10 @@ class Reading:
         self._source = source
         self._asked = asked
         self._step = asked.request.window
-        self._longs = Longs()
+        self._longs = LongSignatureCache()
         self._ended = False
 
-    def deep_enough(self) -> Exchange[None]:
+    def deep_enough(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
         deepest, wanted = self._asked.deepest, self._asked.page * self._asked.size
         steps = max(1, -(-min(deepest, wanted) // self._step))
@@ -60,20 +60,20 @@ class Reading:
         filled = Pages(self.window.grouping, self._step, self._asked.size).needed(self._asked.page) is not None
         return filled or self._ended or depth == self._asked.deepest
 
-    def _read(self, depth: int) -> Exchange[None]:
+    def _read(self, depth: int) -> RequestFlow[None]:
         """Read down to a depth, and leave out what is only counted."""
         yield from self._hits(depth)
         yield from self._group()
         if not self._asked.may_leave_out or (depth == self._step and self._done(depth)):
             return
-        found = in_surplus(self.window, self._source.overrides())
+        found = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(found)
         if rows := left_out(found, self._step):
             hits = self.ranking.hits
             self.ranking = replace(self.ranking, hits=[hit for row, hit in enumerate(hits) if row not in rows])
             yield from self._group()
 
-    def _hits(self, depth: int) -> Exchange[None]:
+    def _hits(self, depth: int) -> RequestFlow[None]:
         """Read hits down to a depth: all anew, or those that follow the ones that were read, without surplus."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
@@ -89,7 +89,7 @@ class Reading:
         fresh = [hit for hit in found.hits if (hit.index, hit.id) not in known]
         self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *fresh][:depth])
 
-    def _group(self) -> Exchange[None]:
+    def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
         grouped = partial(Window.of, hits, self._asked.request.policy, overrides, longs=self._longs)
         self.window = yield from related(self._source, self._longs, grouped)
@@ -106,7 +106,7 @@ def further(steps: int, groups: int, wanted: int) -> int:
     return 2 * steps * wanted // max(1, min(groups, wanted))
 
 
-def related(source: Source, longs: Longs, grouped: Callable[[], Window]) -> Exchange[Window]:
+def related(source: SearchBackend, longs: LongSignatureCache, grouped: Callable[[], Window]) -> RequestFlow[Window]:
     """Group a window, and again with the long signatures that were missing; at most levels none are.
 
     Args:
@@ -121,7 +121,7 @@ def related(source: Source, longs: Longs, grouped: Callable[[], Window]) -> Exch
         longs.take((yield from source.long_signatures(sorted(longs.missing))))
 
 
-def read_long(source: Source, window: Window, rows: Sequence[int]) -> Exchange[None]:
+def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
     """Read the long signatures of rows, where they matter."""
     window.read_long(rows)
     if longs := window.related.longs.missing:
@@ -155,7 +155,7 @@ def check_page(page: int, size: int) -> None:
         )
 
 
-def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
+def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[GroupedPage]:
     """Make a page of groups.
 
     Args:
@@ -163,7 +163,7 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
         asked: Which page.
     """
     request = asked.request
-    read = Reading(source, asked)
+    read = WindowReader(source, asked)
     yield from read.deep_enough()
     ranking, whole = read.ranking, read.window
     pages = Pages(whole.grouping, request.window, asked.size)
@@ -178,8 +178,8 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
         yield from read_long(source, window, leads)
     beyond = yield from look_up(source.find, window, wanted, request)
     above = window
-    window = yield from related(source, above.related.longs, lambda: behind(above, beyond, source.overrides()))
-    groups = arrange(window, leads, request)
+    window = yield from related(source, above.related.longs, lambda: append_matches(above, beyond, source.overrides()))
+    groups = build_groups(window, leads, request)
     if (some := asked.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
@@ -191,22 +191,24 @@ def grouped_page(source: Source, asked: Asked) -> Exchange[GroupedPage]:
         ],
         "capped": cut_off(groups, beyond),
     }
-    return GroupedPage(ranking, window, Page(window, groups, request, stored, beyond.outside, rest).hits(), told)
+    return GroupedPage(
+        ranking, window, ResponseRenderer(window, groups, request, stored, beyond.outside, rest).hits(), told
+    )
 
 
-def matching(source: Source, read: Reading) -> Exchange[dict[str, int]]:
+def matching(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
     """Count the documents that match of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
     found = (yield from source.find(counts(unknown), everywhere=False)) if unknown else ()
     return read.matching | {content: each.same for content, each in zip(unknown, found, strict=True)}
 
 
-def unseen(told: Late, lead: int, beyond: Beyond) -> bool:
+def unseen(told: Late, lead: int, beyond: ScopeMatches) -> bool:
     """Tell whether a late document was not shown with its group already, by a scope that looks beyond the window."""
     return (told.index, told.id) not in beyond.carried.get(lead, ())
 
 
-def cut_off(groups: Sequence[Group], beyond: Beyond) -> list[Json]:
+def cut_off(groups: Sequence[Group], beyond: ScopeMatches) -> list[Json]:
     """List the groups for whose lead a look-up was cut at the limit."""
     return [
         {"group": group.id, "by": list(beyond.capped[group.first])} for group in groups if group.first in beyond.capped

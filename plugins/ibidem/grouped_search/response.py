@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.groups import Group
-from ibidem_engines.engine import Hit, Stored
+from ibidem_engines.engine import Hit, StoredDocument
 
 Json = dict[str, Any]
 """What is written as JSON."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Page:
+class ResponseRenderer:
     """What a page is made of.
 
     Args:
@@ -30,8 +30,8 @@ class Page:
     window: Window
     groups: Sequence[Group]
     request: DedupeRequest
-    stored: Mapping[Name, Json]
-    outside: frozenset[Name] = field(default_factory=frozenset)
+    stored: Mapping[DocumentRef, Json]
+    outside: frozenset[DocumentRef] = field(default_factory=frozenset)
     only_counted: Mapping[str, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
@@ -52,7 +52,7 @@ class Page:
         """Return one hit with what the layer says of it."""
         name = self.window.name(row)
         score = self.window.hits[row].score if row < self.window.ranked else None
-        return plain(self.window.hits[row], self.stored.get(name), score) | {"_dedupe": self.mark(group, row)}
+        return to_hit(self.window.hits[row], self.stored.get(name), score) | {"_dedupe": self.mark(group, row)}
 
     def mark(self, group: Group, row: int) -> Json:
         """Return the `_dedupe` object of a hit."""
@@ -119,7 +119,7 @@ def explained(word: Override, named: str, *, holds: bool) -> str:
     return told if holds else f"{told} (stale: a text has changed since)"
 
 
-def plain(hit: Hit, stored: Json | None, score: float | None) -> Json:
+def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:
     """Return a hit without anything of the layer's.
 
     Args:
@@ -133,7 +133,7 @@ def plain(hit: Hit, stored: Json | None, score: float | None) -> Json:
     return shown | ({"sort": list(hit.sort)} if hit.sort else {})
 
 
-def as_shown(stored: Stored) -> Json:
+def as_shown(stored: StoredDocument) -> Json:
     """Write a document as a hit holds it."""
     marked = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
     highlight = {field: passages for field, passages in marked.items() if passages}

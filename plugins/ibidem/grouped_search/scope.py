@@ -9,28 +9,28 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ibidem.dedupe.long_candidates import LEAST
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
-from ibidem_engines.cluster.requests import Exchange
-from ibidem_engines.engine import CONTENT_HITS, Found, Hit, Search
+from ibidem_engines.cluster.requests import RequestFlow
+from ibidem_engines.engine import CONTENT_HITS, Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import Clue, clues, long_clues
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import Packed
 
 
 class Find(Protocol):
     """Looks up signature values, an answer for each search, among what matches or everywhere."""
 
-    def __call__(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+    def __call__(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         """See `Source.find`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Beyond:
+class ScopeMatches:
     """What a look-up found for leads of a window.
 
     Args:
@@ -41,12 +41,12 @@ class Beyond:
     """
 
     hits: Sequence[Hit] = ()
-    outside: frozenset[Name] = frozenset()
-    carried: Mapping[int, Collection[Name]] = field(default_factory=dict)
-    capped: Mapping[int, Sequence[Clue]] = field(default_factory=dict)
+    outside: frozenset[DocumentRef] = frozenset()
+    carried: Mapping[int, Collection[DocumentRef]] = field(default_factory=dict)
+    capped: Mapping[int, Sequence[LookupField]] = field(default_factory=dict)
 
 
-def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> Search:
+def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = None) -> SignatureLookup:
     """Return the look-up of a document's duplicates.
 
     Args:
@@ -54,15 +54,15 @@ def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = Non
         policy: The decision; only clues that can be evidence under it are looked up.
         long: Its long signatures, where it has some and the policy asks for relations.
     """
-    wanted: set[Clue] = {"content"}
+    wanted: set[LookupField] = {"content"}
     if policy.level != "identical":
         wanted |= {clue for clue, counts in evidence_of(policy).items() if counts}
-    values = {clue: found for clue, found in clues(packed).items() if clue in wanted}
+    values = {clue: found for clue, found in lookup_keys(packed).items() if clue in wanted}
     values |= long_clues(long)
-    return Search(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
+    return SignatureLookup(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
 
 
-def evidence_of(policy: Policy) -> Mapping[Clue, bool]:
+def evidence_of(policy: Policy) -> Mapping[LookupField, bool]:
     """Tell for each clue whether a policy counts what it leads to."""
     return {
         "fingerprint": policy.fingerprint is not None,
@@ -72,7 +72,7 @@ def evidence_of(policy: Policy) -> Mapping[Clue, bool]:
     }
 
 
-def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeRequest) -> Exchange[Beyond]:
+def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeRequest) -> RequestFlow[ScopeMatches]:
     """Look up the duplicates of some leads.
 
     Args:
@@ -82,17 +82,17 @@ def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeReq
         request: The scope and the decision.
     """
     if request.scope == "window":
-        return Beyond()
+        return ScopeMatches()
     signed = [(row, packed) for row in leads if (packed := window.packed(row)) is not None and packed.length]
     if not signed:
-        return Beyond()
+        return ScopeMatches()
     searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
     matching = yield from find(searches, everywhere=False)
     found = (yield from find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
     here = {window.name(row) for row in range(window.ranked)}
     hits = {name_of(hit): hit for hit in every(found) if name_of(hit) not in here}
-    return Beyond(
+    return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
         outside=frozenset(hits.keys() - set(map(name_of, every(matching)))),
         carried={row: set(map(name_of, each.hits)) for row, each in zip(rows, found, strict=True)},
@@ -100,22 +100,22 @@ def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeReq
     )
 
 
-def cut_clues(found: Found) -> Sequence[Clue]:
+def cut_clues(found: LookupResult) -> Sequence[LookupField]:
     """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
     return [*found.capped, "content"] if found.same > min(len(found.hits), CONTENT_HITS) else found.capped
 
 
-def every(found: Iterable[Found]) -> Iterable[Hit]:
+def every(found: Iterable[LookupResult]) -> Iterable[Hit]:
     """Return the hits of several look-ups."""
     return (hit for each in found for hit in each.hits)
 
 
-def name_of(hit: Hit) -> Name:
+def name_of(hit: Hit) -> DocumentRef:
     """Return index and id of a hit."""
     return hit.index, hit.id
 
 
-def behind(window: Window, beyond: Beyond, overrides: Iterable[Override]) -> Window:
+def append_matches(window: Window, beyond: ScopeMatches, overrides: Iterable[Override]) -> Window:
     """Group what was found behind the window; nothing above changes its group."""
     if not beyond.hits:
         return window

@@ -15,7 +15,7 @@ from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.dedupe.window import Window
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.records import as_noted
+from ibidem_engines.records import parse_record
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Missing, UsageError
 
@@ -87,12 +87,12 @@ class Reported:
 
 def save(engine: Engine, alert: Alert) -> None:
     """Keep an alert; one of the same name is replaced, and what it reported stays reported."""
-    engine.note("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
+    engine.put_records("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
 
 
 def alerts(engine: Engine) -> list[Alert]:
     """Return all alerts, by name."""
-    return [read_alert(record) for _, record in engine.noted("alerts", SAVED)]
+    return [read_alert(record) for _, record in engine.get_records("alerts", SAVED)]
 
 
 def named(engine: Engine, name: str) -> Alert:
@@ -114,7 +114,7 @@ def read_alert(record: Mapping[str, Any]) -> Alert:
         Damaged: It is no such record.
     """
     dedupe = record.get("dedupe")
-    return as_noted(Alert, {**record, "dedupe": list(dedupe.items()) if isinstance(dedupe, Mapping) else dedupe})
+    return parse_record(Alert, {**record, "dedupe": list(dedupe.items()) if isinstance(dedupe, Mapping) else dedupe})
 
 
 def remove(engine: Engine, name: str) -> None:
@@ -124,7 +124,9 @@ def remove(engine: Engine, name: str) -> None:
         Missing: There is none of this name.
     """
     named(engine, name)
-    engine.strike("alerts", [f"{SAVED}{name}", *(key for key, _ in engine.noted("alerts", reported_key(name)))])
+    engine.delete_records(
+        "alerts", [f"{SAVED}{name}", *(key for key, _ in engine.get_records("alerts", reported_key(name)))]
+    )
 
 
 def run(engine: Engine, alert: Alert) -> list[Document]:
@@ -162,10 +164,10 @@ def keep(engine: Engine, name: str, before: Sequence[Reported], new: Sequence[Hi
         for number, hit in enumerate(new)
     }
     if entries:
-        engine.note("alerts", entries)
+        engine.put_records("alerts", entries)
     if over := len(before) + len(new) - MOST_REPORTED:
-        keys = [key for key, _ in engine.noted("alerts", reported_key(name))] if over > 0 else []
-        engine.strike("alerts", keys[: max(0, over)])
+        keys = [key for key, _ in engine.get_records("alerts", reported_key(name))] if over > 0 else []
+        engine.delete_records("alerts", keys[: max(0, over)])
 
 
 def reported(engine: Engine, name: str) -> list[Reported]:
@@ -174,7 +176,7 @@ def reported(engine: Engine, name: str) -> list[Reported]:
 
 
 def _reported(engine: Engine, name: str) -> Iterator[Reported]:
-    for _, record in engine.noted("alerts", reported_key(name)):
+    for _, record in engine.get_records("alerts", reported_key(name)):
         yield read_reported(record)
 
 
@@ -184,7 +186,7 @@ def read_reported(record: Mapping[str, Any]) -> Reported:
     Raises:
         Damaged: It is no such record.
     """
-    read = as_noted(Reported, {**record, "packed": None})
+    read = parse_record(Reported, {**record, "packed": None})
     return replace(read, packed=_unpacked(str(record.get("packed", ""))))
 
 

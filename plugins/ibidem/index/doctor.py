@@ -9,7 +9,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 
 from ibidem.grouped_search.explanations import counted
-from ibidem.index.language_check import REMEDY, Overheard
+from ibidem.index.language_check import REMEDY, LanguageSampler
 from ibidem_engines.engine import Engine, Info
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
@@ -17,7 +17,7 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
-from ibidem_workers.brokers.files import Folder
+from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
 from ibidem_workers.rejected_messages import kept_apart
 from ibidem_workers.settings import Settings, shown
@@ -92,7 +92,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     """Look at the engine and at how the documents in the index are signed."""
     try:
         with closing(opened()) as engine:
-            ailments = engine.ailments()
+            ailments = engine.health_issues()
             yield from (Check(one.name, ok=False, what=one.what, remedy=one.remedy) for one in ailments)
             info = engine.info()
     except IbidemError as error:
@@ -132,7 +132,7 @@ def of_dead_letters(opened: Callable[[], Engine]) -> Check:
 
 def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
     """Look whether the first documents are in the language of the idf table that they are signed with."""
-    heard, current = Overheard(), tables.current()
+    heard, current = LanguageSampler(), tables.current()
     try:
         with closing(opened()) as engine:
             for _ in heard.passing(first_documents(engine)):
@@ -199,7 +199,7 @@ def of_broker(settings: Settings) -> Check:
 
 def of_workers(settings: Settings) -> Check:
     """Look who works on the file queue, and what waits in it."""
-    folder = Folder((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
+    folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     waiting, at_work = folder.waiting(), folder.workers()
     what = f"{at_work} at work, {counted(waiting, 'batch', 'batches')} waiting"
     if waiting and not at_work:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
-from ibidem.dedupe.overrides import Name
-from ibidem_engines.engine import Engine, Fate, Hit, Outcome, Search
+from ibidem.dedupe.overrides import DocumentRef
+from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Missing, UsageError
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
 
@@ -33,7 +33,7 @@ def stored_document(engine: Engine, id_: str, remedy: str = "ids are shown by: i
     return found[0].document
 
 
-def titles(engine: Engine, names: Sequence[Name]) -> Mapping[Name, str]:
+def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, str]:
     """Return the titles of documents; those that are gone are left out.
 
     Args:
@@ -107,7 +107,7 @@ def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
 
 def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
     """Yield the ids of the documents with an equal content hash; where a look-up is cut short, by reading the index."""
-    searches = [Search({"content": clues(one)["content"]}, own=one.id) for one in documents]
+    searches = [SignatureLookup({"content": lookup_keys(one)["content"]}, own=one.id) for one in documents]
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
     cut = {one.content for one, answer in zip(documents, answers, strict=True) if answer.same > len(answer.hits)}
@@ -136,7 +136,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
     outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, beats=beats)
     engine.refresh()
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
-    if stale := [outcome for outcome in outcomes if outcome.fate is Fate.STALE]:
+    if stale := [outcome for outcome in outcomes if outcome.fate is WriteStatus.STALE]:
         first = stale[0]
         raise UsageError(
             f"{len(stale)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
@@ -147,5 +147,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
 
 def clear_tombstones(engine: Engine, before: datetime) -> int:
     """Take away the tombstones of deletions before a time; returns how many."""
-    stones = ((key, str(stone.get("at", ""))) for key, stone in engine.noted("tombstones"))
-    return engine.strike("tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < before])
+    stones = ((key, str(stone.get("at", ""))) for key, stone in engine.get_records("tombstones"))
+    return engine.delete_records(
+        "tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < before]
+    )

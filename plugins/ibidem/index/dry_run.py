@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ibidem.comparison.word_diff import Piece, difference
-from ibidem.dedupe.overrides import Name, recorded
+from ibidem.comparison.word_diff import Piece, word_diff
+from ibidem.dedupe.overrides import DocumentRef, load_overrides
 from ibidem.dedupe.pair_rules import SIGNATURES
-from ibidem.index.groups import IndexGroups, Shelf, grouped
+from ibidem.index.groups import IndexGroups, LongTextIndex, grouped
 from ibidem_engines.engine import Hit
 from ibidem_engines.errors import NoIndex
-from ibidem_engines.reindex import Held, Holding
 from ibidem_engines.reindex import Name as Place
+from ibidem_engines.reindex import ReindexSource, SourceDocument
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Level, Policy
@@ -51,8 +51,8 @@ class Sample:
     """
 
     level: Level
-    lead: Name
-    duplicate: Name
+    lead: DocumentRef
+    duplicate: DocumentRef
     difference: Sequence[Piece]
 
     def as_json(self) -> dict[str, object]:
@@ -76,7 +76,7 @@ class DryRun:
 
     groups: IndexGroups
     documents: int
-    titles: Mapping[Name, str]
+    titles: Mapping[DocumentRef, str]
     samples: Sequence[Sample]
     refused: int
     refusals: Sequence[Refusal]
@@ -106,12 +106,14 @@ class _Looked:
         refusals: Why.
     """
 
-    routing: dict[Name, str] = field(default_factory=dict)
-    long: dict[Name, bytes] = field(default_factory=dict)
+    routing: dict[DocumentRef, str] = field(default_factory=dict)
+    long: dict[DocumentRef, bytes] = field(default_factory=dict)
     refused: int = 0
     refusals: list[Refusal] = field(default_factory=list)
 
-    def hits(self, holding: Holding, settings: Settings, documents: Iterator[list[Held]]) -> Iterator[list[Hit]]:
+    def hits(
+        self, holding: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
+    ) -> Iterator[list[Hit]]:
         """Sign documents, up to so many."""
         tables, left = Tables(settings.tables), MOST
         for some in documents:
@@ -131,15 +133,15 @@ class _Looked:
             if not left:
                 return
 
-    def read_long(self, names: Sequence[Name]) -> dict[Name, bytes]:
+    def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Give the long signatures of documents, as an engine does."""
         return {name: self.long[name] for name in names if name in self.long}
 
-    def places(self, names: Sequence[Name]) -> list[Place]:
+    def places(self, names: Sequence[DocumentRef]) -> list[Place]:
         """Tell where documents stand."""
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
-    def _fits(self, held: Held, text_field: str, max_text: int) -> bool:
+    def _fits(self, held: SourceDocument, text_field: str, max_text: int) -> bool:
         why = refusal(held, text_field, max_text)
         if why is not None:
             self.refused += 1
@@ -163,10 +165,10 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
         documents = sum(map(holding.count, whole(upto)))
         hits = looked.hits(holding, settings, everything(holding, upto))
         try:
-            words = recorded(engine)
+            words = load_overrides(engine)
         except NoIndex:
             words = []
-        shelf = Shelf(looked.read_long, policy)
+        shelf = LongTextIndex(looked.read_long, policy)
         groups = grouped(hits, shelf, words, lambda done: seen(done, min(documents, MOST)))
         leads = {
             (each.name.index, each.name.id): each for each in _read(holding, looked, [n for n, _ in groups.largest])
@@ -175,7 +177,7 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
         return DryRun(groups, documents, titles, samples(groups, holding, looked), looked.refused, looked.refusals)
 
 
-def samples(groups: IndexGroups, holding: Holding, looked: _Looked) -> list[Sample]:
+def samples(groups: IndexGroups, holding: ReindexSource, looked: _Looked) -> list[Sample]:
     """Choose pairs of each level, evenly over the index, and tell where their words differ."""
     found = []
     for level, rows in _by_level(groups).items():
@@ -186,7 +188,7 @@ def samples(groups: IndexGroups, holding: Holding, looked: _Looked) -> list[Samp
                 for each in _read(holding, looked, [lead, duplicate])
             }
             if lead in texts and duplicate in texts:
-                found.append(Sample(level, lead, duplicate, difference(texts[lead], texts[duplicate])))
+                found.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
     return found
 
 
@@ -199,5 +201,5 @@ def _by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
     return dict(sorted(rows.items()))
 
 
-def _read(holding: Holding, looked: _Looked, names: Sequence[Name]) -> list[Held]:
+def _read(holding: ReindexSource, looked: _Looked, names: Sequence[DocumentRef]) -> list[SourceDocument]:
     return holding.read(looked.places(names)) if names else []

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.candidates import Holders
+from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.leader_clustering import Grouping, group
 from ibidem.dedupe.long_candidates import PageKeys
-from ibidem.dedupe.long_texts import Longs, Related
-from ibidem.dedupe.overrides import Name, Override, heard, recorded
+from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
+from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides, load_overrides
 from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem_engines.engine import Engine, Hit
 from ibidem_ingest.pairs.decision import Level, Policy
@@ -24,7 +24,7 @@ from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 LARGEST = 10
-ReadLong = Callable[[Sequence[Name]], Mapping[Name, bytes]]
+ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
 """The columns themselves."""
 
@@ -62,7 +62,7 @@ class IndexGroups:
     """
 
     level: Level
-    names: Sequence[Name]
+    names: Sequence[DocumentRef]
     grouping: Grouping
     unsigned: int
     capped: Mapping[LongClue, int]
@@ -80,7 +80,7 @@ class IndexGroups:
         return dict(sorted(found.items(), key=lambda each: -each[1]))
 
     @property
-    def largest(self) -> Sequence[tuple[Name, int]]:
+    def largest(self) -> Sequence[tuple[DocumentRef, int]]:
         """The leads of the largest groups, with the groups' sizes."""
         several = ((lead, size) for lead, size in self._counts.items() if size > 1)
         first = sorted(several, key=lambda each: (-each[1], each[0]))[:LARGEST]
@@ -101,7 +101,7 @@ class IndexGroups:
                 evidence = SIGNATURES[self.grouping.evidence[row]]
                 yield Member(self.names[lead][1], index, name, counts[lead], evidence)
 
-    def as_json(self, titles: Mapping[Name, str] | None = None) -> dict[str, object]:
+    def as_json(self, titles: Mapping[DocumentRef, str] | None = None) -> dict[str, object]:
         """Return what `ibidem groups --json` prints.
 
         Args:
@@ -138,13 +138,13 @@ def index_groups(
         overrides: Readers' words on pairs; those kept beside the index when None.
         seen: Called with the number of documents read so far.
     """
-    shelf = Shelf(engine.long_signatures, policy or Policy())
-    words = recorded(engine) if overrides is None else overrides
+    shelf = LongTextIndex(engine.long_signatures, policy or Policy())
+    words = load_overrides(engine) if overrides is None else overrides
     return grouped(engine.scan(), shelf, words, seen)
 
 
 @dataclass(slots=True)
-class Shelf:
+class LongTextIndex:
     """The long texts of an index: their clues, and their packed values.
 
     Args:
@@ -157,7 +157,7 @@ class Shelf:
     read: ReadLong
     policy: Policy
     keys: PageKeys = field(default_factory=PageKeys)
-    packed: dict[Name, bytes] = field(default_factory=dict)
+    packed: dict[DocumentRef, bytes] = field(default_factory=dict)
 
     def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
         """Take the long ones of a slice.
@@ -174,19 +174,19 @@ class Shelf:
                 self.keys.add(name, signatures)
                 self.packed[name] = long[name].packed or b""
 
-    def related(self, names: Sequence[Name]) -> tuple[Related, Holders]:
+    def related(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
         """Return who decides on pairs of long texts, and which of them share clues.
 
         Args:
             names: Index and id of all rows.
         """
-        longs = Longs(self.read)
-        related = Related(names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, longs)
+        longs = LongSignatureCache(self.read)
+        related = LongTextMatcher(names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, longs)
         return related, self.keys.holders(names)
 
 
 def grouped(
-    slices: Iterable[Sequence[Hit]], shelf: Shelf, words: Iterable[Override], seen: Callable[[int], None]
+    slices: Iterable[Sequence[Hit]], shelf: LongTextIndex, words: Iterable[Override], seen: Callable[[int], None]
 ) -> IndexGroups:
     """Group documents that come slice by slice.
 
@@ -199,15 +199,15 @@ def grouped(
     names, columns = in_order(*gathered(slices, seen, shelf))
     related, suspected = shelf.related(names)
     policy = shelf.policy
-    grouping = group(columns, policy, heard(words, names, columns).said, related, suspected)
+    grouping = group(columns, policy, apply_overrides(words, names, columns).said, related, suspected)
     return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.passed)
 
 
 def gathered(
-    slices: Iterable[Sequence[Hit]], seen: Callable[[int], None], shelf: Shelf
-) -> tuple[list[Name], list[PackedColumns]]:
+    slices: Iterable[Sequence[Hit]], seen: Callable[[int], None], shelf: LongTextIndex
+) -> tuple[list[DocumentRef], list[PackedColumns]]:
     """Read an index slice by slice; the packed values themselves are kept of long texts only."""
-    names: list[Name] = []
+    names: list[DocumentRef] = []
     parts: list[PackedColumns] = []
     for hits in slices:
         names += [(hit.index, hit.id) for hit in hits]
@@ -218,7 +218,7 @@ def gathered(
     return names, parts
 
 
-def in_order(names: Sequence[Name], parts: Sequence[PackedColumns]) -> tuple[list[Name], PackedColumns]:
+def in_order(names: Sequence[DocumentRef], parts: Sequence[PackedColumns]) -> tuple[list[DocumentRef], PackedColumns]:
     """Put documents in the order of the start of their date, those without one last, then of id and index.
 
     Args:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.index.language_check import Foreign, Lot, Overheard
+from ibidem.index.language_check import Foreign, LanguageSampler, ReservoirSample
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
@@ -72,7 +72,7 @@ def own_table(
     Raises:
         TableError: There are fewer than 1,000 documents in this language.
     """
-    tally, heard = Tally(language), Overheard()
+    tally, heard = Tally(language), LanguageSampler()
     try:
         table = counted(counting(tally.texts(heard.passing(items)), seen), language, origin)
     except TableError as error:
@@ -109,7 +109,7 @@ def sample(items: Iterable[Document | Refusal], language: str, count: int) -> li
         language: ISO 639-1 code.
         count: How many at most.
     """
-    lot = Lot(count)
+    lot = ReservoirSample(count)
     for text in Tally(language).texts(items):
         lot.add(text)
     return lot.drawn

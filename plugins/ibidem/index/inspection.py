@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.dedupe.long_texts import Longs
-from ibidem.dedupe.overrides import Name, Override, recorded
+from ibidem.dedupe.long_texts import LongSignatureCache
+from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.explanations import relation_of
 from ibidem.grouped_search.scope import cut_clues, search_for
 from ibidem.index.documents import stored_hits
-from ibidem_engines.engine import Engine, Hit, Stored
+from ibidem_engines.engine import Engine, Hit, StoredDocument
 from ibidem_ingest.errors import Missing, UsageError
 from ibidem_ingest.pairs.decision import Evidence, Policy
-from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
 
 
@@ -60,7 +60,7 @@ class Inspection:
     title: str
     signatures: Mapping[str, object]
     duplicates: Sequence[Duplicate]
-    capped: Sequence[Clue]
+    capped: Sequence[LookupField]
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem inspect --json` prints."""
@@ -91,9 +91,11 @@ def inspect(
     policy = policy or Policy()
     own, packed = signed_hit(engine, name)
     words = [
-        each for each in (recorded(engine) if overrides is None else overrides) if own_name(own) in (each.a, each.b)
+        each
+        for each in (load_overrides(engine) if overrides is None else overrides)
+        if own_name(own) in (each.a, each.b)
     ]
-    longs = Longs(engine.long_signatures)
+    longs = LongSignatureCache(engine.long_signatures)
     wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
     (found,) = engine.find([search_for(packed, policy, longs.of(own_name(own)) if wanted else None)])
     hits = {own_name(hit): hit for hit in [*found.hits, *declared(engine, words)] if own_name(hit) != own_name(own)}
@@ -137,17 +139,17 @@ def declared(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
     return stored_hits(engine, sorted(named))
 
 
-def own_name(hit: Hit) -> Name:
+def own_name(hit: Hit) -> DocumentRef:
     """Return index and id of a hit."""
     return hit.index, hit.id
 
 
-def title(stored: Stored | None) -> str:
+def title(stored: StoredDocument | None) -> str:
     """Return a document's title; empty for one that has gone since."""
     return stored.document.title if stored else ""
 
 
-def strongest_first(evidence: Evidence, name: Name) -> tuple[bool, float, Name]:
+def strongest_first(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, DocumentRef]:
     """Return what duplicates are ordered by."""
     return evidence.level != "identical", -evidence.score, name
 

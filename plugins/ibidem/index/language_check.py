@@ -12,7 +12,7 @@ from ibidem_ingest.idf.language import LEAST_TERMS, READ, strangers
 from ibidem_ingest.idf.table import Table
 
 
-class Lot:
+class ReservoirSample:
     """Draws some texts, each as likely as any other (reservoir sampling); the same ones of the same stream.
 
     Args:
@@ -85,11 +85,11 @@ def foreign(language: str, texts: Iterable[str], table: Table) -> Foreign | None
     return Foreign(language, strange, judged) if found else None
 
 
-class Overheard:
+class LanguageSampler:
     """Passes documents on and keeps the beginnings of some, to tell whether they are in the language that they say."""
 
     def __init__(self) -> None:
-        self._lots: defaultdict[str, Lot] = defaultdict(lambda: Lot(SAMPLED))
+        self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
 
     def passing(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
         """Pass documents and refusals on."""

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 
-from ibidem.dedupe.overrides import VERDICTS, Name, Override, Verdict, recorded
+from ibidem.dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict, load_overrides
 from ibidem.index.documents import stored_hits
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import Missing, UsageError
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
 
-def declare(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
+def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
     """Keep a reader's word; an earlier one on the same pair is replaced.
 
     Args:
@@ -35,11 +35,11 @@ def declare(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: 
         content_a=content_a,
         content_b=content_b,
     )
-    engine.note("overrides", {word.key: word.as_record()})
+    engine.put_records("overrides", {word.key: word.as_record()})
     return word
 
 
-def take_back(
+def remove_override(
     engine: Engine, a: str, b: str, seen: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
 ) -> list[Override]:
     """Remove what was said of two documents, and return it.
@@ -54,10 +54,10 @@ def take_back(
         Missing: Nothing was said of them that he may know of.
     """
     pair = {(engine.index, a), (engine.index, b)}
-    found = seen(engine, [word for word in recorded(engine) if {word.a, word.b} == pair])
+    found = seen(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
     if not found:
         raise Missing(f"nothing was said of {a!r} and {b!r}", "see: ibidem overrides list")
-    engine.strike("overrides", [word.key for word in found])
+    engine.delete_records("overrides", [word.key for word in found])
     return found
 
 
@@ -73,7 +73,7 @@ def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Overri
     return [word for word in words if word.a in there and word.b in there]
 
 
-def names(engine: Engine, ids: Sequence[str]) -> list[Name]:
+def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
     """Return index and id of the documents that are there."""
     return [(hit.index, hit.id) for hit in stored_hits(engine, ids)]
 
@@ -97,4 +97,4 @@ def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
     if first is None or second is None:
         missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
         raise Missing(f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids")
-    return clues(first)["content"][0], clues(second)["content"][0]
+    return lookup_keys(first)["content"][0], lookup_keys(second)["content"][0]

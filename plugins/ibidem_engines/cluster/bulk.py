@@ -6,8 +6,8 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.client import Cluster
-from ibidem_engines.cluster.errors import Failure, failure_of, fault, judged
+from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.errors import Failure, failure_of, fault, to_engine_error
 from ibidem_engines.errors import Permanent
 
 MOST_BYTES = 8 << 20
@@ -68,7 +68,7 @@ class Done:
     reason: str = ""
 
 
-def run(cluster: Cluster, actions: Sequence[Action]) -> list[Done]:
+def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done]:
     """Do actions, in requests of some megabytes.
 
     Returns:
@@ -95,7 +95,7 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
         yield part
 
 
-def _run_part(cluster: Cluster, actions: Sequence[Action]) -> list[Done]:
+def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done]:
     """Do the actions of one request; those that find the server busy are sent again."""
     done: dict[int, Done] = {}
     left = list(range(len(actions)))
@@ -112,12 +112,12 @@ def _run_part(cluster: Cluster, actions: Sequence[Action]) -> list[Done]:
         if not busy:
             return [done[at] for at in range(len(actions))]
         if turn == len(cluster.waits):
-            raise judged(last, cluster.shown)
+            raise to_engine_error(last, cluster.shown)
         cluster.wait(turn)
         left, turn = busy, turn + 1
 
 
-def _send(cluster: Cluster, actions: Sequence[Action]) -> list[Done | Failure]:
+def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done | Failure]:
     """Send one request; where it is too large for the server, in halves."""
     try:
         answer = cluster.ask_lines("/_bulk", (line for action in actions for line in action.lines))
@@ -144,7 +144,7 @@ def _item(item: Mapping[str, Any], where: str) -> Done | Failure:
         return Done(status, reason=failure.reason)
     if fault(failure).soon:
         return failure
-    raise judged(failure, where)
+    raise to_engine_error(failure, where)
 
 
 def _failure(status: int, item: Mapping[str, Any]) -> Failure:

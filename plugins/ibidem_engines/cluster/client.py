@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 import orjson
 
-from ibidem_engines.cluster.errors import UNREADABLE, Failure, fault, judged
-from ibidem_engines.cluster.requests import Ask, Exchange, T, hold
+from ibidem_engines.cluster.errors import UNREADABLE, Failure, fault, to_engine_error
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, T, run_sync
 from ibidem_engines.errors import Permanent
 
 JSON = "application/json"
@@ -34,7 +34,7 @@ class Answer(dict[str, Any]):
         self.text = text
 
 
-class Wire(Protocol):
+class Transport(Protocol):
     """One official client."""
 
     def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
@@ -44,7 +44,7 @@ class Wire(Protocol):
         """Close its connections."""
 
 
-class Cluster:
+class ClusterClient:
     """A cluster as every process sees it, with connections of its own for each.
 
     Args:
@@ -53,11 +53,11 @@ class Cluster:
         waits: Seconds to wait before each further try.
     """
 
-    def __init__(self, shown: str, connect: Callable[[], Wire], waits: tuple[float, ...] = WAITS_S) -> None:
+    def __init__(self, shown: str, connect: Callable[[], Transport], waits: tuple[float, ...] = WAITS_S) -> None:
         self.shown = shown
         self.waits = waits
         self._connect = connect
-        self._wire: Wire | None = None
+        self._wire: Transport | None = None
         self._pid = 0
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
@@ -68,12 +68,12 @@ class Cluster:
         """Post one JSON value a line and return the answer."""
         return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
-    def hold(self, exchange: Exchange[T]) -> T:
+    def hold(self, exchange: RequestFlow[T]) -> T:
         """Send every request of an exchange, and return what comes of it."""
         try:
-            return hold(exchange, self._send)
+            return run_sync(exchange, self._send)
         except Failure as failure:
-            raise judged(failure, self.shown) from failure
+            raise to_engine_error(failure, self.shown) from failure
 
     def wait(self, turn: int) -> None:
         """Wait before try number `turn` + 1; not all at the same moment."""
@@ -85,7 +85,7 @@ class Cluster:
             self._wire.close()
         self._wire = None
 
-    def _send(self, ask: Ask) -> Any:
+    def _send(self, ask: ApiRequest) -> Any:
         try:
             if ask.lines is not None:
                 return self.ask_lines(ask.path, map(orjson.dumps, ask.lines), **ask.params)
@@ -105,7 +105,7 @@ class Cluster:
                 return self._once(method, path, params, content_type, body)
             except Failure as failure:
                 if turn == len(self.waits) or not fault(failure).soon:
-                    raise judged(failure, self.shown) from failure
+                    raise to_engine_error(failure, self.shown) from failure
             self.wait(turn)
             turn += 1
 
@@ -118,7 +118,7 @@ class Cluster:
             raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")
         return answer
 
-    def _client(self) -> Wire:
+    def _client(self) -> Transport:
         """Give this process's client; one inherited by a fork is left alone, since its connections are the parent's."""
         if self._wire is None or self._pid != os.getpid():
             self._wire, self._pid = self._connect(), os.getpid()

@@ -16,7 +16,7 @@ from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
 from ibidem_engines.address import Address, parse_address
-from ibidem_engines.cluster.client import JSON, Answer, Cluster, Dialect
+from ibidem_engines.cluster.client import JSON, Answer, ClusterClient, Dialect
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.errors import (
     CERTIFICATE,
@@ -62,11 +62,11 @@ class ElasticsearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        super().__init__(Cluster(address.shown, lambda: ElasticsearchWire(address)), DIALECT, address, index)
+        super().__init__(ClusterClient(address.shown, lambda: ElasticsearchTransport(address)), DIALECT, address, index)
 
 
-class ElasticsearchWire:
-    """One client, whose own retries are off: `Cluster` knows better what may be asked again."""
+class ElasticsearchTransport:
+    """One client, whose own retries are off: `ClusterClient` knows better what may be asked again."""
 
     def __init__(self, address: Address) -> None:
         self._address = address

@@ -11,17 +11,28 @@ from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.client import Cluster, Dialect
-from ibidem_engines.cluster.errors import failure_of, judged
+from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.health import of_cluster
-from ibidem_engines.cluster.index import Layout, make_visible
+from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, carrying
 from ibidem_engines.cluster.ranking import long_values, ranked, window
-from ibidem_engines.cluster.reindex_source import ClusterHolding
+from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cluster_groups import ClusterGroups
-from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.engine import (
+    HealthIssue,
+    Hit,
+    Info,
+    Ledger,
+    LookupResult,
+    Outcome,
+    Ranking,
+    Record,
+    SignatureLookup,
+    StoredDocument,
+)
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.errors import UsageError
@@ -45,7 +56,7 @@ class ClusterEngine:
         index: Name of the index, or of an alias for reading.
     """
 
-    def __init__(self, cluster: Cluster, dialect: Dialect, address: Address, index: str) -> None:
+    def __init__(self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str) -> None:
         self.index = index
         self.fields = address.fields
         self._cluster = cluster
@@ -91,7 +102,7 @@ class ClusterEngine:
             found.hits, found.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
         )
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """See `Engine.fetch`.
 
         In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
@@ -103,7 +114,7 @@ class ClusterEngine:
         }
         wanted = list(dict.fromkeys(place for each in places.values() for place in each))
         theirs = query if query is not None and (query.native is not None or not self.fields.own) else None
-        found: dict[tuple[str, str], Stored] = {}
+        found: dict[tuple[str, str], StoredDocument] = {}
         for at in range(0, len(wanted), AT_ONCE):
             some = wanted[at : at + AT_ONCE]
             for hit in self._read(some) if theirs is None else self._marked(some, theirs):
@@ -112,7 +123,7 @@ class ClusterEngine:
                 )
         return [found[place] for each in ids for place in places[each] if place in found]
 
-    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """See `Engine.find`."""
         among = None if query is None else dsl.clause(query, self.fields)
         return self._cluster.hold(LookUp(Target(self.index), self._readable(), among).find(searches))
@@ -144,7 +155,7 @@ class ClusterEngine:
     def refresh(self) -> None:
         """See `Engine.refresh`."""
         self._readable()
-        make_visible(self._cluster, self.index)
+        refresh_index(self._cluster, self.index)
 
     def info(self) -> Info:
         """See `Engine.info`."""
@@ -167,13 +178,13 @@ class ClusterEngine:
             tables=tables,
         )
 
-    def ailments(self) -> list[Ailment]:
-        """See `Engine.ailments`."""
+    def health_issues(self) -> list[HealthIssue]:
+        """See `Engine.health_issues`."""
         return list(of_cluster(self._cluster, self.index))
 
-    def holding(self) -> ClusterHolding:
+    def holding(self) -> ClusterReindexSource:
         """See `Engine.holding`."""
-        return ClusterHolding(self._cluster, self._dialect, self.index, self.fields, self._kind)
+        return ClusterReindexSource(self._cluster, self._dialect, self.index, self.fields, self._kind)
 
     def groups(self) -> ClusterGroups:
         """See `WithGroups.groups`."""
@@ -183,25 +194,25 @@ class ClusterEngine:
         """See `Engine.close`."""
         self._cluster.close()
 
-    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """See `Engine.note`."""
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """See `Engine.put_records`."""
         self._readable()
-        ledgers.note(self._cluster, self.index, ledger, entries)
+        ledgers.put_records(self._cluster, self.index, ledger, entries)
 
-    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
-        """See `Engine.noted`."""
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+        """See `Engine.get_records`."""
         self._readable()
-        return ledgers.noted(self._cluster, self.index, ledger, prefix)
+        return ledgers.get_records(self._cluster, self.index, ledger, prefix)
 
     def count(self, ledger: Ledger) -> int:
         """See `Engine.count`."""
         self._readable()
         return ledgers.count(self._cluster, self.index, ledger)
 
-    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """See `Engine.strike`."""
+    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        """See `Engine.delete_records`."""
         self._readable()
-        return ledgers.strike(self._cluster, self.index, ledger, keys)
+        return ledgers.delete_records(self._cluster, self.index, ledger, keys)
 
     def _readable(self) -> Layout:
         """Give what the index was made for, once it has been found to be one that we can read."""
@@ -212,12 +223,12 @@ class ClusterEngine:
             self._known, self._known_until = known, time.monotonic() + FRESH_S
         return self._known
 
-    def _place(self) -> writing.Place:
+    def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields."""
         known = self._readable()
         layout.check_writable(known, self._cluster)
         kind = "full" if "full" in known.kinds else "lean"
-        return writing.Place(self._cluster, self.index, self.fields, kind)
+        return writing.WriteTarget(self._cluster, self.index, self.fields, kind)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""
@@ -280,7 +291,7 @@ class ClusterEngine:
         for each in answer["docs"]:
             failure = failure_of(503, each) if "error" in each else None
             if failure is not None and failure.kind != "index_not_found_exception":
-                raise judged(failure, self._cluster.shown)
+                raise to_engine_error(failure, self._cluster.shown)
         found: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
         if len(found) < len(ids) and not self.fields.own:
             there = {(each["_index"], each["_id"]) for each in found}

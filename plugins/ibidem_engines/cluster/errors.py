@@ -143,14 +143,14 @@ def fault(failure: Failure) -> Fault:
     return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
 
 
-def judged(failure: Failure, where: str) -> EngineError:
+def to_engine_error(failure: Failure, where: str) -> EngineError:
     """Make an error of ours.
 
     Args:
         failure: What was answered.
         where: The address without secrets, to be named.
 
-    >>> str(judged(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
+    >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
     """
     found = fault(failure)

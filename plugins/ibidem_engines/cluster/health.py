@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ibidem_engines.cluster.client import Cluster
-from ibidem_engines.cluster.requests import Ask, answer_to, in_path
+from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
 from ibidem_engines.disk import disk_issue, is_full
-from ibidem_engines.engine import Ailment
+from ibidem_engines.engine import HealthIssue
 
 PASSED_OVER = (403, 404, 400)
 """Statuses of those who may not look, and of servers that do not know what is asked."""
@@ -23,7 +23,7 @@ BLOCKS = {
 }
 
 
-def of_cluster(cluster: Cluster, index: str) -> Iterator[Ailment]:
+def of_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
     """Look at the shards and blocks of an index and at the disks; what the user may not look at is passed over."""
     names = f"{in_path(index)},{in_path(index)}-ibidem-*"
     asked = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
@@ -34,12 +34,12 @@ def of_cluster(cluster: Cluster, index: str) -> Iterator[Ailment]:
     yield from _of_disks(cluster)
 
 
-def _of_shards(cluster: Cluster, names: Iterable[str]) -> Iterator[Ailment]:
+def _of_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthIssue]:
     path = f"/_cluster/health/{','.join(map(in_path, names))}"
     told = _asked(cluster, path, {"level": "indices"}).get("indices", {})
     for name, each in sorted(told.items()):
         if each["status"] == "red":
-            yield Ailment(
+            yield HealthIssue(
                 "shards",
                 f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{_why(cluster, name)}",
                 "bring back the node that holds them, or restore the index from a snapshot",
@@ -47,10 +47,10 @@ def _of_shards(cluster: Cluster, names: Iterable[str]) -> Iterator[Ailment]:
             )
 
 
-def _why(cluster: Cluster, index: str) -> str:
+def _why(cluster: ClusterClient, index: str) -> str:
     """Ask the server why the first shard of an index is on no node."""
     body = {"index": index, "shard": 0, "primary": True}
-    asked = Ask("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
+    asked = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
     told = cluster.hold(answer_to(asked))
     info = told.get("unassigned_info", {})
     said = [
@@ -61,15 +61,15 @@ def _why(cluster: Cluster, index: str) -> str:
     return "".join(f"; {each}" for each in said if each)
 
 
-def _of_blocks(there: Mapping[str, Any]) -> Iterator[Ailment]:
+def _of_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
     for name, each in sorted(there.items()):
         blocks = each["settings"]["index"].get("blocks", {})
         for block, (what, remedy) in BLOCKS.items():
             if str(blocks.get(block, "false")) == "true":
-                yield Ailment("blocks", f"index {name!r} {what}", remedy)
+                yield HealthIssue("blocks", f"index {name!r} {what}", remedy)
 
 
-def _of_disks(cluster: Cluster) -> Iterator[Ailment]:
+def _of_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
     if not _watched(cluster):
         return
     told = _asked(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
@@ -79,7 +79,7 @@ def _of_disks(cluster: Cluster) -> Iterator[Ailment]:
             yield disk_issue(f"the disk of node {node.get('name', '')!r}", size, disk["available_in_bytes"])
 
 
-def _watched(cluster: Cluster) -> bool:
+def _watched(cluster: ClusterClient) -> bool:
     """Tell whether the server looks at its disks; where it does not, a full one closes no index."""
     name = "cluster.routing.allocation.disk.threshold_enabled"
     told = _asked(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
@@ -87,5 +87,5 @@ def _watched(cluster: Cluster) -> bool:
     return next((str(each) for each in given if each is not None), "true") == "true"
 
 
-def _asked(cluster: Cluster, path: str, params: Mapping[str, str]) -> Any:
-    return cluster.hold(answer_to(Ask("GET", path, params, passed_over=PASSED_OVER)))
+def _asked(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
+    return cluster.hold(answer_to(ApiRequest("GET", path, params, passed_over=PASSED_OVER)))

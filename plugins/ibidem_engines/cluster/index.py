@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 import orjson
 
-from ibidem_engines.cluster.client import Cluster, Dialect
-from ibidem_engines.cluster.errors import Failure, judged
-from ibidem_engines.cluster.requests import Ask, Exchange, answer_to, in_path
+from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.errors import Failure, to_engine_error
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, answer_to, in_path
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -62,14 +62,14 @@ class Layout:
         return sum(self.shards_of.values())
 
 
-def read(cluster: Cluster, index: str) -> Layout:
+def read(cluster: ClusterClient, index: str) -> Layout:
     """Read what stands under a name; nothing is no error."""
     return cluster.hold(reading(index))
 
 
 def reading(
     index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,)
-) -> Exchange[Layout]:
+) -> RequestFlow[Layout]:
     """Read what stands under one name or several.
 
     Args:
@@ -79,7 +79,7 @@ def reading(
     """
     path = f"/{in_path(index or '_all')}"
     asked = {**(params or {}), "filter_path": _PARTS}
-    answer: Mapping[str, Any] = yield Ask("GET", path, asked, passed_over=passed_over)
+    answer: Mapping[str, Any] = yield ApiRequest("GET", path, asked, passed_over=passed_over)
     told = {name: _ours(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
@@ -94,7 +94,7 @@ def reading(
     )
 
 
-def check_readable(layout: Layout, index: str, cluster: Cluster) -> None:
+def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
     """Refuse to read what is not there, what another version signed, and what a pipeline has taken hits out of."""
     if not layout.indices:
         raise NoIndex(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
@@ -114,10 +114,10 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
     )
 
 
-def pipeline_fault(pipelines: Iterable[str]) -> Exchange[tuple[str, str] | None]:
+def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
     """Tell which search pipeline takes hits out of what is found, and what to do about it."""
     for name in pipelines:
-        answer = yield Ask("GET", f"/_search/pipeline/{in_path(name)}", passed_over=(MISSING,))
+        answer = yield ApiRequest("GET", f"/_search/pipeline/{in_path(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
         if any("collapse" in step for step in steps):
             what = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
@@ -125,7 +125,7 @@ def pipeline_fault(pipelines: Iterable[str]) -> Exchange[tuple[str, str] | None]
     return None
 
 
-def check_writable(layout: Layout, cluster: Cluster) -> None:
+def check_writable(layout: Layout, cluster: ClusterClient) -> None:
     """Refuse to write where the server would have to guess what our fields are."""
     if layout.bare:
         raise Permanent(
@@ -134,7 +134,7 @@ def check_writable(layout: Layout, cluster: Cluster) -> None:
         )
 
 
-def create(cluster: Cluster, dialect: Dialect, index: str, kind: str) -> None:
+def create(cluster: ClusterClient, dialect: Dialect, index: str, kind: str) -> None:
     """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
     layout = read(cluster, index)
     if not layout.indices:
@@ -167,7 +167,7 @@ def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
 
-def _make(cluster: Cluster, name: str, body: dict[str, Any]) -> None:
+def _make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
     """Make an index; another process that makes it at the same time does no harm."""
     try:
         cluster.ask("PUT", f"/{name}", body)
@@ -176,7 +176,7 @@ def _make(cluster: Cluster, name: str, body: dict[str, Any]) -> None:
             raise
 
 
-def _try_codec(cluster: Cluster, trial: str, made: Mapping[str, Any]) -> None:
+def _try_codec(cluster: ClusterClient, trial: str, made: Mapping[str, Any]) -> None:
     """Write a document into an index that goes again, since a server without a codec's library fails at the first one.
 
     Raises:
@@ -198,7 +198,7 @@ def _try_codec(cluster: Cluster, trial: str, made: Mapping[str, Any]) -> None:
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
 
-def _add_fields(cluster: Cluster, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
+def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
     """Add the one object `ibidem`, and beside what its mapping says of itself what it is for."""
     ours = template(dialect, kind)["mappings"]
     for index in indices:
@@ -225,7 +225,7 @@ HIDDEN = (403, 404)
 HEALTH = "status,active_shards"
 
 
-def make_visible(cluster: Cluster, indices: str, /, **params: str) -> None:
+def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
     """Let searches find all that was written.
 
     Args:
@@ -249,15 +249,15 @@ def make_visible(cluster: Cluster, indices: str, /, **params: str) -> None:
             return
 
 
-def _health(cluster: Cluster, indices: str) -> Mapping[str, Any]:
-    asked = Ask("GET", f"/_cluster/health/{in_path(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
+def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
+    asked = ApiRequest("GET", f"/_cluster/health/{in_path(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
     told: Mapping[str, Any] = cluster.hold(answer_to(asked))
     return told
 
 
-def _unseen(cluster: Cluster, indices: str, told: Mapping[str, Any]) -> Exception:
+def _unseen(cluster: ClusterClient, indices: str, told: Mapping[str, Any]) -> Exception:
     some = f"{told['successful']} of {told['total']} shards of {indices!r} made visible what was written"
     failure = Failure(503, "unavailable_shards_exception", some)
-    error = judged(failure, cluster.shown)
+    error = to_engine_error(failure, cluster.shown)
     error.__cause__ = failure
     return error

@@ -17,9 +17,9 @@ from ibidem_engines.cluster.dsl import Clause, by_id, only_packed, with_ids
 from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import all_named, read_hits
-from ibidem_engines.cluster.requests import Exchange, Target
-from ibidem_engines.engine import Found, Hit, Search
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue, clues
+from ibidem_engines.cluster.requests import RequestFlow, Target
+from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
 TOGETHER = 250
@@ -34,7 +34,7 @@ MOST_TOGETHER = 1_000
 EACH, MANY = 10, 5
 """Of too many hits every tenth is looked at; what five of these carry is asked for alone, and the rest once more."""
 
-OWN_FIELD: frozenset[Clue] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
+OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
 """Classes that have a field of their own in the layout `full`, and stand among the keys in `lean`."""
 
 
@@ -43,8 +43,8 @@ class _Question:
     """One class of values for one search; each is itself and equal to no other."""
 
     at: int
-    name: Clue
-    search: Search
+    name: LookupField
+    search: SignatureLookup
 
     @property
     def values(self) -> list[str]:
@@ -64,7 +64,7 @@ class _Answer:
     """What was found for one search."""
 
     hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
-    capped: list[Clue] = field(default_factory=list)
+    capped: list[LookupField] = field(default_factory=list)
     same: int = 0
 
     def add(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
@@ -93,7 +93,7 @@ class LookUp:
         self._among = among
         self._answers: list[_Answer] = []
 
-    def find(self, searches: Sequence[Search]) -> Exchange[list[Found]]:
+    def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         """Look up values; see `Engine.find`."""
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
@@ -111,9 +111,9 @@ class LookUp:
         yield from self._given(apart, first, answers[len(some) :])
         yield from self._asked_apart(apart, list(apart)[APART:])
         yield from self._in_parts([each for each in questions if each.least <= 1 and each.name in LONG_CLUES])
-        return [Found(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
+        return [LookupResult(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
-    def _together(self, questions: Sequence[_Question]) -> Exchange[None]:
+    def _together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for all values at once, and in parts where that brings too many hits."""
         if questions:
             ((hits, total),) = yield from self._send([self._for_all(questions)])
@@ -124,7 +124,7 @@ class LookUp:
         clauses = [self._carries(name, values, 1) for name, values in _by_class(questions).items()]
         return self._body(clauses, MOST_TOGETHER)
 
-    def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> Exchange[None]:
+    def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Give the hits to those who asked; what brought too many is asked for alone."""
         told = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
@@ -151,7 +151,7 @@ class LookUp:
                     told[question][hit.index, hit.id] = hit
         return told
 
-    def _apart(self, questions: Sequence[_Question]) -> Exchange[None]:
+    def _apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for each class of each search alone."""
         alike = self._alike(questions)
         yield from self._asked_apart(alike, list(alike))
@@ -164,7 +164,7 @@ class LookUp:
             alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
         return alike
 
-    def _asked_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> Exchange[None]:
+    def _asked_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> RequestFlow[None]:
         for at in range(0, len(requests), APART):
             some = requests[at : at + APART]
             answers = yield from self._send(list(map(orjson.loads, some)))
@@ -175,13 +175,13 @@ class LookUp:
         alike: Mapping[bytes, list[_Question]],
         requests: Sequence[bytes],
         answers: Sequence[tuple[list[Hit], int]],
-    ) -> Exchange[None]:
+    ) -> RequestFlow[None]:
         """Give the hits of searches to those who asked for them."""
         for request, (hits, total) in zip(requests, answers, strict=True):
             for question in alike[request]:
                 yield from self._add_others(question, hits, total)
 
-    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> Exchange[None]:
+    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits of one class but for the searching document itself."""
         others = [hit for hit in hits if hit.id != question.search.own]
         if len(others) < len(hits):
@@ -191,7 +191,7 @@ class LookUp:
             ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own)])
         self._answers[question.at].add(question, others, total)
 
-    def _in_parts(self, questions: Sequence[_Question]) -> Exchange[None]:
+    def _in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
 
         No hit tells which of these values it carries. A banner page or a stock form stands in very many documents, and
@@ -217,7 +217,9 @@ class LookUp:
             ordered = sorted(some.values(), key=lambda hit: hit.order)
             answer.add(question, ordered, 0 if question.name in answer.capped else len(ordered))
 
-    def _each_part(self, parts: Sequence[tuple[_Question, tuple[str, ...]]]) -> Exchange[list[tuple[list[Hit], int]]]:
+    def _each_part(
+        self, parts: Sequence[tuple[_Question, tuple[str, ...]]]
+    ) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Ask for values, a search for each part."""
         answers: list[tuple[list[Hit], int]] = []
         for at in range(0, len(parts), APART):
@@ -228,7 +230,7 @@ class LookUp:
             answers += yield from self._send(bodies)
         return answers
 
-    def _send(self, bodies: Sequence[Clause]) -> Exchange[list[tuple[list[Hit], int]]]:
+    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Send searches; those with hits that hold no id are sent once more."""
         answers = yield from self._answers_to(bodies)
         found = [read_hits(answer) for answer in answers]
@@ -239,7 +241,7 @@ class LookUp:
         totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
         return list(zip(found, totals, strict=True))
 
-    def _answers_to(self, bodies: Sequence[Clause]) -> Exchange[list[Mapping[str, Any]]]:
+    def _answers_to(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
         answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
@@ -264,12 +266,12 @@ class LookUp:
             **only_packed(),
         }
 
-    def _carries(self, name: Clue, values: Sequence[str], least: int) -> Clause:
+    def _carries(self, name: LookupField, values: Sequence[str], least: int) -> Clause:
         """Ask for documents that carry at least so many of the values of one class."""
         return carrying(self._kinds, name, values, least)
 
 
-def carrying(kinds: Collection[str], name: Clue, values: Sequence[str], least: int = 1) -> Clause:
+def carrying(kinds: Collection[str], name: LookupField, values: Sequence[str], least: int = 1) -> Clause:
     """Ask for documents that carry at least so many of the values of one class.
 
     Args:
@@ -297,9 +299,9 @@ def _at_least(clauses: Sequence[Clause], least: int) -> Clause:
     return {"bool": {"should": list(clauses), "minimum_should_match": max(1, least)}}
 
 
-def _by_class(questions: Iterable[_Question]) -> dict[Clue, list[str]]:
+def _by_class(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
     """Gather the values of each class, each once."""
-    values: defaultdict[Clue, dict[str, None]] = defaultdict(dict)
+    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for question in questions:
         values[question.name].update(dict.fromkeys(question.values))
     return {name: list(some) for name, some in values.items()}
@@ -310,7 +312,7 @@ def _carried(hit: Hit) -> list[tuple[str, str]]:
     packed = unpack(hit.packed) if hit.packed else None
     if packed is None:
         return []
-    return [(name, value) for name, values in clues(packed).items() for value in values]
+    return [(name, value) for name, values in lookup_keys(packed).items() for value in values]
 
 
 def _by_id(hits: Iterable[Hit]) -> list[Hit]:

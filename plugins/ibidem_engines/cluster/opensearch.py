@@ -18,7 +18,7 @@ from opensearchpy.exceptions import (
 from opensearchpy.serializer import JSONSerializer
 
 from ibidem_engines.address import Address, parse_address
-from ibidem_engines.cluster.client import Answer, Cluster, Dialect
+from ibidem_engines.cluster.client import Answer, ClusterClient, Dialect
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.errors import CERTIFICATE, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
 from ibidem_engines.redaction import redact_text
@@ -55,11 +55,11 @@ class OpenSearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        super().__init__(Cluster(address.shown, lambda: OpenSearchWire(address)), DIALECT, address, index)
+        super().__init__(ClusterClient(address.shown, lambda: OpenSearchTransport(address)), DIALECT, address, index)
 
 
-class OpenSearchWire:
-    """One client, whose own retries are off: `Cluster` knows better what may be asked again."""
+class OpenSearchTransport:
+    """One client, whose own retries are off: `ClusterClient` knows better what may be asked again."""
 
     def __init__(self, address: Address) -> None:
         self._address = address

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
-from ibidem_engines.cluster.requests import Exchange, Target
+from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.cluster.seq_no import order_of
 from ibidem_engines.engine import Hit
 from ibidem_engines.query import Query
@@ -79,7 +79,7 @@ class Ranked:
     hits: list[Hit]
 
 
-def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> Exchange[Ranked]:
+def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> RequestFlow[Ranked]:
     """Search for a window of `size` hits.
 
     Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all
@@ -105,7 +105,7 @@ def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fa
     return replace(found, hits=in_order([replace(hit, sort=()) for hit in found.hits]))
 
 
-def window(target: Target, body: Mapping[str, Any]) -> Exchange[Ranked]:
+def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[Ranked]:
     """Search for packed signatures, once more where some hit has none and so no id."""
     answer = yield target.search(body)
     hits = read_hits(answer)
@@ -119,7 +119,7 @@ AT_ONCE = 200
 """Documents in a request: the long signatures of a book take some 100 KB."""
 
 
-def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> Exchange[dict[tuple[str, str], bytes]]:
+def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
     """Read the long signatures of documents by (index, id); those that have none are left out.
 
     Args:

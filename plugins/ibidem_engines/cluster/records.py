@@ -7,10 +7,10 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.cluster.bulk import MISSING, Action, run
-from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.errors import failure_of
-from ibidem_engines.cluster.index import ledger_name, make_visible
-from ibidem_engines.cluster.requests import WHOLE, Ask, Exchange
+from ibidem_engines.cluster.index import ledger_name, refresh_index
+from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_engines.cluster.stored_version import get_many
 from ibidem_engines.engine import Ledger
 from ibidem_ingest.document import MAX_ID_BYTES
@@ -23,20 +23,24 @@ READ_OFTEN: frozenset[Ledger] = frozenset(("overrides",))
 """Ledgers that every search reads and people write: made visible as they are written, the others as they are read."""
 
 
-def note(cluster: Cluster, index: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Keep records; see `Engine.note`."""
+def put_records(
+    cluster: ClusterClient, index: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Keep records; see `Engine.put_records`."""
     name = f"{index}-{ledger_name(ledger)}"
     bodies = {key: orjson.dumps({"key": key, "entry": entry}) for key, entry in entries.items()}
     run(cluster, [Action("index", name, _id(key), body) for key, body in bodies.items()])
     if ledger in READ_OFTEN:
-        make_visible(cluster, name, **MAYBE)
+        refresh_index(cluster, name, **MAYBE)
 
 
-def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read records in slices; see `Engine.noted`. Beside an index of others there are none."""
+def get_records(
+    cluster: ClusterClient, index: str, ledger: Ledger, prefix: str
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Read records in slices; see `Engine.get_records`. Beside an index of others there are none."""
     name = f"{index}-{ledger_name(ledger)}"
     if ledger not in READ_OFTEN:
-        make_visible(cluster, name, **MAYBE)
+        refresh_index(cluster, name, **MAYBE)
     body = _slice({"prefix": {"key": prefix}} if prefix else {"match_all": {}})
     while True:
         hits = cluster.ask("POST", f"/{name}/_search", body, **THERE)["hits"]["hits"]
@@ -46,13 +50,13 @@ def noted(cluster: Cluster, index: str, ledger: Ledger, prefix: str) -> Iterator
         body["search_after"] = hits[-1]["sort"]
 
 
-def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, Any]]]:
+def reading(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
     """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
     head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
     body = _slice({"match_all": {}})
     found: list[dict[str, Any]] = []
     while True:
-        (answer,) = (yield Ask("POST", "/_msearch", lines=[head, body]))["responses"]
+        (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]
         if answer.get("status") in (403, MISSING):
             return found
         if "error" in answer:
@@ -64,23 +68,23 @@ def reading(indices: Sequence[str], ledger: Ledger) -> Exchange[list[dict[str, A
         body = {**body, "search_after": hits[-1]["sort"]}
 
 
-def count(cluster: Cluster, index: str, ledger: Ledger) -> int:
+def count(cluster: ClusterClient, index: str, ledger: Ledger) -> int:
     """Count records; see `Engine.count`. Beside an index of others there are none."""
     body = {"size": 0, "track_total_hits": True}
     answer = cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_search", body, **THERE)
     return int(answer["hits"]["total"]["value"])
 
 
-def strike(cluster: Cluster, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
-    """Remove records; see `Engine.strike`."""
+def delete_records(cluster: ClusterClient, index: str, ledger: Ledger, keys: Iterable[str]) -> int:
+    """Remove records; see `Engine.delete_records`."""
     name = f"{index}-{ledger_name(ledger)}"
     done = run(cluster, [Action("delete", name, _id(key)) for key in dict.fromkeys(keys)])
     if ledger in READ_OFTEN:
-        make_visible(cluster, name, **MAYBE)
+        refresh_index(cluster, name, **MAYBE)
     return sum(each.status != MISSING for each in done)
 
 
-def read(cluster: Cluster, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+def read(cluster: ClusterClient, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
     """Read records by key, as they are now."""
     found = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
     return {each["_source"]["key"]: each["_source"]["entry"] for each in found.values()}

@@ -8,20 +8,20 @@ from typing import Any
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
-from ibidem_engines.cluster.client import Answer, Cluster, Dialect
+from ibidem_engines.cluster.client import Answer, ClusterClient, Dialect
 from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.errors import failure_of, judged
-from ibidem_engines.cluster.index import make_visible
-from ibidem_engines.cluster.reindex_target import ClusterCopy
+from ibidem_engines.cluster.errors import failure_of, to_engine_error
+from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.requests import WHOLE, in_path
 from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
 from ibidem_engines.cluster.source import Unfit, as_document, idf_of, ours_of, signed_part, text_fault, version_of
 from ibidem_engines.cluster.source_values import entries, members
 from ibidem_engines.cluster.write import field_of
-from ibidem_engines.engine import Fate, Ledger, Outcome
+from ibidem_engines.engine import Ledger, Outcome, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.fields import OURS, Fields, value_at
-from ibidem_engines.reindex import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
+from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument, Target
 from ibidem_ingest.errors import UsageError
 
 Failed = Callable[[Mapping[str, Any]], Exception]
@@ -29,7 +29,7 @@ Failed = Callable[[Mapping[str, Any]], Exception]
 
 def held(
     answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, failed: Failed, *, raw: bool
-) -> Iterator[Held]:
+) -> Iterator[SourceDocument]:
     """Read the documents of an answer that are there.
 
     Args:
@@ -61,10 +61,10 @@ def raw_sources(text: str | bytes) -> Iterator[bytes]:
         yield text[slice(*place)].encode()
 
 
-def _held(found: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> Held:
+def _held(found: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = found["_source"]
     ours = ours_of(source)
-    return Held(
+    return SourceDocument(
         name,
         as_document(name.id, source, fields),
         fault=text_fault(source, fields),
@@ -103,8 +103,8 @@ FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
-class ClusterHolding:
-    """What stands in an index, or in the indexes behind an alias; see `Holding`.
+class ClusterReindexSource:
+    """What stands in an index, or in the indexes behind an alias; see `ReindexSource`.
 
     Args:
         cluster: The cluster.
@@ -114,11 +114,11 @@ class ClusterHolding:
         kind: Layout of the fields that are added: `full` or `lean`.
     """
 
-    def __init__(self, cluster: Cluster, dialect: Dialect, index: str, fields: Fields, kind: str) -> None:
+    def __init__(self, cluster: ClusterClient, dialect: Dialect, index: str, fields: Fields, kind: str) -> None:
         self.index = index
         self._cluster, self._dialect, self._fields, self._kind = cluster, dialect, fields, kind
         self._known: layout.Layout | None = None
-        self._parts: list[Part] = []
+        self._parts: list[ShardRef] = []
         self._at_once = FIRST_READ
 
     @property
@@ -163,34 +163,34 @@ class ClusterHolding:
         mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
         wanted -= {path for path in wanted for told in mappings if _mapped(told["mappings"], path.split("."))}
         if wanted:
-            make_visible(self._cluster, self.index)
+            refresh_index(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
             wanted -= {path for path in wanted if not hits or any(_has(hit, path) for hit in hits)}
         return sorted(wanted)
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardRef]:
         """See `Holding.parts`."""
         if not self._parts:
             self._parts = [
-                Part(index, shard) for index, shards in self._layout.shards_of.items() for shard in range(shards)
+                ShardRef(index, shard) for index, shards in self._layout.shards_of.items() for shard in range(shards)
             ]
         return self._parts
 
-    def newest(self, since: Marks | None = None) -> dict[Part, int]:
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         """See `Holding.newest`."""
         return newest(self._cluster, self.parts(), since)
 
-    def count(self, stretch: Stretch) -> int:
+    def count(self, stretch: SeqNoRange) -> int:
         """See `Holding.count`."""
         return count(self._cluster, stretch)
 
-    def names(self, stretch: Stretch, size: int) -> list[Name]:
+    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
         """See `Holding.names`."""
         return [name for name, _ in states(self._cluster, stretch, size)]
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """See `Holding.read`; as many at once as have some megabytes together."""
-        found: list[Held] = []
+        found: list[SourceDocument] = []
         at = 0
         while at < len(names):
             some = names[at : at + self._at_once]
@@ -211,7 +211,7 @@ class ClusterHolding:
             try:
                 body = signed_part(record, kind, there.ours)
             except Unfit as unfit:
-                outcomes[at] = Outcome(there.name.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
             else:
                 name = there.name
                 actions[at] = Action("update", name.index, name.id, body, there.state, name.routing)
@@ -223,17 +223,17 @@ class ClusterHolding:
         """See `Holding.deletions`; the server's count, which begins anew when a shard moves."""
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
 
-    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        """See `Holding.noted`."""
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+        """See `ReindexSource.get_records`."""
         try:
-            yield from records.noted(self._cluster, self.index, ledger, "")
+            yield from records.get_records(self._cluster, self.index, ledger, "")
         except NoIndex:
             return
 
-    def copy_to(self, name: str) -> Copy:
+    def copy_to(self, name: str) -> ReindexTarget:
         """See `Holding.copy_to`."""
         (index,) = {part.index for part in self.parts()}
-        return ClusterCopy(self._cluster, self._dialect, index, name, self._kind)
+        return ClusterReindexTarget(self._cluster, self._dialect, index, name, self._kind)
 
     def close(self) -> None:
         """See `Holding.close`."""
@@ -251,15 +251,15 @@ class ClusterHolding:
         return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body, **WHOLE)
 
     def _failed(self, found: Mapping[str, Any]) -> Exception:
-        return judged(failure_of(503, found), self._cluster.shown)
+        return to_engine_error(failure_of(503, found), self._cluster.shown)
 
 
-def outcome_of(there: Held, done: Done) -> Outcome:
+def outcome_of(there: SourceDocument, done: Done) -> Outcome:
     """Read what became of a write that found the state it was decided on."""
     name = there.name.id
     if done.reason:
-        return Outcome(name, Fate.REFUSED, before=there.version, field=field_of(done.reason), why=done.reason)
-    return Outcome(name, Fate.INDEXED, order_of(done.place), there.version)
+        return Outcome(name, WriteStatus.REFUSED, before=there.version, field=field_of(done.reason), why=done.reason)
+    return Outcome(name, WriteStatus.INDEXED, order_of(done.place), there.version)
 
 
 def _asked(name: Name) -> dict[str, str]:

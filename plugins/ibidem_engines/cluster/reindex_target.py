@@ -6,14 +6,14 @@ from typing import Any
 
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
-from ibidem_engines.cluster.client import Cluster, Dialect
-from ibidem_engines.cluster.requests import Ask, answer_to, in_path
+from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
 from ibidem_engines.cluster.seq_no import NONE, State, newest, order_of, states
 from ibidem_engines.cluster.source import Unfit, with_signatures
 from ibidem_engines.cluster.stored_version import check_each
 from ibidem_engines.cluster.write import field_of
-from ibidem_engines.engine import Fate, Outcome
-from ibidem_engines.reindex import Held, Marks, Name, Part, Signed, Stretch
+from ibidem_engines.engine import Outcome, WriteStatus
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000
@@ -50,7 +50,7 @@ class _Onto:
         return cls("index" if seen else "create", seen)
 
 
-class ClusterCopy:
+class ClusterReindexTarget:
     """The copy of one index; see `Copy`.
 
     Args:
@@ -61,10 +61,10 @@ class ClusterCopy:
         kind: Its layout: `full` or `lean`.
     """
 
-    def __init__(self, cluster: Cluster, dialect: Dialect, source: str, name: str, kind: str) -> None:
+    def __init__(self, cluster: ClusterClient, dialect: Dialect, source: str, name: str, kind: str) -> None:
         self.name = name
         self._cluster, self._dialect, self._source, self._kind = cluster, dialect, source, kind
-        self._parts: list[Part] = []
+        self._parts: list[ShardRef] = []
 
     def exists(self) -> bool:
         """See `Copy.exists`."""
@@ -87,7 +87,7 @@ class ClusterCopy:
         """See `Copy.take`; the engine's own version of each document goes with it, so an older state never wins."""
         return self._write(signed, lambda there: _Onto("index", version=there.engine_version))
 
-    def newest(self) -> dict[Part, int]:
+    def newest(self) -> dict[ShardRef, int]:
         """See `Copy.newest`."""
         return newest(self._cluster, self._shards())
 
@@ -121,18 +121,18 @@ class ClusterCopy:
         untouched = {
             name.id: state
             for part, last in upto.items()
-            for name, state in states(self._cluster, Stretch(part, NONE, last), max(1, len(ids)), ids)
+            for name, state in states(self._cluster, SeqNoRange(part, NONE, last), max(1, len(ids)), ids)
         }
         return self._write(signed, lambda there: _Onto.state(untouched.get(there.name.id)))
 
-    def _write(self, signed: Sequence[Signed], onto: Callable[[Held], "_Onto"]) -> list[Outcome]:
+    def _write(self, signed: Sequence[Signed], onto: Callable[[SourceDocument], "_Onto"]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
         for at, (there, record) in enumerate(signed):
             try:
                 body = there.raw if record is None else with_signatures(there.raw, record, self._kind)
             except Unfit as unfit:
-                outcomes[at] = Outcome(there.name.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
                 body = there.raw
             how, name = onto(there), there.name
             actions[at] = Action(how.verb, self.name, name.id, body, how.seen, name.routing, how.version)
@@ -142,7 +142,7 @@ class ClusterCopy:
 
     def _move(self, alias: str) -> None:
         """Give the copy an alias as it was, in one step with taking it from whatever had it."""
-        asked = Ask("GET", f"/_alias/{in_path(alias)}", passed_over=(_MISSING,))
+        asked = ApiRequest("GET", f"/_alias/{in_path(alias)}", passed_over=(_MISSING,))
         there: Mapping[str, Any] = self._cluster.hold(answer_to(asked))
         was = [told["aliases"][alias] for told in there.values()]
         kept = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
@@ -156,15 +156,15 @@ class ClusterCopy:
         settings = {name: value for name, value in told["settings"]["index"].items() if name not in ITS_OWN}
         return settings, told["mappings"]
 
-    def _shards(self) -> list[Part]:
+    def _shards(self) -> list[ShardRef]:
         if not self._parts:
             shards = layout.read(self._cluster, self.name).shards_of[self.name]
-            self._parts = [Part(self.name, shard) for shard in range(shards)]
+            self._parts = [ShardRef(self.name, shard) for shard in range(shards)]
         return self._parts
 
-    def _slices(self, part: Part, last: int) -> Iterator[list[State]]:
+    def _slices(self, part: ShardRef, last: int) -> Iterator[list[State]]:
         after = NONE
-        while some := states(self._cluster, Stretch(part, after, last), SLICE):
+        while some := states(self._cluster, SeqNoRange(part, after, last), SLICE):
             yield some
             after = some[-1][0].order
 
@@ -176,10 +176,10 @@ class ClusterCopy:
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
-def _outcome(there: Held, done: Done) -> Outcome:
+def _outcome(there: SourceDocument, done: Done) -> Outcome:
     name = there.name.id
     if done.status == CONFLICT:
-        return Outcome(name, Fate.STALE, why="a newer one stands there")
+        return Outcome(name, WriteStatus.STALE, why="a newer one stands there")
     if done.reason:
-        return Outcome(name, Fate.REFUSED, field=field_of(done.reason), why=done.reason)
-    return Outcome(name, Fate.INDEXED, order_of(done.place))
+        return Outcome(name, WriteStatus.REFUSED, field=field_of(done.reason), why=done.reason)
+    return Outcome(name, WriteStatus.INDEXED, order_of(done.place))

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ApiRequest:
     """One request.
 
     Args:
@@ -32,25 +32,25 @@ class Ask:
     passed_over: tuple[int, ...] = ()
 
 
-Exchange = Generator[Ask, Any, T]
+RequestFlow = Generator[ApiRequest, Any, T]
 """Requests one after the other, each answered with its JSON, and what comes of them."""
 
 
-def answer_to(ask: Ask) -> Exchange[Any]:
+def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
     """Ask one thing and no more."""
     return (yield ask)
 
 
-def at_once(exchange: Exchange[T]) -> T:
+def run_offline(exchange: RequestFlow[T]) -> T:
     """Run an exchange that asks for nothing, since what it stands on answers by itself."""
-    return hold(exchange, _unasked)
+    return run_sync(exchange, _unasked)
 
 
-def _unasked(ask: Ask) -> Any:
+def _unasked(ask: ApiRequest) -> Any:
     raise RuntimeError(f"nobody answers {ask.method} {ask.path}")
 
 
-def hold(exchange: Exchange[T], send: Callable[[Ask], Any]) -> T:
+def run_sync(exchange: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     """Send every request of an exchange, and return what comes of it.
 
     Args:
@@ -58,9 +58,9 @@ def hold(exchange: Exchange[T], send: Callable[[Ask], Any]) -> T:
         send: Sends one request and returns the answer's JSON.
 
     >>> def told():
-    ...     answer = yield Ask("GET", "/")
+    ...     answer = yield ApiRequest("GET", "/")
     ...     return answer["name"]
-    >>> hold(told(), lambda ask: {"name": f"{ask.method} {ask.path}"})
+    >>> run_sync(told(), lambda ask: {"name": f"{ask.method} {ask.path}"})
     'GET /'
     """
     try:
@@ -72,7 +72,7 @@ def hold(exchange: Exchange[T], send: Callable[[Ask], Any]) -> T:
         return result
 
 
-async def hold_waiting(exchange: Exchange[T], send: Callable[[Ask], Awaitable[Any]]) -> T:
+async def run_async(exchange: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
     """Do as `hold` does, where other work goes on while an answer is waited for."""
     try:
         ask = next(exchange)
@@ -106,15 +106,15 @@ class Target:
     params: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, Any] = field(default_factory=dict)
 
-    def search(self, body: Mapping[str, Any], **params: str) -> Ask:
+    def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
         """Ask for one search."""
-        return Ask("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._whole(body))
+        return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._whole(body))
 
-    def searches(self, bodies: Sequence[Mapping[str, Any]]) -> Ask:
+    def searches(self, bodies: Sequence[Mapping[str, Any]]) -> ApiRequest:
         """Ask for several at once."""
         head = {name: self.params[name] for name in IN_HEADS if name in self.params}
         lines = [line for body in bodies for line in ({**head, **WHOLE}, self._whole(body))]
-        return Ask("POST", self._path("_msearch"), lines=lines)
+        return ApiRequest("POST", self._path("_msearch"), lines=lines)
 
     def _path(self, action: str) -> str:
         return f"/{in_path(self.index)}/{action}" if self.index else f"/{action}"

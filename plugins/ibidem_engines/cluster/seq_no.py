@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import Clause, by_id
-from ibidem_engines.cluster.errors import Failure, judged
-from ibidem_engines.cluster.index import make_visible
+from ibidem_engines.cluster.errors import Failure, to_engine_error
+from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.requests import WHOLE, in_path
-from ibidem_engines.reindex import Marks, Name, Part, Stretch
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 
 
 def order_of(place: int) -> int:
@@ -23,7 +23,7 @@ State = tuple[Name, tuple[int, int]]
 """Where a document stands, and the sequence number and primary term of its last write."""
 
 
-def newest(cluster: Cluster, parts: Sequence[Part], since: Marks | None = None) -> dict[Part, int]:
+def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | None = None) -> dict[ShardRef, int]:
     """Tell for each part up to which number its writes are done, once these can all be read.
 
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
@@ -31,11 +31,11 @@ def newest(cluster: Cluster, parts: Sequence[Part], since: Marks | None = None) 
     found = primaries(cluster, parts)
     numbers = {part: order_of(int(told["seq_no"]["global_checkpoint"])) for part, told in found.items()}
     if numbers != since:
-        make_visible(cluster, _names(parts))
+        refresh_index(cluster, _names(parts))
     return numbers
 
 
-def primaries(cluster: Cluster, parts: Sequence[Part]) -> dict[Part, Mapping[str, Any]]:
+def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
     """Read what the server counts in the primary shard of each part.
 
     Raises:
@@ -44,7 +44,7 @@ def primaries(cluster: Cluster, parts: Sequence[Part]) -> dict[Part, Mapping[str
     path = f"/{in_path(_names(parts))}/_stats/indexing"
     told = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
     found = {
-        Part(index, int(number)): copy
+        ShardRef(index, int(number)): copy
         for index, each in told.items()
         for number, copies in each["shards"].items()
         for copy in copies
@@ -53,11 +53,11 @@ def primaries(cluster: Cluster, parts: Sequence[Part]) -> dict[Part, Mapping[str
     for part in parts:
         if part not in found:
             failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
-            raise judged(failure, cluster.shown) from failure
+            raise to_engine_error(failure, cluster.shown) from failure
     return {part: found[part] for part in parts}
 
 
-def count(cluster: Cluster, stretch: Stretch) -> int:
+def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
     """Count the documents that come from the writes of a stretch."""
     path = f"/{in_path(stretch.part.index)}/_search"
     body: Clause = {"query": _within(stretch), "size": 0, "track_total_hits": True}
@@ -65,7 +65,7 @@ def count(cluster: Cluster, stretch: Stretch) -> int:
     return int(answer["hits"]["total"]["value"])
 
 
-def states(cluster: Cluster, stretch: Stretch, size: int, among: Sequence[str] | None = None) -> list[State]:
+def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequence[str] | None = None) -> list[State]:
     """Name the first documents that come from the writes of a stretch, in the order of writing, each with its state.
 
     Args:
@@ -95,10 +95,10 @@ def _state(hit: Mapping[str, Any]) -> State:
     return name, (hit["_seq_no"], hit["_primary_term"])
 
 
-def _names(parts: Sequence[Part]) -> str:
+def _names(parts: Sequence[ShardRef]) -> str:
     """Name the indexes of parts, each once."""
     return ",".join({part.index: None for part in parts})
 
 
-def _within(stretch: Stretch) -> Clause:
+def _within(stretch: SeqNoRange) -> Clause:
     return {"bool": {"filter": [{"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}]}}

@@ -9,19 +9,23 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.cluster.source_values import iso_date, with_member
-from ibidem_engines.engine import HIGHLIGHT, Record, Stored
+from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Query
 from ibidem_ingest.document import EPOCH, MAX_ID_BYTES, Document, interval
 from ibidem_ingest.groupname import group_name
-from ibidem_ingest.short_repr import kind, shown
+from ibidem_ingest.short_repr import kind, short_repr
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import Clue, clues, long_clues
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 
-COLLAPSIBLE: tuple[tuple[Clue, str], ...] = (("fingerprint", "fp1"), ("fingerprint_binned", "fb1"), ("profile", "tp1"))
+COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
+    ("fingerprint", "fp1"),
+    ("fingerprint_binned", "fb1"),
+    ("profile", "tp1"),
+)
 """Hashes that have a field of their own in the layout `full`, and their schemes."""
 
 LONGEST_VALUE = 1_000
@@ -100,7 +104,7 @@ def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
     return with_member(raw, OURS, orjson.dumps(_ours(record, layout)))
 
 
-def raised(record: Record, layout: str) -> bytes:
+def version_update(record: Record, layout: str) -> bytes:
     """Write the partial update that raises a document's version.
 
     It builds the document anew from its `_source`, so what is not kept there is sent again.
@@ -136,7 +140,7 @@ def text_fault(source: Mapping[str, object], fields: Fields) -> str:
         return "" if "record" in ours_of(source) else "it is missing"
     entries = value if isinstance(value, list) else [value]
     wrong = next((each for each in entries if isinstance(each, bool) or not isinstance(each, str | int | float)), None)
-    return "" if wrong is None else f"{shown(wrong)} is {kind(wrong)}"
+    return "" if wrong is None else f"{short_repr(wrong)} is {kind(wrong)}"
 
 
 def ours_of(source: Mapping[str, object]) -> Mapping[str, object]:
@@ -223,9 +227,9 @@ def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
     return {"keys": values} if values else {}
 
 
-def _clues(packed: bytes, long: bytes) -> dict[Clue, list[str]]:
+def _clues(packed: bytes, long: bytes) -> dict[LookupField, list[str]]:
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else clues(unpacked) | long_clues(LongSignatures.decode(long))
+    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
 
 
 def _days(text: str) -> list[str]:
@@ -303,7 +307,7 @@ def _number(value: object) -> int | None:
 _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 
 
-def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> Stored:
+def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> StoredDocument:
     """Read a document with what is shown of it.
 
     Args:
@@ -315,7 +319,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
     pieces = [on_one_line(piece, document.text) for piece in marks.get(fields.text, ())]
-    return Stored(
+    return StoredDocument(
         hit["_index"],
         document,
         version_of(source),

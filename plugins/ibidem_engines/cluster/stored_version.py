@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ibidem_engines.cluster.client import Cluster
-from ibidem_engines.cluster.errors import failure_of, judged
+from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.errors import failure_of, to_engine_error
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StoredVersion:
     """A document as far as a write needs it.
 
     Args:
@@ -23,13 +23,13 @@ class Standing:
     seen: tuple[int, int]
 
 
-def standing(cluster: Cluster, index: str, ids: Sequence[str]) -> dict[str, Standing]:
+def standing(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
     """Read what stands under these ids, as it is now, visible to searches or not."""
     found = get_many(cluster, index, ids, "ibidem.version,ibidem.record")
     return {id_: _standing(each) for id_, each in found.items()}
 
 
-def get_many(cluster: Cluster, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
+def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
     """Read parts of documents by id; those that are not there are left out."""
     if not ids:
         return {}
@@ -47,9 +47,9 @@ def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
     """
     for each in docs:
         if "error" in each:
-            raise judged(failure_of(503, each), where)
+            raise to_engine_error(failure_of(503, each), where)
 
 
-def _standing(found: Mapping[str, Any]) -> Standing:
+def _standing(found: Mapping[str, Any]) -> StoredVersion:
     ours = found.get("_source", {}).get("ibidem", {})
-    return Standing(ours.get("version"), ours.get("record", ""), (found["_seq_no"], found["_primary_term"]))
+    return StoredVersion(ours.get("version"), ours.get("record", ""), (found["_seq_no"], found["_primary_term"]))

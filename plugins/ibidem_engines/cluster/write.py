@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, Done, run
-from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.seq_no import order_of
-from ibidem_engines.cluster.source import Unfit, as_source, raised
-from ibidem_engines.cluster.stored_version import Standing, standing
-from ibidem_engines.engine import Fate, Outcome, Record, next_version
+from ibidem_engines.cluster.source import Unfit, as_source, version_update
+from ibidem_engines.cluster.stored_version import StoredVersion, standing
+from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
 from ibidem_engines.records import superseded
@@ -24,7 +24,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WriteTarget:
     """Where documents are written.
 
     Args:
@@ -34,12 +34,12 @@ class Place:
         layout: `full` or `lean`.
     """
 
-    cluster: Cluster
+    cluster: ClusterClient
     index: str
     fields: Fields
     layout: str
 
-    def standing(self, ids: Sequence[str]) -> dict[str, Standing]:
+    def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read what stands under these ids."""
         return standing(self.cluster, self.index, ids)
 
@@ -65,7 +65,7 @@ class _Ready:
         return self.record.document.id
 
 
-def write(place: Place, records: Sequence[Record]) -> list[Outcome]:
+def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
     outcomes = superseded(records)
     ready: dict[int, _Ready] = {}
@@ -74,13 +74,13 @@ def write(place: Place, records: Sequence[Record]) -> list[Outcome]:
             try:
                 ready[at] = _Ready(record, as_source(record, place.fields, place.layout))
             except Unfit as unfit:
-                outcomes[at] = Outcome(record.document.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
         outcomes |= _write(place, ready)
     return [outcomes[at] for at in range(len(records))]
 
 
-def delete(place: Place, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
     The tombstone stands before the document goes: a writer that comes between the two finds it afterwards.
@@ -91,14 +91,14 @@ def delete(place: Place, ids: Sequence[str], version: int, *, beats: bool) -> li
         there = place.standing(left)
         versions = {id_: _version_of_deletion(there.get(id_), version, beats=beats) for id_ in left}
         fates = {id_: _fate_of_deletion(there.get(id_), versions[id_]) for id_ in left}
-        _bury(place, {id_: versions[id_] for id_ in left if fates[id_] is not Fate.STALE})
-        doomed = [id_ for id_ in left if fates[id_] is Fate.DELETED]
+        _bury(place, {id_: versions[id_] for id_ in left if fates[id_] is not WriteStatus.STALE})
+        doomed = [id_ for id_ in left if fates[id_] is WriteStatus.DELETED]
         done = place.run([Action("delete", place.index, id_, seen=there[id_].seen) for id_ in doomed])
         again = {id_ for id_, each in zip(doomed, done, strict=True) if each.status in (CONFLICT, MISSING)}
         for id_ in left:
             if id_ not in again:
                 before = there[id_].version if id_ in there else None
-                stale = fates[id_] is Fate.STALE
+                stale = fates[id_] is WriteStatus.STALE
                 why = f"version {version} is older than the one that stands there, {before}" if stale else ""
                 outcomes[id_] = Outcome(id_, fates[id_], before=before, field="version" if stale else "", why=why)
         left = sorted(again)
@@ -108,7 +108,7 @@ def delete(place: Place, ids: Sequence[str], version: int, *, beats: bool) -> li
     raise _contended(place, left)
 
 
-def _write(place: Place, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
+def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
     """Write until no other writer was faster."""
     outcomes: dict[int, Outcome] = {}
     left = dict(ready)
@@ -129,27 +129,29 @@ def _write(place: Place, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
     raise _contended(place, [each.id for each in left.values()])
 
 
-def _decide(record: Record, there: Standing | None, grave: int | None, turn: int) -> tuple[Fate, str]:
+def _decide(record: Record, there: StoredVersion | None, grave: int | None, turn: int) -> tuple[WriteStatus, str]:
     """Decide what becomes of a record by what stands, or is buried, under its id_.
 
     From the second turn on, a record that stands there as it is was written by a try whose answer was lost.
     """
     if there and there.version is not None and there.version > record.version:
-        return Fate.STALE, f"version {record.version} is older than the one that stands there, {there.version}"
+        return WriteStatus.STALE, f"version {record.version} is older than the one that stands there, {there.version}"
     if grave is not None and grave >= record.version:
-        return Fate.STALE, f"version {record.version} was deleted with version {grave}"
+        return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
     if there and there.digest == record.digest:
         lost = turn and there.version == record.version
-        return (Fate.INDEXED if lost else Fate.UNCHANGED), ""
-    return Fate.INDEXED, ""
+        return (WriteStatus.INDEXED if lost else WriteStatus.UNCHANGED), ""
+    return WriteStatus.INDEXED, ""
 
 
-def _action(place: Place, ready: _Ready, decided: tuple[Fate, str], there: Mapping[str, Standing]) -> Action | None:
+def _action(
+    place: WriteTarget, ready: _Ready, decided: tuple[WriteStatus, str], there: Mapping[str, StoredVersion]
+) -> Action | None:
     """Give the action that carries a decision out; None when nothing is to be written."""
     standing = there.get(ready.id)
-    if decided[0] is Fate.UNCHANGED and standing and standing.version != ready.record.version:
-        return Action("update", place.index, ready.id, raised(ready.record, place.layout), standing.seen)
-    if decided[0] is not Fate.INDEXED:
+    if decided[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
+        return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.seen)
+    if decided[0] is not WriteStatus.INDEXED:
         return None
     if standing is None:
         return Action("create", place.index, ready.id, ready.source)
@@ -158,12 +160,14 @@ def _action(place: Place, ready: _Ready, decided: tuple[Fate, str], there: Mappi
     return Action("index", place.index, ready.id, ready.source, standing.seen)
 
 
-def _outcome(ready: _Ready, decided: tuple[Fate, str], there: Standing | None, done: Done | None) -> Outcome:
+def _outcome(
+    ready: _Ready, decided: tuple[WriteStatus, str], there: StoredVersion | None, done: Done | None
+) -> Outcome:
     fate, why = decided
     before = there.version if there else None
     if done and done.reason:
-        return Outcome(ready.id, Fate.REFUSED, before=before, field=field_of(done.reason), why=done.reason)
-    if fate is Fate.INDEXED:
+        return Outcome(ready.id, WriteStatus.REFUSED, before=before, field=field_of(done.reason), why=done.reason)
+    if fate is WriteStatus.INDEXED:
         place = done.place if done else there.seen[0] if there else 0
         return Outcome(ready.id, fate, order_of(place), before)
     return Outcome(ready.id, fate, before=before, field="version" if why else "", why=why)
@@ -180,18 +184,18 @@ def field_of(reason: str) -> str:
 
 
 def _after(
-    place: Place,
+    place: WriteTarget,
     ready: Mapping[int, _Ready],
     outcomes: dict[int, Outcome],
     written: Sequence[int],
     graves: Mapping[str, int],
 ) -> None:
     """Look for tombstones once more: a deletion may have come between reading them and writing."""
-    indexed = {outcomes[at].id: at for at in written if outcomes[at].fate is Fate.INDEXED}
+    indexed = {outcomes[at].id: at for at in written if outcomes[at].fate is WriteStatus.INDEXED}
     buried = place.graves(list(indexed))
     late = {id_: version for id_, version in buried.items() if version >= ready[indexed[id_]].record.version}
     if past := [id_ for id_ in buried if id_ not in late and id_ in graves]:
-        ledgers.strike(place.cluster, place.index, "tombstones", past)
+        ledgers.delete_records(place.cluster, place.index, "tombstones", past)
     if late:
         there = place.standing(list(late))
         mine = [id_ for id_ in late if id_ in there and there[id_].digest == ready[indexed[id_]].record.digest]
@@ -199,36 +203,36 @@ def _after(
     for id_, version in late.items():
         at = indexed[id_]
         why = f"version {ready[at].record.version} was deleted with version {version}"
-        outcomes[at] = Outcome(id_, Fate.STALE, before=outcomes[at].before, field="version", why=why)
+        outcomes[at] = Outcome(id_, WriteStatus.STALE, before=outcomes[at].before, field="version", why=why)
 
 
-def _fate_of_deletion(there: Standing | None, version: int) -> Fate:
+def _fate_of_deletion(there: StoredVersion | None, version: int) -> WriteStatus:
     if there is None:
-        return Fate.MISSING
-    return Fate.STALE if there.version is not None and there.version > version else Fate.DELETED
+        return WriteStatus.MISSING
+    return WriteStatus.STALE if there.version is not None and there.version > version else WriteStatus.DELETED
 
 
-def _version_of_deletion(there: Standing | None, version: int, *, beats: bool) -> int:
+def _version_of_deletion(there: StoredVersion | None, version: int, *, beats: bool) -> int:
     return next_version(version, there.version) if beats and there else version
 
 
-def _bury(place: Place, versions: Mapping[str, int]) -> None:
+def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     """Set tombstones, except where a newer one stands."""
     graves = place.graves(list(versions))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     stones = {
         id_: {"version": version, "at": now} for id_, version in versions.items() if graves.get(id_, version) <= version
     }
-    ledgers.note(place.cluster, place.index, "tombstones", stones)
+    ledgers.put_records(place.cluster, place.index, "tombstones", stones)
 
 
-def _give_way(place: Place, turn: int) -> None:
+def _give_way(place: WriteTarget, turn: int) -> None:
     """Wait a little, so that several writers of one document do not stay in step."""
     if turn and place.cluster.waits:
         place.cluster.wait(0)
 
 
-def _contended(place: Place, ids: Sequence[str]) -> Unavailable:
+def _contended(place: WriteTarget, ids: Sequence[str]) -> Unavailable:
     return Unavailable(
         f"{place.cluster.shown}: other writers change document {ids[0]!r} in index {place.index!r} all the time",
         "try again, or let one writer at a time have it",

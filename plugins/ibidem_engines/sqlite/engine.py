@@ -5,14 +5,25 @@ from pathlib import Path
 
 from ibidem_engines import sqlite_terms
 from ibidem_engines.disk import file_issues
-from ibidem_engines.engine import Ailment, Found, Hit, Info, Ledger, Outcome, Ranking, Record, Search, Stored
+from ibidem_engines.engine import (
+    HealthIssue,
+    Hit,
+    Info,
+    Ledger,
+    LookupResult,
+    Outcome,
+    Ranking,
+    Record,
+    SignatureLookup,
+    StoredDocument,
+)
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite import read
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.reindex import SqliteHolding
+from ibidem_engines.sqlite.reindex import SqliteReindexSource
 from ibidem_engines.sqlite_groups import SqliteGroups
 
 
@@ -43,11 +54,11 @@ class SqliteEngine:
         """Rank what matches by bm25, the title counting double."""
         return read.window(self._file, query, size, cursor, without)
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[Stored]:
+    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents, with one passage each."""
         return read.fetch(self._file, ids, query)
 
-    def find(self, searches: Sequence[Search], query: Query | None = None) -> list[Found]:
+    def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values."""
         return self._finder.find(searches, query)
 
@@ -74,13 +85,13 @@ class SqliteEngine:
         """Tell SQLite's version and what stands in the file."""
         return read.info(self._file)
 
-    def ailments(self) -> list[Ailment]:
-        """See `Engine.ailments`."""
+    def health_issues(self) -> list[HealthIssue]:
+        """See `Engine.health_issues`."""
         return list(file_issues(self._file.path))
 
-    def holding(self) -> SqliteHolding:
+    def holding(self) -> SqliteReindexSource:
         """Give what the index holds already."""
-        return SqliteHolding(self._file)
+        return SqliteReindexSource(self._file)
 
     def groups(self) -> SqliteGroups:
         """Give the groups of the index."""
@@ -90,18 +101,18 @@ class SqliteEngine:
         """Close the file; another call opens it again."""
         self._file.close()
 
-    def note(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep records beside the index."""
-        sqlite_ledger.note(self._file, ledger, entries)
+        sqlite_ledger.put_records(self._file, ledger, entries)
 
-    def noted(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         """Read records by prefix."""
-        return sqlite_ledger.noted(self._file, ledger, prefix)
+        return sqlite_ledger.get_records(self._file, ledger, prefix)
 
     def count(self, ledger: Ledger) -> int:
         """Count records."""
         return sqlite_ledger.count(self._file, ledger)
 
-    def strike(self, ledger: Ledger, keys: Iterable[str]) -> int:
+    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
-        return sqlite_ledger.strike(self._file, ledger, keys)
+        return sqlite_ledger.delete_records(self._file, ledger, keys)

@@ -9,17 +9,17 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.engine import Record
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import Clue, bands, clues, long_clues, rare
+from ibidem_ingest.signatures.lookup_keys import LookupField, bands, long_clues, lookup_keys, rare
 from ibidem_ingest.signatures.packed import unpack
 
-MARKED: tuple[Clue, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
+MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
 """Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
 
 _HASH = len("fp1:") + 16
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
-def values_of(packed: bytes, long: bytes = b"") -> dict[Clue, list[str]]:
+def values_of(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
     """Read the look-up values out of signatures; none of what is empty, damaged or of an unknown scheme.
 
     Args:
@@ -27,15 +27,15 @@ def values_of(packed: bytes, long: bytes = b"") -> dict[Clue, list[str]]:
         long: The long signatures.
     """
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else clues(unpacked) | long_clues(LongSignatures.decode(long))
+    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
 
 
-def values_of_record(record: Record) -> dict[Clue, list[str]]:
+def values_of_record(record: Record) -> dict[LookupField, list[str]]:
     """Name the same values from the signatures before they were packed, which costs half of reading them again."""
     its = record.signatures
     if not record.packed:
         return {}
-    found: dict[Clue, list[str]] = {"content": [its.content]}
+    found: dict[LookupField, list[str]] = {"content": [its.content]}
     if its.fingerprint and not its.weak:
         found["fingerprint"] = [its.fingerprint[:_HASH]]
         found["fingerprint_binned"] = [its.fingerprint_binned[:_HASH]]
@@ -48,12 +48,12 @@ def values_of_record(record: Record) -> dict[Clue, list[str]]:
     return found | long_clues(LongSignatures.decode(record.long))
 
 
-def marked(values: dict[Clue, list[str]]) -> list[str]:
+def marked(values: dict[LookupField, list[str]]) -> list[str]:
     """List the values that get a mark."""
     return [value for clue in MARKED for value in values.get(clue, ())]
 
 
-def words(values: dict[Clue, list[str]]) -> str:
+def words(values: dict[LookupField, list[str]]) -> str:
     """Write all values of a document as the words of one row.
 
     Values of two classes are never alike: each begins with its scheme or its letter.
@@ -85,7 +85,7 @@ def marks(values: Sequence[str]) -> Marks:
     return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
 
 
-class Seen:
+class CountMinSketch:
     """How often values were seen: never, once, or more often.
 
     Args:
@@ -116,7 +116,7 @@ class Seen:
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
         """Tell for each value how often it was seen: 0, 1, or 2 for more often; perhaps more than in truth, never less.
 
-        >>> seen = Seen(100)
+        >>> seen = CountMinSketch(100)
         >>> seen.learn(marks(["a", "b", "b"]))
         >>> seen.counts(marks(["a", "b", "c"])).tolist()
         [1, 2, 0]

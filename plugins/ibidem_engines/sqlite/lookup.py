@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem_engines.engine import Found, Hit, Search
+from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.keys import MARKED, Seen, marks, word
+from ibidem_engines.sqlite.keys import MARKED, CountMinSketch, marks, word
 from ibidem_engines.sqlite.read import by_place, matching
 from ibidem_engines.sqlite.records import as_json
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, Clue
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
 WORTH = 8
 """Documents whose marks are read in about the time that one value takes to look up."""
@@ -42,7 +42,7 @@ class _Question(NamedTuple):
     """
 
     at: int
-    clue: Clue
+    clue: LookupField
     values: Sequence[str]
 
 
@@ -51,7 +51,7 @@ class _Answer:
     """What was found for one search, as places of documents."""
 
     places: set[int] = field(default_factory=set)
-    capped: list[Clue] = field(default_factory=list)
+    capped: list[LookupField] = field(default_factory=list)
     same: int = 0
 
 
@@ -68,11 +68,13 @@ class Finder:
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
-        self._seen = Seen(0)
+        self._seen = CountMinSketch(0)
         self._newest = 0
         self._asked = 0
 
-    def find(self, searches: Sequence[Search], query: Query | None, leads_upto: int | None = None) -> list[Found]:
+    def find(
+        self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
+    ) -> list[LookupResult]:
         """Look up values; see `Engine.find`, and `StoredGroups.find` for the leads up to a place."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
@@ -85,10 +87,10 @@ class Finder:
             documents = by_place(self._file, set(chain.from_iterable(answer.places for answer in answers.values())))
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
         number = {hit.order: at for at, hit in enumerate(hits)}
-        nothing = Found(())
+        nothing = LookupResult(())
         return [_found(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
-    def _worth_asking(self, searches: Sequence[Search]) -> list[_Question]:
+    def _worth_asking(self, searches: Sequence[SignatureLookup]) -> list[_Question]:
         """Leave out the values that no document carries, or only the one that asks."""
         questions = [
             _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
@@ -115,7 +117,7 @@ class Finder:
         if abs(newest - self._newest) > WORTH * self._asked:
             return False
         if newest < self._newest or not self._seen.holds(VALUES * (newest - self._newest)):
-            self._seen, self._newest = Seen(2 * VALUES * newest), 0
+            self._seen, self._newest = CountMinSketch(2 * VALUES * newest), 0
         rows = self._file.run(_MARKS, (self._newest,))
         while some := rows.fetchmany(_AT_ONCE):
             self._seen.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
@@ -143,7 +145,7 @@ class _LookUp:
         self._leads_upto = leads_upto
         self._known: dict[tuple[str, int], list[int]] = {}
 
-    def answer(self, answer: _Answer, question: _Question, search: Search, own: int) -> None:
+    def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own: int) -> None:
         """Add what carries the values to an answer, up to the limit."""
         least = search.least.get(question.clue, 1)
         limit = search.most(question.clue)
@@ -195,7 +197,7 @@ def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
     return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= least}
 
 
-def _found(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> Found:
+def _found(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
     """Give an answer's hits in the order in which all stand, which is that of ids."""
     numbers = sorted([number[place] for place in answer.places if place in number])
-    return Found([hits[at] for at in numbers], answer.capped, answer.same)
+    return LookupResult([hits[at] for at in numbers], answer.capped, answer.same)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import orjson
 from xxhash import xxh3_64_hexdigest
 
-from ibidem_engines.engine import Hit, Info, Ranking, Stored
+from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
@@ -143,7 +143,7 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
     return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, f"{newest}.{marks}")
 
 
-def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[Stored]:
+def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
     """Read documents; see `Engine.fetch`."""
     expression(query)
     here = [name for index, name in ids if index == file.index]
@@ -152,7 +152,7 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
     in_title, in_text = phrases_of(query, "title"), phrases_of(query, "text")
     found = {name: document(row) for name, row in rows.items()}
     return [
-        Stored(
+        StoredDocument(
             file.index,
             found[name],
             version=rows[name][1],

@@ -36,17 +36,17 @@ def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
     return file.run(_REMOVE, (ledger, as_json(keys))).rowcount
 
 
-def note(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Keep records; see `Engine.note`."""
+def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Keep records; see `Engine.put_records`."""
     if entries:
         with file.writing():
             put(file, ledger, entries)
 
 
-def noted(
+def get_records(
     file: SqliteFile, ledger: Ledger, prefix: str, *, any_schema: bool = False
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read records in slices, so that no transaction stands open between them; see `Engine.noted`."""
+    """Read records in slices, so that no transaction stands open between them; see `Engine.get_records`."""
     start, end = prefix, f"{prefix}{_LAST}"
     while True:
         with file.reading(any_schema=any_schema):
@@ -63,8 +63,8 @@ def count(file: SqliteFile, ledger: Ledger) -> int:
         return int(file.run(_COUNT, (ledger,)).fetchone()[0])
 
 
-def strike(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int:
-    """Remove records; see `Engine.strike`."""
+def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int:
+    """Remove records; see `Engine.delete_records`."""
     with file.writing():
         return remove(file, ledger, list(keys))
 

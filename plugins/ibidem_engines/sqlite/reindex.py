@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ibidem_engines.engine import Ledger, Outcome, Record
 from ibidem_engines.fields import Fields
-from ibidem_engines.reindex import Copy, Held, Marks, Name, Part, Signed, Stretch, Target
+from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument, Target
 from ibidem_engines.sqlite import records
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.read import document
@@ -14,7 +14,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import NONE
 
 
-class SqliteCopy:
+class SqliteReindexTarget:
     """The copy of one index; see `Copy`.
 
     Args:
@@ -38,15 +38,15 @@ class SqliteCopy:
         """See `Copy.take`."""
         return write(self._file, [record or _unsigned(there) for there, record in signed])
 
-    def newest(self) -> dict[Part, int]:
+    def newest(self) -> dict[ShardRef, int]:
         """See `Copy.newest`."""
         with self._file.reading():
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-        return {Part(self.name): last}
+        return {ShardRef(self.name): last}
 
     def prune(self, upto: Marks) -> int:
         """See `Copy.prune`."""
-        return prune(self._file, self._first, upto[Part(self.name)])
+        return prune(self._file, self._first, upto[ShardRef(self.name)])
 
     def check_alias(self, alias: str) -> None:
         """See `Copy.check_alias`."""
@@ -63,7 +63,7 @@ class SqliteCopy:
         return self.take(signed)
 
 
-def _unsigned(there: Held) -> Record:
+def _unsigned(there: SourceDocument) -> Record:
     return Record(there.document, NONE, there.version, digest="", packed=b"")
 
 
@@ -76,8 +76,8 @@ _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, 
     where d.id in (select value from json_each(?))"""
 
 
-class SqliteHolding:
-    """What stands in an index in SQLite, also one of another signature schema; see `Holding`.
+class SqliteReindexSource:
+    """What stands in an index in SQLite, also one of another signature schema; see `ReindexSource`.
 
     Args:
         file: The database file with the index.
@@ -111,34 +111,34 @@ class SqliteHolding:
         """See `Holding.missing`; the fields are ours."""
         return []
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ShardRef]:
         """See `Holding.parts`."""
-        return [Part(self.index)]
+        return [ShardRef(self.index)]
 
-    def newest(self, since: Marks | None = None) -> dict[Part, int]:  # noqa: ARG002 - a look costs nothing
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:  # noqa: ARG002 - a look costs nothing
         """See `Holding.newest`."""
         with self._file.reading(any_schema=True):
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-        return {Part(self.index): last}
+        return {ShardRef(self.index): last}
 
-    def count(self, stretch: Stretch) -> int:
+    def count(self, stretch: SeqNoRange) -> int:
         """See `Holding.count`."""
         with self._file.reading(any_schema=True):
             return int(self._file.run(_COUNT, (stretch.after, stretch.upto)).fetchone()[0])
 
-    def names(self, stretch: Stretch, size: int) -> list[Name]:
+    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
         """See `Holding.names`."""
         with self._file.reading(any_schema=True):
             rows = self._file.run(_NAMES, (stretch.after, stretch.upto, size)).fetchall()
         return [Name(self.index, id_, place) for id_, place in rows]
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[Held]:  # noqa: ARG002 - rows are no JSON
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:  # noqa: ARG002 - rows are no JSON
         """See `Holding.read`."""
         schema = self._schema()
         with self._file.reading(any_schema=True):
             rows = {row[0]: row for row in self._file.run(_BY_ID, (as_json([name.id for name in names]),))}
         return [
-            Held(
+            SourceDocument(
                 name,
                 document(row[:11]),
                 fault="",
@@ -164,13 +164,13 @@ class SqliteHolding:
             statement = 'select coalesce(max(place), 0) - count(*) from "ibidem.{index}.documents"'
             return int(self._file.run(statement).fetchone()[0])
 
-    def noted(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        """See `Holding.noted`."""
-        return records.noted(self._file, ledger, "", any_schema=True)
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
+        """See `ReindexSource.get_records`."""
+        return records.get_records(self._file, ledger, "", any_schema=True)
 
-    def copy_to(self, name: str) -> Copy:
+    def copy_to(self, name: str) -> ReindexTarget:
         """See `Holding.copy_to`; the copy stands in the same file."""
-        return SqliteCopy(SqliteFile(self._file.path, name), self.index)
+        return SqliteReindexTarget(SqliteFile(self._file.path, name), self.index)
 
     def close(self) -> None:
         """See `Holding.close`."""

@@ -7,7 +7,7 @@ from itertools import accumulate, chain
 
 import orjson
 
-from ibidem_engines.engine import Fate, Outcome, Record, next_version
+from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.records import superseded
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite.file import Row, SqliteFile
@@ -67,7 +67,7 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
             try:
                 facts[at] = _facts(record)
             except _Unfit as unfit:
-                outcomes[at] = Outcome(record.document.id, Fate.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     values = {at: values_of_record(records[at]) for at in facts}
     hashes = _marks([marked(values[at]) for at in facts])
     ready = [
@@ -182,18 +182,18 @@ class _Standing:
         there = self.there.get(name)
         before = there.version if there else None
         if why := self.late(name, record.version):
-            return Outcome(name, Fate.STALE, before=before, field="version", why=why)
-        fate = Fate.UNCHANGED if there and there.digest == record.digest else Fate.INDEXED
+            return Outcome(name, WriteStatus.STALE, before=before, field="version", why=why)
+        fate = WriteStatus.UNCHANGED if there and there.digest == record.digest else WriteStatus.INDEXED
         return Outcome(name, fate, before=before)
 
     def deletion(self, name: str, version: int) -> Outcome:
         """Decide what becomes of a document that is to be deleted."""
         there = self.there.get(name)
         if there is None:
-            return Outcome(name, Fate.MISSING)
+            return Outcome(name, WriteStatus.MISSING)
         if there.version > version:
-            return Outcome(name, Fate.STALE, before=there.version, field="version", why=self.late(name, version))
-        return Outcome(name, Fate.DELETED, before=there.version)
+            return Outcome(name, WriteStatus.STALE, before=there.version, field="version", why=self.late(name, version))
+        return Outcome(name, WriteStatus.DELETED, before=there.version)
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
@@ -224,8 +224,10 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
         there = {name: each.version for name, each in standing.there.items()}
         versions = {name: next_version(version, there.get(name)) if beats else version for name in ids}
         outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
-        _remove(file, [standing.there[name].place for name, each in outcomes.items() if each.fate is Fate.DELETED])
-        buried = [name for name, each in outcomes.items() if each.fate is not Fate.STALE]
+        _remove(
+            file, [standing.there[name].place for name, each in outcomes.items() if each.fate is WriteStatus.DELETED]
+        )
+        buried = [name for name, each in outcomes.items() if each.fate is not WriteStatus.STALE]
         newer = [name for name in buried if standing.graves.get(name, versions[name]) <= versions[name]]
         sqlite_ledger.put(file, "tombstones", {name: {"version": versions[name], "at": now} for name in newer})
     return [outcomes[name] for name in ids]
@@ -243,11 +245,11 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     """Store rows and return what became of them, by their place in the call."""
     standing = _Standing.read(file, [each.id for each in ready])
     outcomes = {each.at: standing.outcome(each.record) for each in ready}
-    new = [each for each in ready if outcomes[each.at].fate is Fate.INDEXED]
+    new = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
     _remove(file, [standing.there[each.id].place for each in new if each.id in standing.there])
     for each, place in zip(new, _insert(file, new), strict=True):
-        outcomes[each.at] = Outcome(each.id, Fate.INDEXED, place, outcomes[each.at].before)
-    same = [each.record for each in ready if outcomes[each.at].fate is Fate.UNCHANGED]
+        outcomes[each.at] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.at].before)
+    same = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in same])
     if standing.graves:
         sqlite_ledger.remove(file, "tombstones", [each.id for each in new])

@@ -7,7 +7,7 @@ import pytest
 
 from ibidem_engines.cluster import bulk
 from ibidem_engines.cluster.bulk import Action, Done, run
-from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.errors import Permanent
 
 
@@ -32,26 +32,26 @@ def actions(count: int, size: int = 10) -> list[Action]:
 
 
 def test_each_action_has_its_answer() -> None:
-    assert run(Cluster("here", Taking), actions(3)) == [Done(201, 4)] * 3
+    assert run(ClusterClient("here", Taking), actions(3)) == [Done(201, 4)] * 3
 
 
 def test_many_actions_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "MOST_ACTIONS", 4)
     wire = Taking()
-    assert len(run(Cluster("here", lambda: wire), actions(10))) == 10
+    assert len(run(ClusterClient("here", lambda: wire), actions(10))) == 10
     assert wire.sizes == [4, 4, 2]
 
 
 def test_large_documents_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulk, "MOST_BYTES", 250)
     wire = Taking()
-    run(Cluster("here", lambda: wire), actions(5, 100))
+    run(ClusterClient("here", lambda: wire), actions(5, 100))
     assert wire.sizes == [2, 2, 1]
 
 
 def test_no_actions_are_no_request() -> None:
     wire = Taking()
-    assert run(Cluster("here", lambda: wire), []) == []
+    assert run(ClusterClient("here", lambda: wire), []) == []
     assert wire.sizes == []
 
 
@@ -62,11 +62,11 @@ def test_an_action_on_a_state_names_it() -> None:
 
 def test_a_refused_document_is_told_with_its_cause() -> None:
     error = {"type": "mapper_parsing_exception", "reason": "failed", "caused_by": {"type": "x", "reason": "not a date"}}
-    (done,) = run(Cluster("here", lambda: Taking({"status": 400, "error": error})), actions(1))
+    (done,) = run(ClusterClient("here", lambda: Taking({"status": 400, "error": error})), actions(1))
     assert done == Done(400, reason="failed: not a date")
 
 
 def test_a_missing_right_is_no_refusal_of_a_document() -> None:
     error = {"type": "security_exception", "reason": "no permissions"}
     with pytest.raises(Permanent, match="may not do that"):
-        run(Cluster("here", lambda: Taking({"status": 403, "error": error})), actions(1))
+        run(ClusterClient("here", lambda: Taking({"status": 403, "error": error})), actions(1))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from ibidem_engines.cluster.client import Cluster
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.errors import UNREACHABLE, Failure
 from ibidem_engines.errors import Permanent, Unavailable
 
@@ -33,26 +33,26 @@ AWAY = Failure(0, UNREACHABLE, "refused")
 
 def test_a_server_that_is_away_for_a_moment_is_asked_again() -> None:
     script = Script(AWAY, AWAY, {"ok": True})
-    assert Cluster("here", lambda: script, (0.0, 0.0)).ask("GET", "/") == {"ok": True}
+    assert ClusterClient("here", lambda: script, (0.0, 0.0)).ask("GET", "/") == {"ok": True}
     assert len(script.asked) == 3
 
 
 def test_a_server_that_stays_away_is_unavailable() -> None:
     script = Script(AWAY, AWAY, AWAY)
     with pytest.raises(Unavailable, match="here: it does not answer"):
-        Cluster("here", lambda: script, (0.0, 0.0)).ask("GET", "/")
+        ClusterClient("here", lambda: script, (0.0, 0.0)).ask("GET", "/")
 
 
 def test_what_will_fail_again_is_asked_once() -> None:
     script = Script(Failure(400, "parsing_exception", "unknown query"))
     with pytest.raises(Permanent, match="unknown query"):
-        Cluster("here", lambda: script, (0.0, 0.0)).ask("POST", "/", {"query": {}})
+        ClusterClient("here", lambda: script, (0.0, 0.0)).ask("POST", "/", {"query": {}})
     assert len(script.asked) == 1
 
 
 def test_lines_are_sent_each_with_its_end() -> None:
     script = Script({"items": []})
-    Cluster("here", lambda: script).ask_lines("/_bulk", [b"{}", b"[]"])
+    ClusterClient("here", lambda: script).ask_lines("/_bulk", [b"{}", b"[]"])
     assert script.asked == [("POST", "/_bulk", b"{}\n[]\n")]
 
 
@@ -63,7 +63,7 @@ def test_a_forked_process_makes_connections_of_its_own() -> None:
         made.append(Script({}, {}))
         return made[-1]
 
-    cluster = Cluster("here", connect)
+    cluster = ClusterClient("here", connect)
     cluster.ask("GET", "/")
     cluster._pid = os.getpid() + 1  # as the child of a fork finds it
     cluster.ask("GET", "/")

@@ -12,10 +12,10 @@ from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.opensearch import DIALECT
 from ibidem_engines.cluster.ranking import read_cursor
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Fate, Record, Search
+from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_engines.query import Filter, Query, parse_query
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.fake_server import CERTIFICATE, Answer, Between, Plan, Request, between
@@ -65,7 +65,7 @@ def some(count: int, version: int = 1) -> list[Record]:
     return [make_record(f"d{number}", version=version) for number in range(count)]
 
 
-def fates(engine: Engine, records: list[Record]) -> list[Fate]:
+def fates(engine: Engine, records: list[Record]) -> list[WriteStatus]:
     return [outcome.fate for outcome in engine.write(records)]
 
 
@@ -111,13 +111,13 @@ class TestServerAway:
 
     def test_for_a_moment_during_a_bulk_loses_nothing(self, address: str, kind: str) -> None:
         with between(address, first(2, "_bulk", broken)) as server:
-            assert fates(at(server.address(kind)), some(3)) == [Fate.INDEXED] * 3
+            assert fates(at(server.address(kind)), some(3)) == [WriteStatus.INDEXED] * 3
         assert found(at(address)) == ["d0", "d1", "d2"]
 
     def test_with_the_answer_lost_what_was_written_counts_as_written_once(self, address: str, kind: str) -> None:
         with between(address, first(1, "_bulk", lost)) as server:
             outcomes = at(server.address(kind)).write(some(3))
-        assert [outcome.fate for outcome in outcomes] == [Fate.INDEXED] * 3
+        assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED] * 3
         engine = at(address)
         engine.refresh()
         assert [[hit.order for hit in part] for part in engine.scan()] == [[outcome.order for outcome in outcomes]]
@@ -127,7 +127,7 @@ class TestServerAway:
     ) -> None:
         with between(address, first(99, "_bulk", broken)) as server, pytest.raises(Unavailable):
             at(server.address(kind)).write(some(3))
-        assert fates(at(address), some(3)) == [Fate.INDEXED] * 3
+        assert fates(at(address), some(3)) == [WriteStatus.INDEXED] * 3
 
     def test_for_a_moment_during_a_search_is_not_noticed(self, address: str, kind: str) -> None:
         at(address).write(some(2))
@@ -143,7 +143,7 @@ class TestServerBusy:
     def test_a_refused_bulk_is_sent_again(self, address: str, kind: str) -> None:
         busy = Answer(429, {"error": {"type": "circuit_breaking_exception", "reason": "Data too large"}, "status": 429})
         with between(address, first(2, "_bulk", lambda _: busy)) as server:
-            assert fates(at(server.address(kind)), some(2)) == [Fate.INDEXED] * 2
+            assert fates(at(server.address(kind)), some(2)) == [WriteStatus.INDEXED] * 2
 
     def test_only_the_documents_that_found_it_busy_are_sent_again(self, address: str, kind: str) -> None:
         rejected = {"type": "es_rejected_execution_exception", "reason": "queue is full"}
@@ -155,7 +155,7 @@ class TestServerBusy:
             return Answer(200, {"errors": True, "items": [{"create": item} for item in items]})
 
         with between(address, first(1, "_bulk", half)) as server:
-            assert fates(at(server.address(kind)), some(2)) == [Fate.INDEXED] * 2
+            assert fates(at(server.address(kind)), some(2)) == [WriteStatus.INDEXED] * 2
             sent = [request.body.count(b'"create"') for request in server.asked if "_bulk" in request.path]
         assert sent == [2, 1]
         assert found(at(address)) == ["d0", "d1"]
@@ -172,14 +172,14 @@ class TestTooLarge:
     def test_a_request_over_the_servers_limit_is_cut(self, address: str, kind: str) -> None:
         plan = refuses_over(9_000)
         with between(address, plan) as server:
-            assert fates(at(server.address(kind)), some(7)) == [Fate.INDEXED] * 7
+            assert fates(at(server.address(kind)), some(7)) == [WriteStatus.INDEXED] * 7
         assert len(found(at(address))) == 7
 
     def test_a_document_over_the_servers_limit_is_refused_alone(self, address: str, kind: str) -> None:
         long = make_record("long", "grain " * 3_000)
         with between(address, refuses_over(9_000)) as server:
             outcomes = at(server.address(kind)).write([*some(2), long])
-        assert [outcome.fate for outcome in outcomes] == [Fate.INDEXED, Fate.INDEXED, Fate.REFUSED]
+        assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.REFUSED]
         assert "more than the server takes" in outcomes[2].why
 
 
@@ -206,7 +206,7 @@ class TestIndexState:
         with pytest.raises(Unavailable, match=r"disk is almost full.*make room"):
             engine.write(some(3))
         block(address, "read_only_allow_delete", on=None)
-        assert fates(engine, some(3)) == [Fate.UNCHANGED, Fate.INDEXED, Fate.INDEXED]
+        assert fates(engine, some(3)) == [WriteStatus.UNCHANGED, WriteStatus.INDEXED, WriteStatus.INDEXED]
 
     def test_an_index_closed_to_writing_says_which_block_to_lift(self, address: str) -> None:
         block(address, "write")
@@ -219,7 +219,7 @@ class TestIndexState:
         engine.create()
         good, bad = make_record("good", meta={"pages": 3}), make_record("bad", meta={"pages": "many"})
         outcomes = engine.write([bad, good])
-        assert [outcome.fate for outcome in outcomes] == [Fate.REFUSED, Fate.INDEXED]
+        assert [outcome.fate for outcome in outcomes] == [WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert (outcomes[0].field, "long" in outcomes[0].why) == ("pages", True)
         assert found(engine) == ["good"]
 
@@ -257,7 +257,7 @@ class TestForeignIndex:
         assert list(stored.snippets) == ["\ue000grain\ue001 fell"]
         assert (stored.document.text, stored.document.meta, stored.version) == ("grain fell", {"place": "Chicago"}, 0)
         assert [[hit.id for hit in some] for some in engine.scan()] == [["t0", "t1"]]
-        assert [*engine.noted("overrides"), *engine.noted("runs")] == []
+        assert [*engine.get_records("overrides"), *engine.get_records("runs")] == []
 
     def test_a_document_with_a_routing_of_its_own_is_read_too(self, address: str) -> None:
         theirs(address, {}, number_of_shards=5)
@@ -290,7 +290,7 @@ class TestForeignIndex:
         after = mapping(address)
         assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == before["properties"]
         assert after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
-        assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [Fate.INDEXED]
+        assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [WriteStatus.INDEXED]
         assert sorted(found(engine)) == ["mine", "t0"]
         assert found(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]
         source = ask(address, "GET", "/theirs/_doc/mine")["_source"]
@@ -303,7 +303,7 @@ class TestForeignIndex:
         for text in ("one", "two", "three"):
             fill(address, {"body": text})
         outcomes = engine.write([make_record("t0", version=1)])
-        assert (outcomes[0].fate, outcomes[0].before) == (Fate.INDEXED, None)
+        assert (outcomes[0].fate, outcomes[0].before) == (WriteStatus.INDEXED, None)
 
     def test_two_schemas_behind_one_alias_are_refused_by_name(self, address: str) -> None:
         about = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
@@ -412,7 +412,7 @@ def everything_said(error: BaseException) -> str:
 class TestOtherWriters:
     def test_of_many_writers_of_one_document_the_newest_version_stands(self, address: str) -> None:
         engines = [at(address) for _ in range(4)]
-        outcomes: list[Fate] = []
+        outcomes: list[WriteStatus] = []
 
         def write(engine: Engine, version: int) -> None:
             outcomes.extend(fates(engine, [make_record("d", f"grain number {version}", version)]))
@@ -422,7 +422,7 @@ class TestOtherWriters:
             writer.start()
         for writer in writers:
             writer.join()
-        assert set(outcomes) <= {Fate.INDEXED, Fate.STALE}
+        assert set(outcomes) <= {WriteStatus.INDEXED, WriteStatus.STALE}
         engines[0].refresh()
         assert engines[0].fetch([(INDEX, "d")])[0].version == 4
 
@@ -432,7 +432,7 @@ class TestOtherWriters:
 
         with between(address, first(1, "_bulk", deleted)) as server:
             outcomes = at(server.address(kind)).write(some(2))
-        assert [outcome.fate for outcome in outcomes] == [Fate.STALE, Fate.INDEXED]
+        assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert found(at(address)) == ["d1"]
 
     def test_a_document_written_between_reading_and_writing_is_decided_anew(self, address: str, kind: str) -> None:
@@ -441,7 +441,7 @@ class TestOtherWriters:
 
         with between(address, first(1, "_bulk", newer)) as server:
             (outcome,) = at(server.address(kind)).write(some(1))
-        assert (outcome.fate, outcome.before) == (Fate.STALE, 7)
+        assert (outcome.fate, outcome.before) == (WriteStatus.STALE, 7)
         assert found(at(address)) == []
 
 
@@ -461,7 +461,7 @@ class TestRequests:
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
-            answers = engine.find([Search(clues_of(record), own=record.document.id) for record in records])
+            answers = engine.find([SignatureLookup(clues_of(record), own=record.document.id) for record in records])
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
@@ -471,7 +471,9 @@ class TestRequests:
         engine = at(address)
         engine.write(form + pair)
         engine.refresh()
-        searched = [Search(clues_of(each), own=each.document.id, limit=50) for each in (form[3], pair[0], form[7])]
+        searched = [
+            SignatureLookup(clues_of(each), own=each.document.id, limit=50) for each in (form[3], pair[0], form[7])
+        ]
         often, once, again = engine.find(searched)
         assert (often.same, again.same, once.same) == (1_099, 1_099, 1)
         assert [hit.id for hit in once.hits] == ["q"]
@@ -513,14 +515,14 @@ class TestRequests:
         engine.write([*some(3), make_record("other", "wheat " * 9)])
         engine.refresh()
         one = some(1)[0]
-        assert [hit.id for hit in engine.find([Search(clues_of(one), own="d0")])[0].hits] == ["d1", "d2"]
+        assert [hit.id for hit in engine.find([SignatureLookup(clues_of(one), own="d0")])[0].hits] == ["d1", "d2"]
         engine.write(some(2, version=5))  # the look-up values are not kept in `_source`, and an update starts from that
         engine.refresh()
         for name, values in clues_of(one).items():
-            assert [hit.id for hit in engine.find([Search({name: values})])[0].hits] == ["d0", "d1", "d2"]
+            assert [hit.id for hit in engine.find([SignatureLookup({name: values})])[0].hits] == ["d0", "d1", "d2"]
 
 
 def clues_of(record: Record) -> dict[str, list[str]]:
     packed = unpack(record.packed)
     assert packed is not None
-    return clues(packed)
+    return lookup_keys(packed)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.cluster.errors import BLOCKS, KINDS, STATUSES, Failure, failure_of, fault, judged
+from ibidem_engines.cluster.errors import BLOCKS, KINDS, STATUSES, Failure, failure_of, fault, to_engine_error
 from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 
 
@@ -27,7 +27,7 @@ from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
     ],
 )
 def test_a_failure_is_judged_by_its_type_then_by_its_status(status: int, kind: str, error: type[EngineError]) -> None:
-    assert type(judged(Failure(status, kind, "why"), "here")) is error
+    assert type(to_engine_error(Failure(status, kind, "why"), "here")) is error
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,10 @@ def test_a_failure_is_judged_by_its_type_then_by_its_status(status: int, kind: s
     ],
 )
 def test_a_point_in_time_whose_node_is_lost_is_one_that_has_gone(status: int, kind: str, reason: str) -> None:
-    error = judged(Failure(status, kind, reason), "here")
+    error = to_engine_error(Failure(status, kind, reason), "here")
     assert isinstance(error, Permanent)
     assert error.remedy == "search again without the cursor"
-    other = judged(Failure(500, "illegal_state_exception", "another one"), "here")
+    other = to_engine_error(Failure(500, "illegal_state_exception", "another one"), "here")
     assert str(other) == "here: another one"
 
 
@@ -62,7 +62,8 @@ def test_a_full_disk_is_not_asked_again_within_a_second() -> None:
 
 def test_words_of_the_server_are_kept() -> None:
     assert (
-        str(judged(Failure(400, "parsing_exception", "unknown query [mach]"), "here")) == "here: unknown query [mach]"
+        str(to_engine_error(Failure(400, "parsing_exception", "unknown query [mach]"), "here"))
+        == "here: unknown query [mach]"
     )
 
 

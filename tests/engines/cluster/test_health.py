@@ -29,31 +29,31 @@ def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
 def test_a_file_that_is_there_has_none(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news")
     engine.create()
-    assert engine.ailments() == []
+    assert engine.health_issues() == []
     engine.close()
 
 
 def test_neither_has_one_that_is_not_there_yet(tmp_path: Path) -> None:
-    assert open_engine(f"sqlite:////{tmp_path}/new/deep/index.sqlite", "news").ailments() == []
+    assert open_engine(f"sqlite:////{tmp_path}/new/deep/index.sqlite", "news").health_issues() == []
 
 
 def test_a_nearly_full_disk_is_one_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=9))
-    (found,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").ailments()
+    (found,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").health_issues()
     assert (found.name, found.stops) == ("disk", False)
 
 
 def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:
     engine = open_engine(address, name)
-    assert engine.ailments() == []
+    assert engine.health_issues() == []
     engine.create()
-    assert engine.ailments() == []
+    assert engine.health_issues() == []
     engine.close()
 
 
 def test_what_a_user_may_not_look_at_is_none() -> None:
     with between(plan=lambda _: Answer(403, {"error": "no"})) as server:
-        assert open_engine(server.address("opensearch"), "news").ailments() == []
+        assert open_engine(server.address("opensearch"), "news").health_issues() == []
 
 
 @pytest.mark.server("elasticsearch")

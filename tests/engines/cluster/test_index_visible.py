@@ -12,7 +12,7 @@ from ibidem_engines.cluster.records import reading
 from ibidem_engines.connect import open_engine, open_holding
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.reindex import Part, Stretch
+from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_mappings import load
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
@@ -68,7 +68,7 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
         "the last writes": holding.newest,
         "the last writes again": lambda: holding.newest(dict.fromkeys(holding.parts(), 0)),
         "the deletions": holding.deletions,
-        "the documents of the writes": lambda: [holding.count(Stretch(Part(INDEX, at), 0, 99)) for at in (0, 1)],
+        "the documents of the writes": lambda: [holding.count(SeqNoRange(ShardRef(INDEX, at), 0, 99)) for at in (0, 1)],
     }
 
 
@@ -116,7 +116,7 @@ def test_records_beside_an_index_are_never_taken_for_none_while_they_are_nowhere
     ask(address, "PUT", f"/{ledger}?wait_for_active_shards=0", json.dumps({"settings": nowhere, "mappings": mappings}))
     for use in (
         lambda: engine.count("overrides"),
-        lambda: list(engine.noted("overrides")),
+        lambda: list(engine.get_records("overrides")),
         lambda: engine._cluster.hold(reading([INDEX], "overrides")),
     ):
         with pytest.raises(Unavailable, match="a part of the index is not there"):

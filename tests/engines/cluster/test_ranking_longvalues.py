@@ -4,13 +4,13 @@ from base64 import b64encode
 from typing import Any
 
 from ibidem_engines.cluster.ranking import AT_ONCE, long_values
-from ibidem_engines.cluster.requests import Ask, Target, hold
+from ibidem_engines.cluster.requests import ApiRequest, Target, run_sync
 
 
 def test_many_are_read_in_several_requests_and_each_once() -> None:
     asked: list[int] = []
 
-    def server(ask: Ask) -> Any:
+    def server(ask: ApiRequest) -> Any:
         assert ask.body is not None
         (chosen, _) = ask.body["query"]["bool"]["filter"]
         ids = chosen["bool"]["filter"][1]["ids"]["values"]
@@ -20,10 +20,10 @@ def test_many_are_read_in_several_requests_and_each_once() -> None:
         return {"hits": {"hits": hits}}
 
     names = [("news", str(number)) for number in range(AT_ONCE + 20)]
-    found = hold(long_values(Target("news"), [*names, *names]), server)
+    found = run_sync(long_values(Target("news"), [*names, *names]), server)
     assert asked == [AT_ONCE, 20]
     assert found == {name: name[1].encode() for name in names if name[1] != "7"}
 
 
 def test_nothing_is_asked_for_nobody() -> None:
-    assert hold(long_values(Target("news"), []), lambda _: 1 / 0) == {}
+    assert run_sync(long_values(Target("news"), []), lambda _: 1 / 0) == {}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Fate, Record, Search
+from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.sqlite.keys import values_of
@@ -41,7 +41,7 @@ def library(url: str) -> Iterator[Engine]:
     [
         lambda engine, query: engine.window(query, 10),
         lambda engine, query: engine.fetch([("news", "a")], query),
-        lambda engine, query: engine.find([Search({"content": ["ch2:00"]})], query),
+        lambda engine, query: engine.find([SignatureLookup({"content": ["ch2:00"]})], query),
     ],
     ids=["window", "fetch", "find"],
 )
@@ -90,7 +90,7 @@ def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
 
 WRITER = """
 import sys
-from ibidem_engines.engine import Search
+from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
@@ -102,7 +102,7 @@ name, each = sys.argv[2], int(sys.argv[3])
 for at in range(0, each, 4):
     batch = [make_record(f"{name}/{number}", f"story number {number} of grain") for number in range(at, at + 4)]
     orders = {outcome.id: outcome.order for outcome in engine.write(batch)}
-    searches = [Search(values_of(record.packed), own=record.document.id) for record in batch]
+    searches = [SignatureLookup(values_of(record.packed), own=record.document.id) for record in batch]
     for record, found in zip(batch, engine.find(searches)):
         story = record.document.id.partition("/")[2]
         for hit in found.hits:
@@ -154,6 +154,6 @@ def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, recor
     command = [sys.executable, "-c", textwrap.dedent(killed), url, str(Path(__file__).parents[2])]
     assert subprocess.run(command, check=False).returncode == -9
     assert library.info().documents == 1
-    assert [outcome.fate for outcome in library.write([record("b"), record("c")])] == [Fate.INDEXED] * 2
+    assert [outcome.fate for outcome in library.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
     assert [hit.id for hit in library.window(parse_query("grain"), 10).hits] == ["a", "b", "c"]
-    assert [hit.id for hit in library.find([Search(values_of(record("x").packed))])[0].hits] == ["a", "b", "c"]
+    assert [hit.id for hit in library.find([SignatureLookup(values_of(record("x").packed))])[0].hits] == ["a", "b", "c"]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ibidem_engines.sqlite.keys import marked, values_of, values_of_record, word, words
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import pack, unpack
 from support.signed_records import make_record
 
@@ -16,7 +16,7 @@ LONG = " ".join(f"word{number}" for number in range(80))
 def test_every_value_is_one_word_and_no_two_are_alike(text: str) -> None:
     packed = unpack(make_record("an id", text).packed)
     assert packed is not None
-    values = clues(packed)
+    values = lookup_keys(packed)
     assert words(dict(values)).split() == [word(value) for some in values.values() for value in some]
     assert len(set(words(dict(values)).split())) == sum(map(len, values.values()))
 

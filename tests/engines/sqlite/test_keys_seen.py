@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.sqlite.keys import Seen, marks
+from ibidem_engines.sqlite.keys import CountMinSketch, marks
 
 
 @given(st.lists(st.lists(st.integers(0, 40).map(str), max_size=30), max_size=5))
 def test_a_count_is_never_too_low(loads: list[list[str]]) -> None:
-    seen = Seen(0)
+    seen = CountMinSketch(0)
     for load in loads:
         seen.learn(marks(load))
     truth = Counter(value for load in loads for value in load)
@@ -21,7 +21,7 @@ def test_a_count_is_never_too_low(loads: list[list[str]]) -> None:
 
 
 def test_a_count_is_seldom_too_high_while_there_is_room() -> None:
-    seen = Seen(100_000)
+    seen = CountMinSketch(100_000)
     seen.learn(marks([f"there {number}" for number in range(100_000)]))
     there = seen.counts(marks([f"there {number}" for number in range(100_000)]))
     absent = seen.counts(marks([f"absent {number}" for number in range(100_000)]))
@@ -29,14 +29,14 @@ def test_a_count_is_seldom_too_high_while_there_is_room() -> None:
 
 
 def test_it_tells_when_it_is_too_small_for_more() -> None:
-    seen = Seen(10_000)
+    seen = CountMinSketch(10_000)
     assert seen.holds(10_000)
     seen.learn(marks([str(number) for number in range(10_000)]))
     assert not seen.holds(10_000)
 
 
 def test_the_largest_takes_whatever_comes() -> None:
-    assert Seen(1 << 30).holds(1 << 40)
+    assert CountMinSketch(1 << 30).holds(1 << 40)
 
 
 def test_marks_are_the_lower_half_of_a_published_hash() -> None:

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Record, Search
+from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.sqlite import lookup
 from ibidem_engines.sqlite.keys import values_of
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_ingest.signatures.lookup_keys import Clue
+from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.signed_records import make_record
 
 Make = Callable[..., Record]
@@ -42,7 +42,10 @@ def library(url: str) -> Iterator[Engine]:
 
 
 def carriers(
-    stored: Mapping[str, Record], values: Mapping[Clue, Sequence[str]], least: Mapping[Clue, int], own: str
+    stored: Mapping[str, Record],
+    values: Mapping[LookupField, Sequence[str]],
+    least: Mapping[LookupField, int],
+    own: str,
 ) -> list[str]:
     """Find by reading every document."""
     found = set()
@@ -76,12 +79,12 @@ def test_two_processes_find_what_reading_every_document_finds(
         else:
             stored[name] = make_record(name, TEXTS[text], version)
             engines[writer].write([stored[name]])
-        least: dict[Clue, int] = {"rare": 5}
+        least: dict[LookupField, int] = {"rare": 5}
         searches = [
-            Search(values_of(record.packed), least, own=own)
+            SignatureLookup(values_of(record.packed), least, own=own)
             for record in stored.values()
             for own in ("", record.document.id)
-        ] + [Search(values_of(make_record("new", each).packed), least) for each in TEXTS]
+        ] + [SignatureLookup(values_of(make_record("new", each).packed), least) for each in TEXTS]
         for engine in engines:
             found = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
             assert found == [carriers(stored, search.values, least, search.own) for search in searches]
@@ -93,7 +96,7 @@ def test_values_that_only_the_asking_document_carries_are_not_looked_up(library:
     finder = library._finder  # type: ignore[attr-defined]
     written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
     library.write(written)
-    searches = [Search(values_of(each.packed), own=each.document.id) for each in written]
+    searches = [SignatureLookup(values_of(each.packed), own=each.document.id) for each in written]
     library.find(searches)
     with finder._file.reading():
         asked = finder._worth_asking(searches)
@@ -104,7 +107,7 @@ def test_values_that_only_the_asking_document_carries_are_not_looked_up(library:
 def test_marks_are_read_only_where_look_ups_would_cost_more(library: Engine, record: Make, url: str) -> None:
     library.write([record(f"d{number}", f"story {number}") for number in range(200)])
     finder = Finder(library._file)  # type: ignore[attr-defined]
-    one = [Search({"content": values_of(record("x", "story 7").packed)["content"]})]
+    one = [SignatureLookup({"content": values_of(record("x", "story 7").packed)["content"]})]
     for _ in range(200 // lookup.WORTH - 1):
         assert [hit.id for hit in finder.find(one, None)[0].hits] == ["d7"]
         assert finder._seen.learned == 0
@@ -118,7 +121,7 @@ def test_an_index_that_outgrows_what_is_known_of_it_is_read_anew(library: Engine
     for start in range(0, 600, 200):
         batch = [record(f"d{number}", f"story {number}") for number in range(start, start + 200)]
         library.write(batch)
-        found = library.find([Search(values_of(each.packed)) for each in batch])
+        found = library.find([SignatureLookup(values_of(each.packed)) for each in batch])
         assert all(
             each.document.id in [hit.id for hit in answer.hits] for each, answer in zip(batch, found, strict=True)
         )
@@ -131,9 +134,13 @@ def test_copies_beyond_what_is_listed_are_counted(
 ) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
     library.write([record(f"d{number:02}") for number in range(12)])
-    content: dict[Clue, list[str]] = {"content": values_of(record("x").packed)["content"]}
+    content: dict[LookupField, list[str]] = {"content": values_of(record("x").packed)["content"]}
     stranger, first, last = library.find(
-        [Search(content, limit=1), Search(content, limit=1, own="d00"), Search(content, limit=1, own="d11")]
+        [
+            SignatureLookup(content, limit=1),
+            SignatureLookup(content, limit=1, own="d00"),
+            SignatureLookup(content, limit=1, own="d11"),
+        ]
     )
     assert (len(stranger.hits), stranger.same) == (5, 12)
     assert (len(first.hits), first.same) == (5, 11)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ibidem_engines.engine import Fate
+from ibidem_engines.engine import WriteStatus
 from ibidem_engines.sqlite import write
 from ibidem_engines.sqlite.keys import marked, marks, values_of
 from ibidem_engines.sqlite.write import prepare
@@ -17,7 +17,7 @@ def test_each_id_has_one_row_and_the_rest_an_outcome() -> None:
     ready, outcomes = prepare(records)
     assert [(each.at, each.id) for each in ready] == [(1, "b"), (2, "a")]
     assert sorted(outcomes) == [0, 3]
-    assert all(outcome.fate is Fate.STALE for outcome in outcomes.values())
+    assert all(outcome.fate is WriteStatus.STALE for outcome in outcomes.values())
 
 
 def test_each_row_carries_the_marks_of_its_own_values() -> None:
@@ -30,7 +30,7 @@ def test_each_row_carries_the_marks_of_its_own_values() -> None:
 @pytest.mark.parametrize("version", [1 << 63, -(1 << 63) - 1])
 def test_a_version_beyond_64_bits_is_refused(version: int) -> None:
     _, outcomes = prepare([make_record("a", version=version)])
-    assert (outcomes[0].fate, outcomes[0].field) == (Fate.REFUSED, "version")
+    assert (outcomes[0].fate, outcomes[0].field) == (WriteStatus.REFUSED, "version")
     assert str(version) in outcomes[0].why
 
 
@@ -38,7 +38,7 @@ def test_a_text_that_sqlite_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(write, "MOST_CHARACTERS", 10)
     ready, outcomes = prepare([make_record("a", "0123456789"), make_record("b", "0123456789 ")])
     assert [each.id for each in ready] == ["a"]
-    assert (outcomes[1].fate, outcomes[1].field) == (Fate.REFUSED, "text")
+    assert (outcomes[1].fate, outcomes[1].field) == (WriteStatus.REFUSED, "text")
 
 
 @pytest.mark.parametrize("field", ["id", "text", "title", "source", "language", "url"])
@@ -46,5 +46,5 @@ def test_half_a_character_is_refused_by_field_and_place(field: str) -> None:
     record = make_record("a")
     document = replace(record.document, **{field: "ab\udfff"})
     _, outcomes = prepare([replace(record, document=document)])
-    assert (outcomes[0].fate, outcomes[0].field) == (Fate.REFUSED, field)
+    assert (outcomes[0].fate, outcomes[0].field) == (WriteStatus.REFUSED, field)
     assert outcomes[0].why.endswith("at 2")

@@ -275,7 +275,7 @@ def test_readers_words_are_followed(url: str, plain: Any, wrapped: Any, engine: 
     found = ibidem.wrap(plain).search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent")
     duplicate = next(hit for hit in found["hits"]["hits"] if hit["_dedupe"]["indent"])
     pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
-    engine.note("overrides", {"word": {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
+    engine.put_records("overrides", {"word": {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
     try:
         fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
         after = fresh.search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent", dedupe_explain=True)
@@ -283,7 +283,7 @@ def test_readers_words_are_followed(url: str, plain: Any, wrapped: Any, engine: 
         assert mine["_dedupe"]["of"] != pair[1][1]
         assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
     finally:
-        engine.strike("overrides", ["word"])
+        engine.delete_records("overrides", ["word"])
 
 
 def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(url: str, wrapped: Any, engine: Engine) -> None:

@@ -16,7 +16,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.formats import Format
-from ibidem_ingest.readers.sandbox import Apart
+from ibidem_ingest.readers.sandbox import SandboxedReader
 from support.pdf_files import pdf
 
 PAGE = "<title>Duty</title><p>The export duty on wheat was raised by the ministry on Monday, officials said.</p>"
@@ -50,13 +50,13 @@ def page(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def apart() -> Iterator[Apart]:
-    with Apart(100_000) as apart:
+def apart() -> Iterator[SandboxedReader]:
+    with SandboxedReader(100_000) as apart:
         yield apart
 
 
 def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    with Apart(100_000) as apart:
+    with SandboxedReader(100_000) as apart:
         apart.record_of(Format.HTML, page)
     assert capfd.readouterr() == ("", "")
 
@@ -64,13 +64,13 @@ def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFix
 def test_the_process_is_given_no_passwords(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("IBIDEM_BROKER", "ibidem_engine", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "amqp://me:s3cr3t@mq//")
-    with Apart(1_000, 60, (sys.executable, "-c", TELLS)) as apart:
+    with SandboxedReader(1_000, 60, (sys.executable, "-c", TELLS)) as apart:
         given = apart.record_of(Format.HTML, page)
     assert given["PATH"] == os.environ["PATH"]
     assert "s3cr3t" not in str(given)
 
 
-def test_a_file_is_read_as_it_is_in_this_process(apart: Apart, page: Path) -> None:
+def test_a_file_is_read_as_it_is_in_this_process(apart: SandboxedReader, page: Path) -> None:
     assert apart.record_of(Format.HTML, page)["title"] == "Duty"
     with pytest.raises(Unreadable, match="cannot be read"):
         apart.record_of(Format.HTML, page.with_name("b.html"))
@@ -78,7 +78,10 @@ def test_a_file_is_read_as_it_is_in_this_process(apart: Apart, page: Path) -> No
 
 
 def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
-    with Apart(1_000, 0.2, (sys.executable, "-c", HANGS)) as apart, pytest.raises(Unreadable, match="more than"):
+    with (
+        SandboxedReader(1_000, 0.2, (sys.executable, "-c", HANGS)) as apart,
+        pytest.raises(Unreadable, match="more than"),
+    ):
         apart.record_of(Format.HTML, page)
 
 
@@ -104,7 +107,7 @@ def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> Non
 
 
 def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
-    with Apart(1_000, 60, (sys.executable, "-c", ENDS)) as apart:
+    with SandboxedReader(1_000, 60, (sys.executable, "-c", ENDS)) as apart:
         for _ in range(2):
             with pytest.raises(Unreadable, match="ended the process"):
                 apart.record_of(Format.HTML, page)

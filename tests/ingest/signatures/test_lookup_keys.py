@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.signatures.lookup_keys import bands, clues
+from ibidem_ingest.signatures.lookup_keys import bands, lookup_keys
 from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, WEAK, Packed
 
 WHOLE = Packed(
@@ -38,7 +38,7 @@ def key(letter: str, value: int) -> str:
 
 
 def test_a_full_document_is_looked_up_by_everything() -> None:
-    found = clues(WHOLE)
+    found = lookup_keys(WHOLE)
     assert found["content"] == ["ch2:000102030405060708090a0b0c0d0e0f"]
     assert found["fingerprint"] == ["fp1:abababababababab"]
     assert found["fingerprint_binned"] == ["fb1:cdcdcdcdcdcdcdcd"]
@@ -55,23 +55,23 @@ def test_a_band_is_its_number_and_three_slots(slots: list[int]) -> None:
 
 
 def test_what_is_never_evidence_is_no_clue() -> None:
-    weak = clues(replace(WHOLE, flags=WEAK | NO_SET, terms=(), profile=bytes(8)))
+    weak = lookup_keys(replace(WHOLE, flags=WEAK | NO_SET, terms=(), profile=bytes(8)))
     assert set(weak) == {"content", "bands"}
 
 
 def test_a_set_with_pads_has_no_rarest_terms() -> None:
-    assert "rare" not in clues(replace(WHOLE, flags=0))
+    assert "rare" not in lookup_keys(replace(WHOLE, flags=0))
 
 
 def test_a_text_without_words_has_only_its_own_content() -> None:
     wordless = replace(WHOLE, flags=NO_WORDS | NO_SET | NO_MINHASH | WEAK, content=bytes(16), slots=(), terms=())
-    assert clues(wordless) == {"content": ["ch2:none:a"]}
+    assert lookup_keys(wordless) == {"content": ["ch2:none:a"]}
 
 
 def test_without_an_idf_table_there_is_no_fingerprint() -> None:
     without = replace(WHOLE, flags=WEAK | NO_SET, terms=(), idf=bytes(8), fingerprint=bytes(8))
-    assert set(clues(without)) == {"content", "profile", "bands"}
+    assert set(lookup_keys(without)) == {"content", "profile", "bands"}
 
 
 def test_a_content_hash_of_an_earlier_scheme_is_looked_up_as_such() -> None:
-    assert clues(replace(WHOLE, scheme=1))["content"] == ["ch1:000102030405060708090a0b0c0d0e0f"]
+    assert lookup_keys(replace(WHOLE, scheme=1))["content"] == ["ch1:000102030405060708090a0b0c0d0e0f"]

@@ -11,7 +11,7 @@ from ibidem_engines.reindex import Name, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill import batch as pages
-from ibidem_workers.backfill.batch import ROUNDS, Desk, Page, through
+from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, sign_batch
 from ibidem_workers.backfill.paging import names, whole
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
@@ -19,19 +19,21 @@ from workers.backfill.conftest import story
 
 
 @pytest.fixture
-def desk(settings: Settings, engine: Engine) -> Desk:
+def desk(settings: Settings, engine: Engine) -> BackfillContext:
     """A desk before an index of ten documents."""
     ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
-    return Desk(engine, open_holding(settings.address, settings.index), None, Tables(settings.tables), settings)
+    return BackfillContext(
+        engine, open_holding(settings.address, settings.index), None, Tables(settings.tables), settings
+    )
 
 
-def all_of(desk: Desk, **about: object) -> Page:
+def all_of(desk: BackfillContext, **about: object) -> BackfillBatch:
     found: list[Name] = [name for each in whole(desk.holding.newest()) for name in names(desk.holding, each)]
-    return Page("by-hand", 0, found, **about)  # type: ignore[arg-type]
+    return BackfillBatch("by-hand", 0, found, **about)  # type: ignore[arg-type]
 
 
 def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: BackfillContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = pages.is_current
 
@@ -41,22 +43,24 @@ def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
         return right(held, tables)
 
     monkeypatch.setattr(pages, "is_current", wrong)
-    account = through(desk, all_of(desk)).account
+    account = sign_batch(desk, all_of(desk)).account
     assert account.unchanged == 9
     assert [(one.id, one.why) for one in account.refusals] == [("d4", "ZeroDivisionError: division by zero")]
 
 
-def test_an_engine_that_takes_nothing_more_ends_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_takes_nothing_more_ends_it(desk: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> bool:
         raise Permanent("the disk is full")
 
     monkeypatch.setattr(pages, "is_current", full)
     with pytest.raises(Permanent, match="the disk is full"):
-        through(desk, all_of(desk))
-    assert not list(desk.engine.noted("runs", "by-hand/"))
+        sign_batch(desk, all_of(desk))
+    assert not list(desk.engine.get_records("runs", "by-hand/"))
 
 
-def test_a_document_that_others_change_all_the_time_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_document_that_others_change_all_the_time_is_given_up(
+    desk: BackfillContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     turns = []
 
     def never(signed: Sequence[Signed]) -> list[None]:
@@ -65,26 +69,26 @@ def test_a_document_that_others_change_all_the_time_is_given_up(desk: Desk, monk
 
     monkeypatch.setattr(pages, "is_current", lambda *_: False)
     monkeypatch.setattr(desk.holding, "sign", never)
-    account = through(desk, all_of(desk)).account
+    account = sign_batch(desk, all_of(desk)).account
     assert turns == [10] * ROUNDS
     assert {one.why for one in account.refusals} == {"other writers change it all the time; try again"}
 
 
-def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(desk: Desk) -> None:
-    account = through(desk, all_of(desk, before=3)).account
+def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(desk: BackfillContext) -> None:
+    account = sign_batch(desk, all_of(desk, before=3)).account
     assert (account.indexed, account.unchanged) == (3, 10)
 
 
-def test_the_account_is_noted_under_the_page(desk: Desk) -> None:
-    written = through(desk, all_of(desk, changes_only=True))
-    ((key, noted),) = desk.engine.noted("runs", "by-hand/")
+def test_the_account_is_noted_under_the_page(desk: BackfillContext) -> None:
+    written = sign_batch(desk, all_of(desk, changes_only=True))
+    ((key, noted),) = desk.engine.get_records("runs", "by-hand/")
     assert (key, noted) == ("by-hand/00000000", written.account.as_json())
     assert (written.account.documents, written.own) == (0, [])
 
 
-def test_our_own_writes_are_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_writes_are_told(desk: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "is_current", lambda held, _: held.name.id != "d3")
     last = next(iter(desk.holding.newest().values()))
     desk.engine.write([])
-    assert through(desk, all_of(desk)).account.documents == 10
+    assert sign_batch(desk, all_of(desk)).account.documents == 10
     assert next(iter(desk.holding.newest().values())) in {last, last + 1}

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_engines.connect import open_holding
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Held
+from ibidem_engines.reindex import SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import has_words, is_current, refusal, signed_records
@@ -16,7 +16,7 @@ from ibidem_workers.settings import Settings
 
 
 @pytest.fixture
-def held(settings: Settings, engine: Engine) -> Held:
+def held(settings: Settings, engine: Engine) -> SourceDocument:
     ingest_documents([Document("a", "We the People of the United States", version=5)], settings)
     holding = open_holding(settings.address, settings.index)
     ((one,),) = everything(holding, holding.newest())
@@ -24,7 +24,7 @@ def held(settings: Settings, engine: Engine) -> Held:
     return one
 
 
-def test_a_document_is_current_until_anything_of_it_is_otherwise(held: Held, settings: Settings) -> None:
+def test_a_document_is_current_until_anything_of_it_is_otherwise(held: SourceDocument, settings: Settings) -> None:
     tables = Tables(settings.tables)
     assert is_current(held, tables)
     for other in (
@@ -37,7 +37,7 @@ def test_a_document_is_current_until_anything_of_it_is_otherwise(held: Held, set
         assert not is_current(other, tables)
 
 
-def test_a_record_keeps_the_version_of_the_document(held: Held, settings: Settings) -> None:
+def test_a_record_keeps_the_version_of_the_document(held: SourceDocument, settings: Settings) -> None:
     (record,) = signed_records([replace(held, version=9)], Tables(settings.tables), settings)
     assert (record.version, record.digest, record.packed) == (9, held.digest, held.packed)
     assert has_words(held)
@@ -46,7 +46,7 @@ def test_a_record_keeps_the_version_of_the_document(held: Held, settings: Settin
 @pytest.mark.parametrize(
     ("fault", "most", "why"), [("it is missing", 100, "IBIDEM_FIELDS"), ("", 5, "IBIDEM_MAX_TEXT")]
 )
-def test_a_refusal_names_document_field_and_what_to_do(held: Held, fault: str, most: int, why: str) -> None:
+def test_a_refusal_names_document_field_and_what_to_do(held: SourceDocument, fault: str, most: int, why: str) -> None:
     found = refusal(replace(held, fault=fault), "body.content", most)
     assert found is not None
     assert (found.where, found.id, found.field) == ("index ibidem", "a", "body.content")

@@ -4,29 +4,29 @@ import shutil
 from pathlib import Path
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Part, Stretch
+from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
 
-PART = Part("news", 1)
+PART = ShardRef("news", 1)
 
 
 def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
     one = Checkpoint("r", 0.0, "news", upto=by_part({PART: 30}))
-    first = one.hand_out(Stretch(PART, 0, 10), 7)
-    second = one.hand_out(Stretch(PART, 10, 20), 5)
-    assert (first.number, second.number, one.stretch(PART)) == (0, 1, Stretch(PART, 20, 30))
+    first = one.hand_out(SeqNoRange(PART, 0, 10), 7)
+    second = one.hand_out(SeqNoRange(PART, 10, 20), 5)
+    assert (first.number, second.number, one.stretch(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
     one.settle(first.number, 7)
     assert ([page.number for page in one.pages], one.documents) == ([1], 7)
-    assert one.pages[0].stretch == Stretch(PART, 10, 20)
+    assert one.pages[0].stretch == SeqNoRange(PART, 10, 20)
 
 
 def test_what_was_noted_is_read_again(engine: Engine) -> None:
     assert noted(engine) is None
     one = Checkpoint("r", 0.0, "news", tables={"en": "00"}, marks=by_part({PART: 3}), state="swapped", alias="news")
-    one.hand_out(Stretch(PART, 0, 10), 7)
-    engine.note("runs", {one.key: one.as_json()})
+    one.hand_out(SeqNoRange(PART, 0, 10), 7)
+    engine.put_records("runs", {one.key: one.as_json()})
     assert noted(engine) == one
     assert noted(engine, "other") is None
     assert parsed(one.marks) == {PART: 3}

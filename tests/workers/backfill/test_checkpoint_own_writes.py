@@ -3,10 +3,10 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.reindex import Part, Stretch
+from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_workers.backfill.checkpoint import OwnWrites
 
-PART = Part("news", 1)
+PART = ShardRef("news", 1)
 NUMBERS = st.lists(st.integers(1, 40), max_size=30)
 
 
@@ -15,7 +15,7 @@ def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], after: i
     own = OwnWrites()
     for batch in batches:
         own.add(PART, batch)
-    gaps = [number for gap in own.gaps(Stretch(PART, after, upto)) for number in range(gap.after + 1, gap.upto + 1)]
+    gaps = [number for gap in own.gaps(SeqNoRange(PART, after, upto)) for number in range(gap.after + 1, gap.upto + 1)]
     ours = {number for batch in batches for number in batch}
     assert gaps == [number for number in range(after + 1, upto + 1) if number not in ours]
 
@@ -31,5 +31,5 @@ def test_writes_without_gaps_are_kept_as_one_run(numbers: list[int]) -> None:
 def test_another_part_has_writes_of_its_own() -> None:
     own = OwnWrites()
     own.add(PART, [1, 2])
-    other = Stretch(Part("news", 2), 0, 2)
+    other = SeqNoRange(ShardRef("news", 2), 0, 2)
     assert list(own.gaps(other)) == [other]

@@ -5,9 +5,9 @@ import pytest
 from ibidem_engines.connect import open_holding
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers.backfill.batch import Page
+from ibidem_workers.backfill.batch import BackfillBatch
 from ibidem_workers.backfill.paging import names, whole
-from ibidem_workers.backfill.pool import FEW, Place, Signers
+from ibidem_workers.backfill.pool import FEW, Signers, SigningJob
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
 
@@ -18,8 +18,8 @@ def test_one_process_or_several_give_the_same_account(settings: Settings, engine
     holding = open_holding(settings.address, settings.index)
     found = [name for each in whole(holding.newest()) for name in names(holding, each)]
     holding.close()
-    with Signers(Place(settings, settings.index), documents) as signers:
+    with Signers(SigningJob(settings, settings.index), documents) as signers:
         assert signers.at_once == (1 if documents < FEW else 2 * settings.workers)
-        waiting = [signers.sign(Page("run", at, found[at::2])) for at in range(2)]
+        waiting = [signers.sign(BackfillBatch("run", at, found[at::2])) for at in range(2)]
         accounts = [wait().account for wait in waiting]
     assert [(one.unchanged, one.documents) for one in accounts] == [(10, 10), (10, 10)]

@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 
-from ibidem_engines.cluster.reindex_target import ClusterCopy
+from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.document import Document
@@ -111,15 +111,15 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(20))
-        finish = ClusterCopy.finish
+        finish = ClusterReindexTarget.finish
 
-        def between(self: ClusterCopy, alias: str) -> None:
+        def between(self: ClusterReindexTarget, alias: str) -> None:
             theirs.write({"t3": story(3, 1), "t4": story(4, 1), "t50": story(50)})
             theirs.delete("t5")
             finish(self, alias)
             theirs.write({"t4": story(4, 2), "t51": story(51)})
 
-        monkeypatch.setattr(ClusterCopy, "finish", between)
+        monkeypatch.setattr(ClusterReindexTarget, "finish", between)
         into_second(at_theirs)
         expected = {name: one for name, one in stories(20).items() if name != "t5"}
         expected |= {"t3": story(3, 1), "t4": story(4, 2), "t50": story(50), "t51": story(51)}
@@ -156,8 +156,8 @@ class TestTheirIndex:
         theirs.write({"t3": story(3, 1)})
         theirs.delete("t4")
         with monkeypatch.context() as patch:
-            patch.setattr(ClusterCopy, "take_late", stop)
-            patch.setattr(ClusterCopy, "finish", stop)
+            patch.setattr(ClusterReindexTarget, "take_late", stop)
+            patch.setattr(ClusterReindexTarget, "finish", stop)
             with pytest.raises(KeyboardInterrupt):
                 into_second(at_theirs)
         theirs.write({"t5": story(5, 1)})
@@ -244,16 +244,16 @@ class TestSqlite:
     ) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], own)
         for ledger in get_args(Ledger):
-            engine.note(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
-        engine.note("runs", {KEYS: {"run": "a run in place"}})
+            engine.put_records(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
+        engine.put_records("runs", {KEYS: {"run": "a run in place"}})
         Tables(own.tables).use(OTHER)
         done = replace_index(Replacement("second"), own)
         second = open_engine(own.address, "second")
         assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
         assert OTHER.name not in engine.info().tables
         assert summary(second, done.run)["indexed"] == 20
-        assert all("a/b" in dict(second.noted(ledger)) for ledger in get_args(Ledger))
-        assert KEYS not in dict(second.noted("runs"))
+        assert all("a/b" in dict(second.get_records(ledger)) for ledger in get_args(Ledger))
+        assert KEYS not in dict(second.get_records("runs"))
         second.close()
 
     def test_a_table_that_came_while_it_was_filled_needs_another_copy(self, own: Settings, engine: Engine) -> None:

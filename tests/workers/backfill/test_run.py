@@ -22,7 +22,7 @@ from ibidem_engines.cluster import reindex_source
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Permanent
-from ibidem_engines.reindex import Held, Name
+from ibidem_engines.reindex import Name, SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -31,7 +31,7 @@ from ibidem_workers.backfill import paging, pool
 from ibidem_workers.backfill.checkpoint import noted
 from ibidem_workers.backfill.run import Backfill, in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
-from ibidem_workers.retry import patiently
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.indices import ask
@@ -151,17 +151,17 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(20))
-        read = reindex_source.ClusterHolding.read
+        read = reindex_source.ClusterReindexSource.read
         turns = iter(range(2))
 
-        def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[Held]:
+        def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
             found = read(self, names, raw=raw)
             if (turn := next(turns, None)) is not None:
                 theirs.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
                 theirs.delete("t1")
             return found
 
-        monkeypatch.setattr(reindex_source.ClusterHolding, "read", then_written)
+        monkeypatch.setattr(reindex_source.ClusterReindexSource, "read", then_written)
         run = in_place(at_theirs)
         found = counts(their_engine, run)
         assert found["refused"] == 0
@@ -341,9 +341,9 @@ def accounts(engine: Engine) -> int:
 
     def count() -> int:
         one = noted(engine)
-        return sum(1 for _ in engine.noted("runs", f"{one.run}/")) if one else 0
+        return sum(1 for _ in engine.get_records("runs", f"{one.run}/")) if one else 0
 
-    return patiently(count, 10)
+    return retry_unavailable(count, 10)
 
 
 def alive(pid: int) -> bool:

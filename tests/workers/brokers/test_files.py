@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_workers.brokers.files import FileQueue, Folder
+from ibidem_workers.brokers.files import FileQueue, SpoolDirectory
 
 
 def test_what_a_dead_worker_held_comes_with_the_number_of_tries(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "news", 60)
+    folder = SpoolDirectory(tmp_path / "news", 60)
     queue = FileQueue(folder, 1_000)
     queue.put(b"hello")
     folder.take(folder.names()[0], "nobody~1~gone")
@@ -64,7 +64,7 @@ def test_what_has_a_message_s_name_and_is_none_is_set_aside_and_the_next_is_take
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lay: Callable[[Path], None]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    folder = Folder(tmp_path / "news", 60)
+    folder = SpoolDirectory(tmp_path / "news", 60)
     for number in range(2):  # the second finds the first one's name taken
         lay(tmp_path / "news" / "ready" / f"{number:020d}-ab.0")
     queue = FileQueue(folder, 1_000)
@@ -78,7 +78,7 @@ def test_what_has_a_message_s_name_and_is_none_is_set_aside_and_the_next_is_take
 
 
 def test_no_name_of_a_file_stops_the_queue(tmp_path: Path) -> None:
-    folder = Folder(tmp_path / "news", 60)
+    folder = SpoolDirectory(tmp_path / "news", 60)
     for name in (f"1-{'a' * 200}.0", "other~~1-a.0", "1-a.9999999999", "1-a.-1", "x"):
         (tmp_path / "news" / "ready" / name).write_bytes(b"not ours")
     for place, name in (("workers", "a~1~b"), ("workers", "c~2~d"), ("taken", "a~1~b~~1-a.0"), ("taken", "..~~2-b.0")):

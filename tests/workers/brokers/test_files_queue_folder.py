@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_workers.brokers.files import Folder, tries
+from ibidem_workers.brokers.files import SpoolDirectory, tries
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Folder:
-    return Folder(tmp_path / "news", 60)
+def folder(tmp_path: Path) -> SpoolDirectory:
+    return SpoolDirectory(tmp_path / "news", 60)
 
 
-def test_messages_come_out_in_the_order_they_went_in(folder: Folder) -> None:
+def test_messages_come_out_in_the_order_they_went_in(folder: SpoolDirectory) -> None:
     for message in (b"one", b"two", b"three"):
         folder.put(message)
     taken = [folder.take(name, "me") for name in folder.names()]
@@ -21,7 +21,7 @@ def test_messages_come_out_in_the_order_they_went_in(folder: Folder) -> None:
     assert (folder.waiting(), folder.held()) == (0, 3)
 
 
-def test_a_message_is_taken_by_one_of_many(folder: Folder) -> None:
+def test_a_message_is_taken_by_one_of_many(folder: SpoolDirectory) -> None:
     for number in range(50):
         folder.put(str(number).encode())
     names = folder.names() * 8
@@ -30,7 +30,7 @@ def test_a_message_is_taken_by_one_of_many(folder: Folder) -> None:
     assert sorted(int(path.read_bytes()) for path in taken) == list(range(50))
 
 
-def test_a_message_whose_taker_is_gone_goes_back_with_one_more_try(folder: Folder) -> None:
+def test_a_message_whose_taker_is_gone_goes_back_with_one_more_try(folder: SpoolDirectory) -> None:
     folder.put(b"poison")
     for tried in range(3):
         (name,) = folder.names()
@@ -40,7 +40,7 @@ def test_a_message_whose_taker_is_gone_goes_back_with_one_more_try(folder: Folde
     assert tries(folder.names()[0]) == 3
 
 
-def test_a_message_whose_taker_lives_stays_with_it(folder: Folder) -> None:
+def test_a_message_whose_taker_lives_stays_with_it(folder: SpoolDirectory) -> None:
     folder.put(b"slow")
     lease = folder.sign_on()
     folder.take(folder.names()[0], lease.name)
@@ -49,7 +49,7 @@ def test_a_message_whose_taker_lives_stays_with_it(folder: Folder) -> None:
     assert (folder.recover(), folder.waiting(), folder.workers()) == (1, 1, 0)
 
 
-def test_a_message_that_is_handed_back_counts_no_try(folder: Folder) -> None:
+def test_a_message_that_is_handed_back_counts_no_try(folder: SpoolDirectory) -> None:
     folder.put(b"later")
     taken = folder.take(folder.names()[0], "me")
     assert taken is not None
@@ -58,7 +58,7 @@ def test_a_message_that_is_handed_back_counts_no_try(folder: Folder) -> None:
     assert tries(folder.names()[0]) == 0
 
 
-def test_a_message_that_was_put_back_stands_behind_the_others(folder: Folder) -> None:
+def test_a_message_that_was_put_back_stands_behind_the_others(folder: SpoolDirectory) -> None:
     folder.put(b"first")
     folder.put(b"second")
     folder.take(folder.names()[0], "nobody~1~gone")
@@ -67,12 +67,12 @@ def test_a_message_that_was_put_back_stands_behind_the_others(folder: Folder) ->
     assert [path.read_bytes() for path in taken if path] == [b"second", b"first"]
 
 
-def test_what_waits_can_be_purged(folder: Folder) -> None:
+def test_what_waits_can_be_purged(folder: SpoolDirectory) -> None:
     folder.put(b"one")
     assert (folder.purge(), folder.waiting()) == (1, 0)
 
 
-def test_what_somebody_else_laid_into_the_folders_is_left_alone(folder: Folder, tmp_path: Path) -> None:
+def test_what_somebody_else_laid_into_the_folders_is_left_alone(folder: SpoolDirectory, tmp_path: Path) -> None:
     for place in ("ready", "taken"):
         (tmp_path / "news" / place / ".nfs0001").write_bytes(b"")
     folder.put(b"one")

@@ -12,7 +12,7 @@ from kombu.connection import Connection
 from redis import Redis, exceptions
 
 from ibidem_workers.brokers.redis import Stream, Transport, stream
-from ibidem_workers.brokers.transport import Taken
+from ibidem_workers.brokers.transport import QueuedMessage
 from servers.network import network
 
 pytestmark = pytest.mark.server("redis")
@@ -47,7 +47,7 @@ def queue(redis: str, name: str) -> Iterator[Stream]:
     Redis.from_url(redis).delete(f"ibidem:{name}")
 
 
-def taken(queue: Stream) -> Taken:
+def taken(queue: Stream) -> QueuedMessage:
     """Take a message as soon as there is one."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.records import records
-from ibidem_engines.reindex import Stretch
+from ibidem_engines.reindex import SeqNoRange
 from ibidem_engines.stored_groups import Assignment, Grouped
 from ibidem_ingest.document import Document
 from ibidem_ingest.groupname import group_name
@@ -126,7 +126,7 @@ class Killed(BaseException):
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
-        ways = {"assign": type(store_of(engine)).assign, "note": type(engine).note}
+        ways = {"assign": type(store_of(engine)).assign, "note": type(engine).put_records}
 
         def deadly(name: str) -> object:
             def call(self: object, *args: object) -> object:
@@ -177,12 +177,12 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     upto = store.newest()[part]
     settler = Settler(store, policy_of(checkpoint.policy), Overrides.of(engine))
     yield "newest"
-    while portion := store.leads(Stretch(part, checkpoint.after(part), upto), size):
+    while portion := store.leads(SeqNoRange(part, checkpoint.after(part), upto), size):
         yield "leads"
         settler.settle(portion, {part: checkpoint.after(part)}, lambda joining: None)
         checkpoint.settle(part, portion[-1].name.order)
         yield "settled"
-        checkpoint.note(engine)
+        checkpoint.put_records(engine)
         yield "noted"
 
 
@@ -215,9 +215,9 @@ def change(engine: Engine, rng: random.Random, made: Sequence[Record], ids: Sequ
         a, b = rng.sample(ids, 2)
         key = f'[["news","{min(a, b)}"],["news","{max(a, b)}"]]'
         entry = {"a": ["news", a], "b": ["news", b], "verdict": rng.choice(["same", "not"])}
-        engine.note("overrides", {key: entry})
+        engine.put_records("overrides", {key: entry})
     elif kind == 2:
-        engine.strike("overrides", [key for key, _ in engine.noted("overrides")])
+        engine.delete_records("overrides", [key for key, _ in engine.get_records("overrides")])
     else:
         for _ in range(3):
             one, other = rng.choice(made), rng.choice(made)

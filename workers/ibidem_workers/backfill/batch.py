@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ibidem_engines.engine import Engine, Fate, Outcome, Record
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import EngineError
 from ibidem_engines.records import records
-from ibidem_engines.reindex import Copy, Held, Holding, Marks, Name, Signed
+from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy
@@ -17,12 +17,12 @@ from ibidem_workers.backfill.paging import Portions
 from ibidem_workers.batches import Batch
 from ibidem_workers.duplicates import Written as Indexed
 from ibidem_workers.duplicates import duplicates
-from ibidem_workers.results import Account, Duplicate
-from ibidem_workers.retry import patiently
+from ibidem_workers.results import BatchResult, Duplicate
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
 
 
-def refusal(held: Held, text_field: str, max_text: int) -> Refusal | None:
+def refusal(held: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
     """Tell why a document cannot be signed; None when it can.
 
     Args:
@@ -40,7 +40,7 @@ def refusal(held: Held, text_field: str, max_text: int) -> Refusal | None:
     return Refusal(where, held.name.id, text_field, why)
 
 
-def is_current(held: Held, tables: Tables) -> bool:
+def is_current(held: SourceDocument, tables: Tables) -> bool:
     """Tell whether a document is signed as it is, with the schema and the table of now."""
     table = tables.of(held.document.language)
     name = table.name if table else ""
@@ -49,13 +49,13 @@ def is_current(held: Held, tables: Tables) -> bool:
     return held.digest == digest(held.document, held.idf)
 
 
-def has_words(held: Held) -> bool:
+def has_words(held: SourceDocument) -> bool:
     """Tell whether a signed document had any words."""
     packed = unpack(held.packed)
     return packed is not None and packed.length > 0
 
 
-def signed_records(held: list[Held], tables: Tables, settings: Settings) -> list[Record]:
+def signed_records(held: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
     """Sign documents; each keeps the version that it has."""
     made = records([each.document for each in held], tables, settings.distinct)
     return [replace(record, version=each.version) for each, record in zip(held, made, strict=True)]
@@ -66,7 +66,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class BackfillBatch:
     """Some documents of an index that are signed together.
 
     Args:
@@ -97,7 +97,7 @@ def page_key(run: str, number: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class BackfillContext:
     """What pages are signed with.
 
     Args:
@@ -111,8 +111,8 @@ class Desk:
     """
 
     engine: Engine
-    holding: Holding
-    copy: Copy | None
+    holding: ReindexSource
+    copy: ReindexTarget | None
     tables: Tables
     settings: Settings
     portions: Portions = field(default_factory=Portions)
@@ -128,7 +128,7 @@ class Written:
         own: Numbers of the writes in the index that was read: none where its documents were copied.
     """
 
-    account: Account
+    account: BatchResult
     own: Sequence[int]
 
 
@@ -141,28 +141,28 @@ class _Round:
         changed: Those that another writer changed meanwhile.
     """
 
-    account: Account
+    account: BatchResult
     changed: list[Name]
 
 
-def through(desk: Desk, page: Page) -> Written:
+def sign_batch(desk: BackfillContext, page: BackfillBatch) -> Written:
     """Sign a page; its account is noted before this returns.
 
     Raises:
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
         Permanent: The engine takes nothing more.
     """
-    account = Account(indexed=page.before)
+    account = BatchResult(indexed=page.before)
     desk.own.clear()
     for some in desk.portions.cut(page.names):
         account += _whole(desk, page, some)
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
-    patiently(lambda: desk.engine.note("runs", {page.key: account.as_json()}), desk.settings.patience)
+    retry_unavailable(lambda: desk.engine.put_records("runs", {page.key: account.as_json()}), desk.settings.patience)
     return Written(account, list(desk.own))
 
 
-def _whole(desk: Desk, page: Page, names: Sequence[Name]) -> Account:
+def _whole(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
     """Sign documents at once, and where that fails one by one: one that cannot be signed harms no other."""
     try:
         return _signed(desk, page, names)
@@ -170,76 +170,84 @@ def _whole(desk: Desk, page: Page, names: Sequence[Name]) -> Account:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
         if len(names) == 1:
-            return Account(refusals=[_refused(names[0], f"{type(error).__name__}: {error}")])
-    account = Account()
+            return BatchResult(refusals=[_refused(names[0], f"{type(error).__name__}: {error}")])
+    account = BatchResult()
     for name in names:
         account += _whole(desk, page, [name])
     return account
 
 
-def _signed(desk: Desk, page: Page, names: Sequence[Name]) -> Account:
+def _signed(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
     """Sign documents; those that were changed between reading and writing are read again."""
-    account = Account()
+    account = BatchResult()
     left = list(names)
     for _ in range(ROUNDS):
         done = _once(desk, page, left)
         account, left = account + done.account, done.changed
         if not left:
             return account
-    return account + Account(
+    return account + BatchResult(
         refusals=[_refused(name, "other writers change it all the time; try again") for name in left]
     )
 
 
-def _once(desk: Desk, page: Page, names: Sequence[Name]) -> _Round:
+def _once(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> _Round:
     raw = desk.copy is not None
-    held = patiently(lambda: desk.holding.read(names, raw=raw), desk.settings.patience)
+    held = retry_unavailable(lambda: desk.holding.read(names, raw=raw), desk.settings.patience)
     desk.portions.learn([len(each.document.text) for each in held])
     judged = [(each, refusal(each, desk.holding.text_field, desk.settings.max_text)) for each in held]
     fit = [each for each, why in judged if why is None]
     unfit = [each for each, why in judged if why is not None]
     done = _in_place(desk, fit) if desk.copy is None else _Round(_copied(desk, desk.copy, page, fit, unfit), [])
     refusals = [why for _, why in judged if why is not None]
-    return replace(done, account=Account(refusals=refusals, stale=len(names) - len(held)) + done.account)
+    return replace(done, account=BatchResult(refusals=refusals, stale=len(names) - len(held)) + done.account)
 
 
-def _in_place(desk: Desk, held: Sequence[Held]) -> _Round:
+def _in_place(desk: BackfillContext, held: Sequence[SourceDocument]) -> _Round:
     """Add signatures to documents that have none, or not those of now."""
     same = [each for each in held if is_current(each, desk.tables)]
     there = {each.name.id for each in same}
     others = [each for each in held if each.name.id not in there]
     signed = list(zip(others, signed_records(others, desk.tables, desk.settings), strict=True))
-    outcomes = patiently(lambda: desk.holding.sign(signed), desk.settings.patience) if signed else []
+    outcomes = retry_unavailable(lambda: desk.holding.sign(signed), desk.settings.patience) if signed else []
     changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
     done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
     desk.own.extend(outcome.order for _, outcome in done if outcome.order)
-    kept = Account(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
+    kept = BatchResult(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
     return _Round(kept + _account(desk, done), changed)
 
 
-def _copied(desk: Desk, copy: Copy, page: Page, fit: list[Held], unfit: Sequence[Held]) -> Account:
+def _copied(
+    desk: BackfillContext,
+    copy: ReindexTarget,
+    page: BackfillBatch,
+    fit: list[SourceDocument],
+    unfit: Sequence[SourceDocument],
+) -> BatchResult:
     """Copy documents, signed where they can be; the others, which are refused already, as they are."""
     signed: list[Signed] = [*zip(fit, signed_records(fit, desk.tables, desk.settings), strict=True)]
     signed += [(each, None) for each in unfit]
     late = page.late
     if late is None:
-        outcomes = patiently(lambda: copy.take(signed), desk.settings.patience)
+        outcomes = retry_unavailable(lambda: copy.take(signed), desk.settings.patience)
     else:
-        outcomes = patiently(lambda: copy.take_late(signed, late), desk.settings.patience)
+        outcomes = retry_unavailable(lambda: copy.take_late(signed, late), desk.settings.patience)
     return _account(desk, list(zip(signed, outcomes, strict=True))[: len(fit)])
 
 
-def _account(desk: Desk, done: Sequence[tuple[Signed, Outcome]]) -> Account:
+def _account(desk: BackfillContext, done: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
     """Account for documents that were written, and look for duplicates of them."""
     written = [
-        Indexed(record, outcome) for (_, record), outcome in done if record is not None and outcome.fate is Fate.INDEXED
+        Indexed(record, outcome)
+        for (_, record), outcome in done
+        if record is not None and outcome.fate is WriteStatus.INDEXED
     ]
     with_words = [one for one in written if one.record.signatures.length]
-    found = patiently(lambda: _duplicates(desk, with_words), desk.settings.patience) if with_words else []
-    return Account(
+    found = retry_unavailable(lambda: _duplicates(desk, with_words), desk.settings.patience) if with_words else []
+    return BatchResult(
         indexed=len(written),
-        unchanged=sum(outcome.fate is Fate.UNCHANGED for _, outcome in done),
-        stale=sum(outcome.fate is Fate.STALE for _, outcome in done),
+        unchanged=sum(outcome.fate is WriteStatus.UNCHANGED for _, outcome in done),
+        stale=sum(outcome.fate is WriteStatus.STALE for _, outcome in done),
         unsigned=len(written) - len(with_words),
         refusals=_refusals(done),
         duplicates=found,
@@ -250,11 +258,11 @@ def _refusals(done: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
     return [
         Refusal(f"index {held.name.index}", outcome.id, outcome.field, outcome.why)
         for (held, _), outcome in done
-        if outcome.fate is Fate.REFUSED
+        if outcome.fate is WriteStatus.REFUSED
     ]
 
 
-def _duplicates(desk: Desk, written: Sequence[Indexed]) -> list[Duplicate]:
+def _duplicates(desk: BackfillContext, written: Sequence[Indexed]) -> list[Duplicate]:
     desk.engine.refresh()
     return duplicates(desk.engine, written, Policy(), guarded=bool(desk.settings.distinct))
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ibidem_engines.reindex import Held
+from ibidem_engines.reindex import SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures import content, title
-from ibidem_ingest.signatures.lookup_keys import clues
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import EARLIER, pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
@@ -83,7 +83,7 @@ def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None
     return found
 
 
-def _take(found: Checked, held: Held, tables: Tables, settings: Settings, text_field: str) -> None:
+def _take(found: Checked, held: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
     """Count one document."""
     why = refusal(held, text_field, settings.max_text)
     if why is not None:
@@ -102,7 +102,7 @@ def _take(found: Checked, held: Held, tables: Tables, settings: Settings, text_f
         found.unsigned += 1
 
 
-def is_changed(held: Held, tables: Tables, distinct: tuple[str, ...]) -> bool:
+def is_changed(held: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
     """Tell whether a signed document would be signed otherwise now; fields that no signature looks at may differ.
 
     Args:
@@ -115,7 +115,7 @@ def is_changed(held: Held, tables: Tables, distinct: tuple[str, ...]) -> bool:
         return False
     table = tables.named(held.idf) if held.idf else None
     if held.schema != SCHEMA or (held.idf and table is None):
-        return content_of(held.document, packed.scheme) != clues(packed)["content"]
+        return content_of(held.document, packed.scheme) != lookup_keys(packed)["content"]
     return pack(held.document, sign_one(held.document, table), distinct) != held.packed
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
-from ibidem_engines.reindex import Marks, Part, Stretch
+from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill.paging import NONE
@@ -40,9 +40,9 @@ class OpenPage:
     deaths: int = 0
 
     @property
-    def stretch(self) -> Stretch:
+    def stretch(self) -> SeqNoRange:
         """The writes that its documents come from."""
-        return Stretch(Part.parse(self.part), self.after, self.upto)
+        return SeqNoRange(ShardRef.parse(self.part), self.after, self.upto)
 
 
 @dataclass(slots=True)
@@ -88,11 +88,11 @@ class Checkpoint:
         """Its key in the ledger."""
         return KEYS + self.into
 
-    def stretch(self, part: Part) -> Stretch:
+    def stretch(self, part: ShardRef) -> SeqNoRange:
         """Return what is left of a part in this pass."""
-        return Stretch(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
+        return SeqNoRange(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
 
-    def hand_out(self, stretch: Stretch, documents: int) -> OpenPage:
+    def hand_out(self, stretch: SeqNoRange, documents: int) -> OpenPage:
         """Take a page as handed out."""
         page = OpenPage(self.number, str(stretch.part), stretch.after, stretch.upto, documents)
         self.number += 1
@@ -145,7 +145,7 @@ def noted(engine: Engine, into: str = "") -> Checkpoint | None:
         into: Its name, when it is a copy.
     """
     try:
-        found = dict(engine.noted("runs", KEYS + into)).get(KEYS + into)
+        found = dict(engine.get_records("runs", KEYS + into)).get(KEYS + into)
     except NoIndex:
         return None
     return None if found is None else Checkpoint.from_json(found)
@@ -156,30 +156,30 @@ def by_part(marks: Marks) -> dict[str, int]:
     return {str(part): number for part, number in marks.items()}
 
 
-def parsed(marks: Mapping[str, int]) -> dict[Part, int]:
+def parsed(marks: Mapping[str, int]) -> dict[ShardRef, int]:
     """Read the numbers of parts."""
-    return {Part.parse(part): number for part, number in marks.items()}
+    return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
 class OwnWrites:
     """Numbers of writes, kept as runs without gaps: as many as others have written in between.
 
-    >>> own, part = OwnWrites(), Part("news")
+    >>> own, part = OwnWrites(), ShardRef("news")
     >>> own.add(part, [7, 5, 6, 9])
-    >>> [(gap.after, gap.upto) for gap in own.gaps(Stretch(part, 3, 10))]
+    >>> [(gap.after, gap.upto) for gap in own.gaps(SeqNoRange(part, 3, 10))]
     [(3, 4), (7, 8), (9, 10)]
     """
 
     def __init__(self) -> None:
-        self._first: defaultdict[Part, list[int]] = defaultdict(list)
-        self._last: defaultdict[Part, list[int]] = defaultdict(list)
+        self._first: defaultdict[ShardRef, list[int]] = defaultdict(list)
+        self._last: defaultdict[ShardRef, list[int]] = defaultdict(list)
 
-    def add(self, part: Part, numbers: Iterable[int]) -> None:
+    def add(self, part: ShardRef, numbers: Iterable[int]) -> None:
         """Take numbers in."""
         for number in sorted(numbers):
             self._add(self._first[part], self._last[part], number)
 
-    def gaps(self, stretch: Stretch) -> Iterator[Stretch]:
+    def gaps(self, stretch: SeqNoRange) -> Iterator[SeqNoRange]:
         """Yield the parts of a stretch that are not our own."""
         first, last = self._first[stretch.part], self._last[stretch.part]
         after = stretch.after
@@ -187,10 +187,10 @@ class OwnWrites:
             if first[at] > stretch.upto:
                 break
             if first[at] - 1 > after:
-                yield Stretch(stretch.part, after, first[at] - 1)
+                yield SeqNoRange(stretch.part, after, first[at] - 1)
             after = max(after, last[at])
         if after < stretch.upto:
-            yield Stretch(stretch.part, after, stretch.upto)
+            yield SeqNoRange(stretch.part, after, stretch.upto)
 
     @staticmethod
     def _add(first: list[int], last: list[int], number: int) -> None:

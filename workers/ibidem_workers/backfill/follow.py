@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from ibidem_engines.errors import Unavailable
-from ibidem_engines.reindex import Holding
+from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import parsed
 from ibidem_workers.backfill.run import Backfill, Seen, begun, opened
 from ibidem_workers.settings import Settings
@@ -52,7 +52,7 @@ class _Following:
     """
 
     def __init__(
-        self, backfill: Backfill, holding: Holding, ended: Callable[[float], bool], said: Callable[[str], None]
+        self, backfill: Backfill, holding: ReindexSource, ended: Callable[[float], bool], said: Callable[[str], None]
     ) -> None:
         self._backfill, self._holding, self._ended, self._said = backfill, holding, ended, said
         self._pause = EVERY

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from ibidem_engines.reindex import Held, Holding, Marks, Name, Stretch
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, SourceDocument
 
 PAGE = 500
 """Documents that are named at once."""
@@ -43,11 +43,11 @@ class Portions:
             self._size = max(1, min(PAGE, CHARACTERS * len(lengths) // max(1, sum(lengths))))
 
 
-def names(holding: Holding, stretch: Stretch) -> Iterator[Name]:
+def names(holding: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
     """Name the documents of a stretch, in the order of writing; page by page, as they are wanted."""
     while page := holding.names(stretch, PAGE):
         yield from page
-        stretch = Stretch(stretch.part, page[-1].order, stretch.upto)
+        stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
 
 
 def paged(names: Iterable[Name]) -> Iterator[list[Name]]:
@@ -57,12 +57,12 @@ def paged(names: Iterable[Name]) -> Iterator[list[Name]]:
         yield page
 
 
-def whole(upto: Marks) -> list[Stretch]:
+def whole(upto: Marks) -> list[SeqNoRange]:
     """Return all writes up to some numbers."""
-    return [Stretch(part, NONE, last) for part, last in upto.items()]
+    return [SeqNoRange(part, NONE, last) for part, last in upto.items()]
 
 
-def everything(holding: Holding, upto: Marks) -> Iterator[list[Held]]:
+def everything(holding: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
     """Read all documents, in the order of writing within each part.
 
     Args:

@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 
 from ibidem_engines.connect import open_engine, open_holding
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import Desk, Page, Written, through
+from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, Written, sign_batch
 from ibidem_workers.pool import WorkersFailed
 from ibidem_workers.settings import Settings
 
@@ -22,11 +22,11 @@ FEW = 1_500
 
 Answer = TypeVar("Answer")
 
-_place: "Place | None" = None
+_place: "SigningJob | None" = None
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SigningJob:
     """What is signed, and where to: all that a process has to be told.
 
     Args:
@@ -39,11 +39,11 @@ class Place:
     source: str
     into: str = ""
 
-    def desk(self) -> Desk:
+    def desk(self) -> BackfillContext:
         """Open all that is needed."""
         address = self.settings.address
         holding = open_holding(address, self.source)
-        return Desk(
+        return BackfillContext(
             open_engine(address, self.into or self.source),
             holding,
             holding.copy_to(self.into) if self.into else None,
@@ -60,11 +60,11 @@ class Signers:
         documents: About how many documents there are.
     """
 
-    def __init__(self, place: Place, documents: int) -> None:
+    def __init__(self, place: SigningJob, documents: int) -> None:
         self._place = place
         self._count = 1 if documents < FEW else place.settings.workers
         self._pool: ProcessPoolExecutor | None = None
-        self._own: Desk | None = None
+        self._own: BackfillContext | None = None
         self.at_once = 1 if self._count == 1 else 2 * self._count
 
     def __enter__(self) -> Self:
@@ -84,10 +84,10 @@ class Signers:
             self._own.engine.close()
             self._own.holding.close()
 
-    def sign(self, page: Page) -> Callable[[], Written]:
+    def sign(self, page: BackfillBatch) -> Callable[[], Written]:
         """Begin a page; what is returned waits for what came of it."""
         if self._own is not None:
-            written = through(self._own, page)
+            written = sign_batch(self._own, page)
             return lambda: written
         if self._pool is None:
             raise RuntimeError("signers work inside their context only")
@@ -103,7 +103,7 @@ def _unless_ended(call: Callable[[], Answer]) -> Answer:
         raise WorkersFailed("a process that signs has ended", "go on with the same command") from error
 
 
-def _begin(place: Place) -> None:
+def _begin(place: SigningJob) -> None:
     """Prepare a process: Ctrl-C is its parent's to answer, and it ends with its parent, however that ends."""
     global _place  # noqa: PLW0603 - what a process of the pool is told once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -112,7 +112,7 @@ def _begin(place: Place) -> None:
 
 
 @cache
-def _desk() -> Desk:
+def _desk() -> BackfillContext:
     """Open what is needed, at the first page: what goes wrong is then that page's answer."""
     if _place is None:
         raise RuntimeError("this process was not prepared")
@@ -126,5 +126,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _through(page: Page) -> Written:
-    return through(_desk(), page)
+def _through(page: BackfillBatch) -> Written:
+    return sign_batch(_desk(), page)

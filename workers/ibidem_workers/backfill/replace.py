@@ -13,7 +13,7 @@ from typing import get_args
 
 from ibidem_engines.connect import check_name, open_engine, open_holding
 from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.reindex import Holding, Marks
+from ibidem_engines.reindex import Marks, ReindexSource
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, noted, parsed
@@ -102,7 +102,9 @@ class _Replacing:
         seen: Called with the progress.
     """
 
-    def __init__(self, engine: Engine, holding: Holding, asked: Replacement, settings: Settings, seen: Seen) -> None:
+    def __init__(
+        self, engine: Engine, holding: ReindexSource, asked: Replacement, settings: Settings, seen: Seen
+    ) -> None:
         self._engine, self._holding, self._asked, self._settings, self._seen = engine, holding, asked, settings, seen
         self._alias = asked.alias or holding.alias
         self._pruned = 0
@@ -188,8 +190,8 @@ class _Replacing:
         if self._alias == self._settings.index:
             return
         for ledger in KEPT:
-            for some in _some(each for each in self._holding.noted(ledger) if not each[0].startswith(KEYS)):
-                self._engine.note(ledger, some)
+            for some in _some(each for each in self._holding.get_records(ledger) if not each[0].startswith(KEYS)):
+                self._engine.put_records(ledger, some)
 
 
 def _some(entries: Iterable[tuple[str, dict[str, object]]]) -> Iterator[dict[str, dict[str, object]]]:

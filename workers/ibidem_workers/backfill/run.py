@@ -9,17 +9,17 @@ from dataclasses import replace
 from ibidem_engines.connect import open_engine, open_holding
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
-from ibidem_engines.reindex import Holding, Marks, Part, Stretch
+from ibidem_engines.reindex import Marks, ReindexSource, SeqNoRange, ShardRef
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import Page, Written, page_key
+from ibidem_workers.backfill.batch import BackfillBatch, Written, page_key
 from ibidem_workers.backfill.checkpoint import Checkpoint, OwnWrites, by_part, noted, parsed
 from ibidem_workers.backfill.paging import PAGE, names, paged
-from ibidem_workers.backfill.pool import Place, Signers
+from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.ingest import Interrupted
 from ibidem_workers.pool import WorkersFailed
 from ibidem_workers.process_id import this_process
-from ibidem_workers.results import Account
+from ibidem_workers.results import BatchResult
 from ibidem_workers.runs import HEADS, RunRecord, State, new_run
 from ibidem_workers.settings import Settings
 
@@ -38,7 +38,7 @@ DEATHS = 2
 MOST_DEATHS = 12
 """Processes that may end one after the other, and no page be done in between, before it is none of the documents."""
 
-Pending = tuple[Page, Part, Callable[[], Written]]
+Pending = tuple[BackfillBatch, ShardRef, Callable[[], Written]]
 """A page that was handed out, where it stands, and what waits for what comes of it."""
 
 
@@ -54,7 +54,12 @@ class Backfill:
     """
 
     def __init__(
-        self, engine: Engine, holding: Holding, checkpoint: Checkpoint, settings: Settings, seen: Seen = lambda *_: None
+        self,
+        engine: Engine,
+        holding: ReindexSource,
+        checkpoint: Checkpoint,
+        settings: Settings,
+        seen: Seen = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
         self._engine, self._holding, self._settings, self._seen = engine, holding, settings, seen
@@ -115,17 +120,17 @@ class Backfill:
         read = RunRecord(
             one.run, [f"index {one.source}"], one.started, state, one.documents, one.number, holder=this_process()
         )
-        self._engine.note("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
+        self._engine.put_records("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
 
-    def _place(self) -> Place:
-        return Place(self._settings, self.checkpoint.source, self.checkpoint.into)
+    def _place(self) -> SigningJob:
+        return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
 
-    def _through(self, signers: Signers, stretch: Stretch, gaps: Sequence[Stretch], like: Page) -> None:
+    def _through(self, signers: Signers, stretch: SeqNoRange, gaps: Sequence[SeqNoRange], like: BackfillBatch) -> None:
         """Hand out the documents of a stretch, as far as others wrote them."""
         one = self.checkpoint
         for some in paged(name for gap in gaps for name in names(self._holding, gap)):
             after = one.stretch(stretch.part).after
-            opened = one.hand_out(Stretch(stretch.part, after, some[-1].order), len(some))
+            opened = one.hand_out(SeqNoRange(stretch.part, after, some[-1].order), len(some))
             self.note()
             self._hand_out(signers, replace(like, run=one.run, number=opened.number, names=some), stretch.part)
         one.done[str(stretch.part)] = stretch.upto
@@ -142,12 +147,12 @@ class Backfill:
             left = self._holding.names(page.stretch, PAGE)
             if page.documents == 1 and left:
                 why = "it ended the process that signed it; look at it, or leave it out"
-                account = Account(refusals=[Refusal(f"index {left[0].index}", left[0].id, "", why)])
+                account = BatchResult(refusals=[Refusal(f"index {left[0].index}", left[0].id, "", why)])
             else:
                 written = 0 if self.checkpoint.into else page.documents - len(left)
-                account = Account(indexed=max(0, written))
+                account = BatchResult(indexed=max(0, written))
                 self.checkpoint.part_into_singles(page, [name.order for name in left])
-            self._engine.note("runs", {page_key(self.checkpoint.run, page.number): account.as_json()})
+            self._engine.put_records("runs", {page_key(self.checkpoint.run, page.number): account.as_json()})
             self.checkpoint.settle(page.number, account.documents)
         self.note()
 
@@ -156,21 +161,21 @@ class Backfill:
         """Numbers of the pages that were in hand when a process ended."""
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
-    def _unaccounted(self) -> list[tuple[Page, Part]]:
+    def _unaccounted(self) -> list[tuple[BackfillBatch, ShardRef]]:
         """Take up pages that were handed out and not accounted for, because something ended."""
         found = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
-            told = dict(self._engine.noted("runs", key)).get(key)
+            told = dict(self._engine.get_records("runs", key)).get(key)
             if told is not None:
-                self.checkpoint.settle(page.number, Account.from_json(told).documents)
+                self.checkpoint.settle(page.number, BatchResult.from_json(told).documents)
             else:
                 left = self._holding.names(page.stretch, PAGE)
                 written = 0 if self.checkpoint.into else max(0, page.documents - len(left))
-                found.append((Page(self.checkpoint.run, page.number, left, written), page.stretch.part))
+                found.append((BackfillBatch(self.checkpoint.run, page.number, left, written), page.stretch.part))
         return found
 
-    def _hand_out(self, signers: Signers, page: Page, part: Part) -> None:
+    def _hand_out(self, signers: Signers, page: BackfillBatch, part: ShardRef) -> None:
         self._waiting.append((page, part, signers.sign(page)))
         while len(self._waiting) >= signers.at_once:
             self._settle()
@@ -200,7 +205,7 @@ class Backfill:
             raise
 
 
-_EMPTY = Page("", 0, ())
+_EMPTY = BackfillBatch("", 0, ())
 
 
 def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
@@ -226,7 +231,7 @@ def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
         return backfill.checkpoint.run
 
 
-def begun(engine: Engine, holding: Holding, settings: Settings, seen: Seen) -> Backfill:
+def begun(engine: Engine, holding: ReindexSource, settings: Settings, seen: Seen) -> Backfill:
     """Make an index ready to be signed in place, and take up what an earlier backfill left."""
     holding.check("place")
     check_fields(holding)
@@ -239,7 +244,7 @@ def begun(engine: Engine, holding: Holding, settings: Settings, seen: Seen) -> B
     return Backfill(engine, holding, one, settings, seen)
 
 
-def check_fields(holding: Holding) -> None:
+def check_fields(holding: ReindexSource) -> None:
     """Refuse names of fields that an index does not have.
 
     Raises:
@@ -253,7 +258,7 @@ def check_fields(holding: Holding) -> None:
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[tuple[Engine, Holding]]:
+def opened(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
     """Open an index for writing and for being gone through."""
     engine = open_engine(settings.address, settings.index)
     holding = open_holding(settings.address, settings.index)

@@ -1,7 +1,7 @@
 """The file queue as a transport of Celery's.
 
 Kombu's own `filesystem` transport shows a message before it is written whole, and forgets it when it is taken: tried, a
-kill of the worker lost both messages in flight. This one stands on `Folder`.
+kill of the worker lost both messages in flight. This one stands on `SpoolDirectory`.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from ibidem_ingest.private import make_folder, write_file
 from ibidem_workers.brokers import lease, transport
-from ibidem_workers.brokers.transport import Taken
+from ibidem_workers.brokers.transport import QueuedMessage
 
 if TYPE_CHECKING:
     from ibidem_workers.brokers.lease import Lease
@@ -32,7 +32,7 @@ NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, err
 """What opening says of a link, a socket, a device, or a file that this user may not read."""
 
 
-class Folder:
+class SpoolDirectory:
     """One queue's folder; in `given-up` lies what no worker can carry out.
 
     A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` stands before it.
@@ -168,14 +168,14 @@ class FileQueue:
         most: The most bytes of a message.
     """
 
-    def __init__(self, folder: Folder, most: int) -> None:
+    def __init__(self, folder: SpoolDirectory, most: int) -> None:
         self._folder, self._most = folder, most
         self._lease: Lease | None = None
         self._seen: deque[str] = deque()
         self._recovered = 0.0
         self.put, self.waiting, self.purge = folder.put, folder.waiting, folder.purge
 
-    def take(self) -> Taken | None:
+    def take(self) -> QueuedMessage | None:
         """Take a message under this process's lease."""
         self._lease = self._lease or self._folder.sign_on()
         self._recover_at_times()
@@ -189,7 +189,7 @@ class FileQueue:
                 return taken
         return None
 
-    def _read(self, path: Path, tried: int) -> Taken | None:
+    def _read(self, path: Path, tried: int) -> QueuedMessage | None:
         """Read a message that was taken; what is none is put aside."""
         try:
             message = read_whole(path, self._most)
@@ -199,7 +199,7 @@ class FileQueue:
             _log.warning("what lies in the queue is no message and is given up: %s", path)
             self._folder.give_up(path)
             return None
-        return Taken(str(path), message, tried)
+        return QueuedMessage(str(path), message, tried)
 
     def _recover_at_times(self) -> None:
         now = time.monotonic()
@@ -207,15 +207,15 @@ class FileQueue:
             self._recovered = now
             self._folder.recover()
 
-    def done(self, taken: Taken) -> None:
+    def done(self, taken: QueuedMessage) -> None:
         """Delete the message's file."""
         Path(taken.name).unlink(missing_ok=True)
 
-    def give_up(self, taken: Taken) -> None:
+    def give_up(self, taken: QueuedMessage) -> None:
         """Put the message's file aside."""
         self._folder.give_up(Path(taken.name))
 
-    def hand_back(self, taken: Taken) -> None:
+    def hand_back(self, taken: QueuedMessage) -> None:
         """Lay the message down again."""
         self._folder.put_back(Path(taken.name), tried=False)
 
@@ -234,7 +234,7 @@ class Channel(transport.Channel):
 
     def _in_its_folder(self, name: str) -> FileQueue:
         options = self.connection.client.transport_options
-        return FileQueue(Folder(Path(options["folder"]) / name, float(options["lease"])), int(options["most"]))
+        return FileQueue(SpoolDirectory(Path(options["folder"]) / name, float(options["lease"])), int(options["most"]))
 
 
 class Transport(transport.Transport):

@@ -20,7 +20,7 @@ BEATS = 6
 """Signs of life in the time after which a lease without any has lapsed."""
 
 
-class Heart:
+class Heartbeat:
     """Beats until it is stopped.
 
     Args:
@@ -61,7 +61,7 @@ class Lease:
         self._path = folder / self.name
         self._handle = os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, FILE)
         fcntl.flock(self._handle, fcntl.LOCK_EX)
-        self._heart = Heart(self._touch, seconds)
+        self._heart = Heartbeat(self._touch, seconds)
 
     def _touch(self) -> bool:
         try:

@@ -18,9 +18,9 @@ from redis.exceptions import RedisError, ResponseError
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.redaction import redact
 from ibidem_workers.brokers import transport
-from ibidem_workers.brokers.lease import Heart, new_holder
+from ibidem_workers.brokers.lease import Heartbeat, new_holder
 from ibidem_workers.brokers.rabbitmq import message_of
-from ibidem_workers.brokers.transport import MAX_WAIT, Taken
+from ibidem_workers.brokers.transport import MAX_WAIT, QueuedMessage
 
 GROUP = "workers"
 PREFIX = "ibidem:"
@@ -45,16 +45,16 @@ class Stream:
         self._name, self._seconds = name, seconds
         self._holder = new_holder()
         self._held: set[str] = set()
-        self._heart: Heart | None = None
+        self._heart: Heartbeat | None = None
         self._recovered = 0.0
 
     def put(self, message: bytes) -> None:
         """Lay a message down."""
         self._client.xadd(self._name, _fields(message, 0))
 
-    def take(self) -> Taken | None:
+    def take(self) -> QueuedMessage | None:
         """Take a message, first one whose lease has lapsed; wait a moment for one."""
-        self._heart = self._heart or Heart(self._beat, self._seconds)
+        self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
             taken = self._next()
         except ResponseError as error:
@@ -66,14 +66,14 @@ class Stream:
             self._held.add(taken.name)
         return taken
 
-    def _next(self) -> Taken | None:
+    def _next(self) -> QueuedMessage | None:
         return self._lapsed() or self._fresh(int(1_000 * MAX_WAIT))
 
     def _make_group(self) -> None:
         with contextlib.suppress(ResponseError):  # another made it
             self._client.xgroup_create(self._name, GROUP, id="0", mkstream=True)
 
-    def _lapsed(self) -> Taken | None:
+    def _lapsed(self) -> QueuedMessage | None:
         now = time.monotonic()
         if self._recovered and now - self._recovered < min(self._seconds / 3, 5):
             return None
@@ -89,7 +89,7 @@ class Stream:
         (pending,) = self._client.xpending_range(self._name, GROUP, name, name, 1) or [{"times_delivered": 1}]
         return int(pending["times_delivered"])
 
-    def _fresh(self, wait: int | None) -> Taken | None:
+    def _fresh(self, wait: int | None) -> QueuedMessage | None:
         found = self._client.xreadgroup(GROUP, self._holder, {self._name: ">"}, count=1, block=wait)
         if not found:
             return None
@@ -103,14 +103,14 @@ class Stream:
                 self._client.xclaim(self._name, GROUP, self._holder, 0, held, justid=True)
         return True
 
-    def done(self, taken: Taken) -> None:
+    def done(self, taken: QueuedMessage) -> None:
         """Remove a message for good."""
         self._held.discard(taken.name)  # first: should the server be away, the lease is to lapse
         with self._client.pipeline(transaction=True) as both:
             self._remove(both, taken)
             both.execute()
 
-    def give_up(self, taken: Taken) -> None:
+    def give_up(self, taken: QueuedMessage) -> None:
         """Move the message to the stream of those that cannot be carried out."""
         self._held.discard(taken.name)
         with self._client.pipeline(transaction=True) as both:
@@ -118,7 +118,7 @@ class Stream:
             self._remove(both, taken)
             both.execute()
 
-    def hand_back(self, taken: Taken) -> None:
+    def hand_back(self, taken: QueuedMessage) -> None:
         """Lay the message down anew, and remove the one in hand, in one step."""
         self._held.discard(taken.name)
         with self._client.pipeline(transaction=True) as both:
@@ -126,7 +126,7 @@ class Stream:
             self._remove(both, taken)
             both.execute()
 
-    def _remove(self, both: Any, taken: Taken) -> None:
+    def _remove(self, both: Any, taken: QueuedMessage) -> None:
         both.xack(self._name, GROUP, taken.name)
         both.xdel(self._name, taken.name)
 
@@ -214,11 +214,11 @@ def _fields(message: bytes, tries: int) -> dict[str, Any]:
     return {"message": message, "tries": tries}
 
 
-def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> Taken:
+def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> QueuedMessage:
     """Read an entry; what others have written without our fields is an empty message."""
     name, fields = entry
     tries = fields.get(b"tries", b"0")
-    return Taken(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)
+    return QueuedMessage(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)
 
 
 class Channel(transport.Channel):

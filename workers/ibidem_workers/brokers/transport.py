@@ -56,7 +56,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class QueuedMessage:
     """A message in hand.
 
     Args:
@@ -70,22 +70,22 @@ class Taken:
     tries: int
 
 
-class Leased(Protocol):
+class QueueBackend(Protocol):
     """One queue, as one process sees it."""
 
     def put(self, message: bytes) -> None:
         """Lay a message down; it is seen whole or not at all."""
 
-    def take(self) -> Taken | None:
+    def take(self) -> QueuedMessage | None:
         """Take a message, first one whose holder is gone; None when none is there."""
 
-    def done(self, taken: Taken) -> None:
+    def done(self, taken: QueuedMessage) -> None:
         """Remove a message that was carried out."""
 
-    def give_up(self, taken: Taken) -> None:
+    def give_up(self, taken: QueuedMessage) -> None:
         """Put a message that cannot be carried out where it is kept, and is in nobody's way."""
 
-    def hand_back(self, taken: Taken) -> None:
+    def hand_back(self, taken: QueuedMessage) -> None:
         """Lay a message down again, behind the others, with no try counted."""
 
     def waiting(self) -> int:
@@ -107,14 +107,14 @@ class Channel(virtual.Channel):
     """
 
     def __init__(
-        self, connection: object, opened: Callable[[str], Leased], passing: tuple[type[Exception], ...] = ()
+        self, connection: object, opened: Callable[[str], QueueBackend], passing: tuple[type[Exception], ...] = ()
     ) -> None:
         super().__init__(connection)
         self._open, self._passing = opened, passing
-        self._opened: dict[str, Leased] = {}
-        self._held: dict[str, tuple[Leased, Taken]] = {}
+        self._opened: dict[str, QueueBackend] = {}
+        self._held: dict[str, tuple[QueueBackend, QueuedMessage]] = {}
 
-    def _queue(self, name: str) -> Leased:
+    def _queue(self, name: str) -> QueueBackend:
         if name not in self._opened:
             self._opened[name] = self._open(name)
         return self._opened[name]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import as_noted
-from ibidem_engines.reindex import Marks, Part
+from ibidem_engines.records import parse_record
+from ibidem_engines.reindex import Marks, ShardRef
 from ibidem_ingest.pairs.decision import Contained, Fingerprint, Policy, Slots, Terms
 
 KEY = "groups/checkpoint"
@@ -51,21 +51,21 @@ class Checkpoint:
     overrides: dict[str, str] = field(default_factory=dict)
     policy: dict[str, object] = field(default_factory=lambda: as_record(Policy()))
 
-    def after(self, part: Part) -> int:
+    def after(self, part: ShardRef) -> int:
         """Return the number of the last settled write of a part."""
         return self.done.get(str(part), 0)
 
-    def in_hand(self, part: Part) -> Pending | None:
+    def in_hand(self, part: ShardRef) -> Pending | None:
         """Return the portion that a process which ended had in hand next; None when there is none."""
         pending = self.pending
         return pending if pending and (pending.part, pending.after) == (str(part), self.after(part)) else None
 
-    def plan(self, part: Part, upto: int, joining: Mapping[str, int]) -> None:
+    def plan(self, part: ShardRef, upto: int, joining: Mapping[str, int]) -> None:
         """Take a portion in hand; what a process that ended counted of it counts again instead."""
         if self.in_hand(part) is None:
             self.pending = Pending(str(part), self.after(part), upto, dict(joining))
 
-    def settle(self, part: Part, upto: int) -> None:
+    def settle(self, part: ShardRef, upto: int) -> None:
         """Take the portion in hand, if there is one, as settled, and all writes of a part up to a number."""
         if (pending := self.in_hand(part)) is not None:
             self.joined = dict(Counter(self.joined) + Counter(pending.joined))
@@ -75,12 +75,12 @@ class Checkpoint:
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
         """Read what is noted beside an index; one at the beginning when there is nothing."""
-        found = dict(engine.noted("runs", KEY)).get(KEY)
-        return cls() if found is None else as_noted(cls, found)
+        found = dict(engine.get_records("runs", KEY)).get(KEY)
+        return cls() if found is None else parse_record(cls, found)
 
-    def note(self, engine: Engine) -> None:
+    def put_records(self, engine: Engine) -> None:
         """Keep it."""
-        engine.note("runs", {KEY: asdict(self)})
+        engine.put_records("runs", {KEY: asdict(self)})
 
 
 def by_part(marks: Marks) -> dict[str, int]:
@@ -88,9 +88,9 @@ def by_part(marks: Marks) -> dict[str, int]:
     return {str(part): number for part, number in marks.items()}
 
 
-def parsed(marks: Mapping[str, int]) -> dict[Part, int]:
+def parsed(marks: Mapping[str, int]) -> dict[ShardRef, int]:
     """Read the numbers of parts."""
-    return {Part.parse(part): number for part, number in marks.items()}
+    return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
 def as_record(policy: Policy) -> dict[str, object]:

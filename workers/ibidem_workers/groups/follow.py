@@ -13,7 +13,7 @@ import orjson
 from xxhash import xxh3_64_hexdigest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Part, Stretch
+from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
 from ibidem_workers.groups.checkpoint import Checkpoint, by_part, policy_of
 from ibidem_workers.groups.overrides import Overrides
@@ -73,14 +73,14 @@ class Follower:
             self._through(settler, checkpoint, part, upto[part])
         if all(checkpoint.after(part) >= number for part, number in upto.items()):
             checkpoint.seen = by_part(upto)
-        checkpoint.note(self.engine)
+        checkpoint.put_records(self.engine)
         return True
 
-    def _through(self, settler: Settler, checkpoint: Checkpoint, part: Part, upto: int) -> None:
+    def _through(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
         """Settle one part up to a number."""
         portions = 0
         while not self.stop() and ((pending := checkpoint.in_hand(part)) or checkpoint.after(part) < upto):
-            stretch = Stretch(part, checkpoint.after(part), pending.upto if pending else upto)
+            stretch = SeqNoRange(part, checkpoint.after(part), pending.upto if pending else upto)
             portion = settler.store.leads(stretch, self.size)
             last = portion[-1].name.order if len(portion) == self.size and not pending else stretch.upto
             if portion:
@@ -89,17 +89,17 @@ class Follower:
             self.seen(len(portion))
             portions += 1
             if portions % REFRESH == 0:
-                checkpoint.note(self.engine)
+                checkpoint.put_records(self.engine)
                 settler.refresh()
 
     def _settle(
-        self, settler: Settler, checkpoint: Checkpoint, part: Part, portion: Sequence[Grouped], last: int
+        self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, portion: Sequence[Grouped], last: int
     ) -> None:
         """Settle a portion; the checkpoint is noted before anything is written."""
 
         def plan(joining: Counter[str]) -> None:
             checkpoint.plan(part, last, joining)
-            checkpoint.note(self.engine)
+            checkpoint.put_records(self.engine)
 
         settler.settle(portion, {each: checkpoint.after(each) for each in settler.store.parts()}, plan)
 
@@ -110,7 +110,7 @@ class Follower:
         if deletions != checkpoint.deletions:
             inherit(store)
             checkpoint.deletions, changed = deletions, True
-        said = {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in self.engine.noted("overrides")}
+        said = {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in self.engine.get_records("overrides")}
         if said != checkpoint.overrides:
             keys = {key for key, _ in said.items() ^ checkpoint.overrides.items()}
             revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
@@ -168,5 +168,5 @@ def regroup(engine: Engine, *, everything: bool = False, seen: Seen = lambda _: 
     checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
     if everything:
         checkpoint.joined = {}
-    checkpoint.note(engine)
+    checkpoint.put_records(engine)
     return Follower(engine, seen, size).catch_up()

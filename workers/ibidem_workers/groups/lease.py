@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.process_id import gone, this_process
+from ibidem_workers.process_id import has_exited, this_process
 
 KEY = "groups/lease"
 
@@ -31,11 +31,11 @@ class Lease:
 
     def taken(self) -> bool:
         """Tell whether another one holds it, and lives as far as can be told."""
-        entry = dict(self.engine.noted("runs", KEY)).get(KEY, {})
+        entry = dict(self.engine.get_records("runs", KEY)).get(KEY, {})
         until, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(until, int | float):
             return False
-        return time.time() < until and not gone(process)
+        return time.time() < until and not has_exited(process)
 
     def take(self) -> bool:
         """Take it, unless another one holds it."""
@@ -55,4 +55,4 @@ class Lease:
 
     def _note(self, until: float) -> None:
         self._renewed = time.monotonic()
-        self.engine.note("runs", {KEY: {"name": self.name, "process": this_process(), "until": until}})
+        self.engine.put_records("runs", {KEY: {"name": self.name, "process": this_process(), "until": until}})

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
 from ibidem.comparison.html import printable
-from ibidem.comparison.word_diff import difference, shortened
+from ibidem.comparison.word_diff import shortened, word_diff
 from ibidem.grouped_search.explanations import Response, ResponseHit, because, counted, counted_besides, groups
 from ibidem_engines.engine import HIGHLIGHT
 
@@ -54,7 +54,7 @@ def differing(lead: str, duplicate: str) -> list[Stretch]:
     """
     return [
         Stretch("…" if piece.kind == "gap" else printable(shortened(piece.words)), piece.kind)
-        for piece in difference(lead, duplicate)
+        for piece in word_diff(lead, duplicate)
     ]
 
 

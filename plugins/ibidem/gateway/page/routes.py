@@ -13,13 +13,13 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import PagedText
 from ibidem.comparison.html_page import shared_page
-from ibidem.dedupe.overrides import recorded
+from ibidem.dedupe.overrides import load_overrides
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import parse_request
 from ibidem.gateway.callers import Caller
-from ibidem.gateway.dependencies import CallersEngine, Given, WithCaller, WithGiven
+from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem.gateway.document_routes import check_allowed
-from ibidem.gateway.errors import Answered
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import Id, Known, NoParameters, PairParameters
 from ibidem.gateway.page.documents import copies_of, timeline
@@ -32,7 +32,7 @@ from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line
 from ibidem.index.documents import stored_document
 from ibidem.index.inspection import inspect as find_copies
-from ibidem.index.overrides_store import declare, read_verdict, readable_overrides, take_back
+from ibidem.index.overrides_store import add_override, read_verdict, readable_overrides, remove_override
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
 from ibidem_ingest.idf.store import Tables
@@ -58,7 +58,7 @@ class One(Known):
 OneParameters = Annotated[One, Query()]
 
 
-def home(engine: Engine, given: Given, asked: Shown) -> Response:
+def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
     """Show the list.
 
     Args:
@@ -88,7 +88,7 @@ def home(engine: Engine, given: Given, asked: Shown) -> Response:
     )
 
 
-def tables_of(given: Given) -> tuple[str, ...]:
+def tables_of(given: GatewayContext) -> tuple[str, ...]:
     """Return the names of the current idf tables."""
     return tuple(Tables(given.settings.tables).current().values())
 
@@ -123,7 +123,7 @@ class ShownGroup(Shown):
 
 
 @router.get("/group")
-def group(engine: CallersEngine, given: WithGiven, asked: Annotated[ShownGroup, Query()]) -> Response:
+def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup, Query()]) -> Response:
     """Show further duplicates of a group, some at a time."""
     state = asked.state()
     found = examined(
@@ -138,17 +138,17 @@ def group(engine: CallersEngine, given: WithGiven, asked: Annotated[ShownGroup, 
     )
     groups = listed(found.response, 1)
     if not groups:
-        raise Answered(
+        raise HttpError(
             404, "resource_not_found_exception", f"no group {asked.group!r} on this page", "search once more"
         )
     return html("page_group.html", state=state, group=groups[0], after=asked.after)
 
 
 @router.get("/export.{ending}")
-def export(ending: str, engine: CallersEngine, given: WithGiven, asked: Annotated[Shown, Query()]) -> Response:
+def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annotated[Shown, Query()]) -> Response:
     """Give the examined documents of a list as a table, duplicates behind their leads."""
     if ending not in FORMATS:
-        raise Answered(
+        raise HttpError(
             404, "resource_not_found_exception", f"no export as {ending!r}", f"right are {', '.join(FORMATS)}"
         )
     state = replace(asked.state(), dedupe="indent", page=1)
@@ -175,7 +175,7 @@ def document(engine: CallersEngine, asked: OneParameters) -> Response:
 
 
 @router.get("/inspect")
-def inspect(engine: CallersEngine, given: WithGiven, asked: OneParameters) -> Response:
+def inspect(engine: CallersEngine, given: WithContext, asked: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
     found = find_copies(engine, asked.id, asked.policy())
     own = stored_document(engine, asked.id)
@@ -194,12 +194,14 @@ def inspect(engine: CallersEngine, given: WithGiven, asked: OneParameters) -> Re
 
 
 @router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters) -> Response:
+def compare_pair(engine: CallersEngine, given: WithContext, asked: PairParameters) -> Response:
     """Show two documents side by side."""
     left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
     found = compare(left, right, Tables(given.settings.tables))
     words = [
-        word for word in readable_overrides(engine, recorded(engine)) if {word.a[1], word.b[1]} == {asked.a, asked.b}
+        word
+        for word in readable_overrides(engine, load_overrides(engine))
+        if {word.a[1], word.b[1]} == {asked.a, asked.b}
     ]
     return html(
         "page_compare.html",
@@ -212,9 +214,9 @@ def compare_pair(engine: CallersEngine, given: WithGiven, asked: PairParameters)
 
 
 @router.get("/overrides")
-def overrides(engine: CallersEngine, given: WithGiven, _: NoParameters) -> Response:
+def overrides(engine: CallersEngine, given: WithContext, _: NoParameters) -> Response:
     """List readers' words."""
-    words = readable_overrides(engine, recorded(engine))
+    words = readable_overrides(engine, load_overrides(engine))
     return html("page_overrides.html", words=words, overrides=given.settings.gateway_overrides)
 
 
@@ -237,10 +239,10 @@ def kept(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
     """
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
-        take_back(engine, a, b, readable_overrides)
+        remove_override(engine, a, b, readable_overrides)
         return
     author = caller.name or form.get("author", "")[:200]
-    declare(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
 
 
 def field(form: Mapping[str, str], name: str) -> str:
@@ -250,7 +252,7 @@ def field(form: Mapping[str, str], name: str) -> str:
         Answered: It is missing.
     """
     if not form.get(name):
-        raise Answered(400, "illegal_argument_exception", f"the form has no {name!r}", "send a, b and verdict")
+        raise HttpError(400, "illegal_argument_exception", f"the form has no {name!r}", "send a, b and verdict")
     return form[name]
 
 
@@ -259,5 +261,5 @@ async def file(version: str, name: str) -> Response:
     """Give a file that stands beside the pages."""
     del version  # it only makes the address new when the file is
     if name not in STATIC:
-        raise Answered(404, "resource_not_found_exception", f"no file {name!r}", "the pages name those that there are")
+        raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages name those that there are")
     return Response(static(name), media_type=STATIC[name], headers={"cache-control": HELD})

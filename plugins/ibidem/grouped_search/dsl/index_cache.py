@@ -7,7 +7,7 @@ from time import monotonic
 from ibidem.dedupe.overrides import Override
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, reading, schema_fault
-from ibidem_engines.cluster.requests import Exchange
+from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_ingest.errors import UsageError
 
 LAYOUT_S = 60.0
@@ -23,13 +23,13 @@ NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 
 @dataclass(slots=True)
-class Surroundings:
+class IndexMetadataCache:
     """What was read of indexes lately; one for each client."""
 
     layouts: dict[str, tuple[float, Layout]] = field(default_factory=dict)
     words: dict[str, tuple[float, Sequence[Override]]] = field(default_factory=dict)
 
-    def layout(self, index: str, params: Mapping[str, str]) -> Exchange[Layout]:
+    def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Give how indexes are made, and refuse those whose hits cannot be grouped.
 
         Raises:
@@ -47,7 +47,7 @@ class Surroundings:
             self.layouts[key] = monotonic() + LAYOUT_S, layout
         return self.layouts[key][1]
 
-    def overrides(self, names: Sequence[str]) -> Exchange[Sequence[Override]]:
+    def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give readers' words, which stand beside each index."""
         key = ",".join(names)
         if names and (key not in self.words or self.words[key][0] < monotonic()):

@@ -56,7 +56,7 @@ SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
 
 @dataclass(frozen=True, slots=True)
-class NativeSearch:
+class DslSearch:
     """One search, checked.
 
     Args:
@@ -95,7 +95,7 @@ class NativeSearch:
 
 def read_search(
     index: str, body: Mapping[str, Any] | None, params: Mapping[str, str], request: DedupeRequest
-) -> NativeSearch:
+) -> DslSearch:
     """Read a search.
 
     Args:
@@ -128,7 +128,7 @@ def read_search(
     target = Target(index, asked.get("pit"), sent, _some(asked, EVERYWHERE))
     shown = _some(asked, SHOWN | {"query", "post_filter"})
     aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(asked, part).items()}
-    made = NativeSearch(target, ranking, _some(asked, BESIDE), aggregations, shown, request, page, size, bare_total)
+    made = DslSearch(target, ranking, _some(asked, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
 

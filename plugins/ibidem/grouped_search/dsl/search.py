@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from ibidem.dedupe.overrides import Name, Override
+from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import Asked
+from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.dsl.bucket_groups import BucketGroups, countable, leaves_the_query, named
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, Surroundings, names_of
-from ibidem.grouped_search.dsl.request import NativeSearch
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
+from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
@@ -21,8 +21,8 @@ from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, leaving_out
 from ibidem_engines.cluster.errors import Failure, failure_of
 from ibidem_engines.cluster.lookup import LookUp, carrying
 from ibidem_engines.cluster.ranking import long_values, ranked
-from ibidem_engines.cluster.requests import Ask, Exchange
-from ibidem_engines.engine import Found, Ranking, Search
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
+from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
@@ -35,7 +35,7 @@ AGGREGATED = frozenset(("query", "knn", "min_score", "timeout"))
 REMEDY = "sign them with: ibidem backfill"
 
 
-def native_search(asked: NativeSearch, around: Surroundings) -> Exchange[Json]:
+def native_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, group the top of the ranking, and answer with a page of groups.
 
     Args:
@@ -50,7 +50,7 @@ def native_search(asked: NativeSearch, around: Surroundings) -> Exchange[Json]:
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    source = NativeSource(asked, around)
+    source = DslBackend(asked, around)
     yield from source.look_around()
     page = yield from grouped_page(source, source.page)
     if source.renamed:
@@ -60,7 +60,7 @@ def native_search(asked: NativeSearch, around: Surroundings) -> Exchange[Json]:
     return response(asked, source, page, counted, began)
 
 
-class NativeSource:
+class DslBackend:
     """A ranking in the engine's own language.
 
     Args:
@@ -69,19 +69,19 @@ class NativeSource:
         ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
     """
 
-    def __init__(self, asked: NativeSearch, around: Surroundings, *, ids: bool = False) -> None:
+    def __init__(self, asked: DslSearch, around: IndexMetadataCache, *, ids: bool = False) -> None:
         self.asked = asked
         self.around = around
         self.layout = NOWHERE
         self.first: Mapping[str, Any] = {}
-        self.scores: dict[Name, float | None] = {}
+        self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
         self._ids = ids
         self._words: Sequence[Override] = ()
         self._pinned = engine_cursors.Cursor()
 
     @property
-    def page(self) -> Asked:
+    def page(self) -> PageRequest:
         """Which page is asked for."""
         deepest = min(DEEPEST, self.layout.most_hits)
         if self.asked.request.window > deepest:
@@ -90,7 +90,7 @@ class NativeSource:
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         asked = self.asked
-        return Asked(asked.request, asked.page, asked.size, deepest=deepest, may_leave_out=self._each_by_itself())
+        return PageRequest(asked.request, asked.page, asked.size, deepest=deepest, may_leave_out=self._each_by_itself())
 
     def _each_by_itself(self) -> bool:
         """Tell whether each document is ranked by itself, so that others can be left out."""
@@ -105,13 +105,13 @@ class NativeSource:
         held = engine_cursors.write_cursor(self._pinned, self.asked.target.index, self.asked.query)
         return cursors.write(held, self.asked.query, self.asked.request)
 
-    def by_engine_ids(self) -> "NativeSource":
+    def by_engine_ids(self) -> "DslBackend":
         """Give the same ranking with the engine's own ids."""
-        other = NativeSource(self.asked, self.around, ids=True)
+        other = DslBackend(self.asked, self.around, ids=True)
         other.layout, other._words, other._pinned = self.layout, self._words, self._pinned
         return other
 
-    def look_around(self) -> Exchange[None]:
+    def look_around(self) -> RequestFlow[None]:
         """Read how the indexes are made, and what readers said; of a point in time only the hits tell the indexes."""
         target, held = self.asked.target, cursors.read(self.asked.query, self.asked.request)
         if held:
@@ -120,7 +120,7 @@ class NativeSource:
             self.layout = yield from self.around.layout(target.index, target.params)
             self._words = yield from self.around.overrides(names_of(target.index, self.layout))
 
-    def window(self, depth: int, without: Collection[str] = ()) -> Exchange[Ranking]:
+    def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
         body = self._body(depth)
         if without:
@@ -140,19 +140,19 @@ class NativeSource:
         """See `Source.overrides`."""
         return self._words
 
-    def find(self, searches: Sequence[Search], *, everywhere: bool) -> Exchange[list[Found]]:
+    def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         """See `Source.find`."""
         if everywhere:
             raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
         return (yield from LookUp(self.asked.target, self.layout, self.asked.clause).find(searches))
 
-    def long_signatures(self, names: Sequence[Name]) -> Exchange[Mapping[Name, bytes]]:
+    def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """See `Source.long_signatures`."""
         return (yield from long_values(self.asked.target, names))
 
-    def fetch(self, names: Sequence[Name]) -> Exchange[Mapping[Name, Json]]:
+    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """See `Source.fetch`."""
-        found: dict[Name, Json] = {}
+        found: dict[DocumentRef, Json] = {}
         for at in range(0, len(names), AT_ONCE):
             answer = yield self._shown(names[at : at + AT_ONCE])
             check_whole(answer)
@@ -160,7 +160,7 @@ class NativeSource:
         self.renamed = not self._ids and not all(name in found for name in names)
         return found
 
-    def bucket_groups(self, page: GroupedPage) -> Exchange[Json | None]:
+    def bucket_groups(self, page: GroupedPage) -> RequestFlow[Json | None]:
         """Ask for aggregations once the groups are known that lie in their buckets; None where none are counted."""
         if not self._counts_groups():
             return None
@@ -199,7 +199,7 @@ class NativeSource:
         knn = "knn" in self.asked.ranking
         return self.layout.shards == 1 and self._pinned.newest is None and not self.asked.target.point and not knn
 
-    def _learn(self, answer: Mapping[str, Any]) -> Exchange[None]:
+    def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Keep what is answered beside the hits, and what the hits of a point in time tell of the indexes."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(newest_of(answer))
@@ -210,7 +210,7 @@ class NativeSource:
                 self.layout = yield from self.around.layout(index, {})
                 self._words = yield from self.around.overrides(names_of(index, self.layout))
 
-    def _shown(self, names: Sequence[Name]) -> Ask:
+    def _shown(self, names: Sequence[DocumentRef]) -> ApiRequest:
         """Ask for documents by index and id.
 
         The query stands beside the ids without deciding on them, for what is marked in a hit or told of it.
@@ -230,7 +230,7 @@ class NativeSource:
         return self.asked.target.search(body)
 
 
-def response(asked: NativeSearch, source: NativeSource, page: GroupedPage, counted: Json | None, began: float) -> Json:
+def response(asked: DslSearch, source: DslBackend, page: GroupedPage, counted: Json | None, began: float) -> Json:
     """Put a response together.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.short_repr import shown
+from ibidem_ingest.short_repr import short_repr
 
 REFUSED: Mapping[str, tuple[str, str]] = {
     "collapse": (
@@ -110,10 +110,10 @@ def page_of(body: Mapping[str, Any]) -> tuple[int, int]:
 def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups") -> int:
     """Read a whole number of a body."""
     value = body.get(name, default)
-    text = shown(value) if isinstance(value, dict | list) else str(value)
+    text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > DEEPEST:
         raise UsageError(
-            f"{name}={shown(value)} is not understood", f"right are: a whole number, 0 to {DEEPEST:,}, of {what}"
+            f"{name}={short_repr(value)} is not understood", f"right are: a whole number, 0 to {DEEPEST:,}, of {what}"
         )
     return int(text)
 
