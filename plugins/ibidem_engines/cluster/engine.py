@@ -4,15 +4,15 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ibidem_engines import terms
 from ibidem_engines.address import Address
-from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster import dsl, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.errors import failure_of, to_engine_error
+from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import of_cluster
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, carrying
@@ -20,7 +20,6 @@ from ibidem_engines.cluster.ranking import long_values, ranked, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
-from ibidem_engines.cluster_groups import ClusterGroups
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ibidem_engines import sqlite_terms
 from ibidem_engines.disk import file_issues
 from ibidem_engines.engine import (
     HealthIssue,
@@ -18,13 +17,13 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.sqlite import read
+from ibidem_engines.sqlite import read, terms
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
+from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
-from ibidem_engines.sqlite_groups import SqliteGroups
 
 
 class SqliteEngine:
@@ -68,7 +67,7 @@ class SqliteEngine:
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         """Look up spellings in the terms of the file."""
-        return sqlite_terms.suggest(self._file, words)
+        return terms.suggest(self._file, words)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the index in the order of writing."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ibidem_engines import sqlite_schema
 from ibidem_engines.errors import NoIndex, Permanent, from_sqlite
+from ibidem_engines.sqlite import schema
 from ibidem_ingest.private import make_file, make_folder
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -69,7 +69,7 @@ class SqliteFile:
             connection = self._open("rw")
             self._patiently(connection, "pragma journal_mode = wal")
             if not self._state():
-                self._run_script(connection, sqlite_schema.script(LAYOUT, self.index, SCHEMA))
+                self._run_script(connection, schema.script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the transaction that stands open."""
@@ -184,7 +184,7 @@ class SqliteFile:
 
     def _is_sound(self, connection: sqlite3.Connection, layout: str) -> bool:
         try:
-            return sqlite_schema.is_sound(connection, layout, self.index)
+            return schema.is_sound(connection, layout, self.index)
         except LookupError:
             return False
 
@@ -199,9 +199,9 @@ class SqliteFile:
 
     def _state(self) -> dict[str, Value]:
         connection = self._open("rw")
-        if not sqlite_schema.is_there(connection, LAYOUT, self.index):
+        if not schema.is_there(connection, LAYOUT, self.index):
             return {}
-        if not sqlite_schema.is_state_sound(connection, LAYOUT, self.index):
+        if not schema.is_state_sound(connection, LAYOUT, self.index):
             raise self._strange()
         return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
 

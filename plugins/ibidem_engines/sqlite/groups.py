@@ -6,8 +6,8 @@ from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.move import move
 from ibidem_engines.sqlite.records import as_json
-from ibidem_engines.sqlite_move import move
 from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
 
 _LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"

@@ -11,11 +11,11 @@ from ibidem_engines.cluster.bulk import Action, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause
 from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.leads import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.seq_no import newest, order_of, primaries
 from ibidem_engines.cluster.source import keys_of
-from ibidem_engines.cluster_leads import LeadLookUp
 from ibidem_engines.engine import Hit
 from ibidem_engines.fields import OURS
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
