@@ -220,9 +220,8 @@ class DslBackend:
             by_index.setdefault(index, []).append(name)
         chosen = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()]
         one = by_id([name for _, name in names])
-        among = (
-            one if self.layout.indices == tuple(by_index) else {"bool": {"should": chosen, "minimum_should_match": 1}}
-        )
+        alone = len(by_index) == 1 and self.layout.indices == tuple(by_index)  # else another index may hold an id too
+        among = one if alone else {"bool": {"should": chosen, "minimum_should_match": 1}}
         query: Json = {"bool": {"filter": [among]}}
         if self.asked.shown.get("query"):
             query["bool"]["should"] = [self.asked.shown["query"]]

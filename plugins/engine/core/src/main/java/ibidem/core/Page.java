@@ -110,17 +110,21 @@ public final class Page {
     }
 
     /**
-     * Returns the account of the answer, which adds up.
+     * What a search came to.
      *
      * @param matched documents that match the query
-     * @param whole whether the search came to its end in time
+     * @param whole whether it came to its end in time
+     * @param missing whether a hit of the window was never signed
      * @param tookMillis since the request came
      * @param by who did it
      */
-    public Map<String, Object> account(long matched, boolean whole, long tookMillis, String by) {
+    public record Searched(long matched, boolean whole, boolean missing, long tookMillis, String by) {}
+
+    /** Returns the account of the answer, which adds up. */
+    public Map<String, Object> account(Searched searched) {
         int inWindow = window.size;
         int leads = window.leads();
-        long beyond = Math.max(0, matched - inWindow);
+        long beyond = Math.max(0, searched.matched() - inWindow);
         Map<String, Object> told = request.asked();
         Counted counted = new Counted(window);
         told.put(
@@ -134,7 +138,9 @@ public final class Page {
                         beyond,
                         "on_page",
                         listed().size()));
-        told.put("groups", ordered("in_window", leads, "on_page", groups.size(), "exact", beyond == 0 && whole));
+        told.put(
+                "groups",
+                ordered("in_window", leads, "on_page", groups.size(), "exact", beyond == 0 && searched.whole()));
         told.put("limited", beyond > 0 && inWindow >= deepest);
         told.put("duplicates", inWindow - leads);
         told.put("unsigned", counted.unsigned());
@@ -146,8 +152,11 @@ public final class Page {
         told.put("capped", List.of());
         told.put("late", late);
         told.put("cursor", "");
-        told.put("took_ms", tookMillis);
-        told.put("by", by);
+        told.put("took_ms", searched.tookMillis());
+        told.put("by", searched.by());
+        if (searched.missing()) {
+            told.put("remedy", "sign them with: ibidem backfill");
+        }
         return told;
     }
 

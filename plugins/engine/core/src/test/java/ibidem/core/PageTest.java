@@ -41,8 +41,8 @@ class PageTest {
         Page found = reading.page(window);
 
         assertSame(page.get("hits"), Golden.written(shown(found, window, request)));
-        ObjectNode account =
-                Golden.written(found.account(hits.size(), true, 0, "")).deepCopy();
+        ObjectNode account = Golden.written(found.account(new Page.Searched(hits.size(), true, false, 0, "")))
+                .deepCopy();
         assertSame(page.get("account"), account.without(NOT_TOLD));
     }
 

@@ -1,0 +1,70 @@
+package ibidem.elasticsearch;
+
+import ibidem.core.Request;
+import ibidem.core.UsageException;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionRequest;
+import org.elasticsearch.action.ActionResponse;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.search.SearchResponse;
+import org.elasticsearch.action.search.TransportSearchAction;
+import org.elasticsearch.action.support.ActionFilter;
+import org.elasticsearch.action.support.ActionFilterChain;
+import org.elasticsearch.tasks.Task;
+
+/** Groups the hits of a search whose {@code ext.ibidem} asks for it; every other passes untouched. */
+final class DedupeFilter implements ActionFilter {
+    private static final int AFTER_THOSE_THAT_CHECK_RIGHTS = 1_000;
+
+    private final Supplier<Nodes> nodes;
+    private final Verdicts verdicts;
+
+    DedupeFilter(Supplier<Nodes> nodes, Verdicts verdicts) {
+        this.nodes = nodes;
+        this.verdicts = verdicts;
+    }
+
+    @Override
+    public int order() {
+        return AFTER_THOSE_THAT_CHECK_RIGHTS;
+    }
+
+    @Override
+    public <Q extends ActionRequest, R extends ActionResponse> void apply(
+            Task task, String action, Q request, ActionListener<R> listener, ActionFilterChain<Q, R> chain) {
+        if (!TransportSearchAction.NAME.equals(action)
+                || !(request instanceof SearchRequest search)
+                || search.source() == null
+                || WindowExt.marks(search)) {
+            chain.proceed(task, action, request, listener);
+            return;
+        }
+        try {
+            search(task, action, search, listener, chain);
+        } catch (Exception e) {
+            listener.onFailure(e);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // a search is answered with a search's response
+    private <Q extends ActionRequest, R extends ActionResponse> void search(
+            Task task, String action, SearchRequest search, ActionListener<R> listener, ActionFilterChain<Q, R> chain) {
+        Map<String, Object> given = DedupeExt.of(search);
+        Request asked = given == null ? null : Request.of(Map.of(), given);
+        if (asked == null) {
+            chain.proceed(task, action, (Q) search, listener);
+            return;
+        }
+        UsageException refused = Refusals.of(search);
+        if (refused != null) {
+            throw refused;
+        }
+        GroupedSearch grouped = new GroupedSearch(nodes.get(), verdicts, search, asked, task);
+        ActionListener<SearchResponse> whole = (ActionListener<SearchResponse>) listener;
+        ActionListener<SearchResponse> window =
+                ActionListener.wrap(found -> grouped.goOn(whole, found), listener::onFailure);
+        chain.proceed(task, action, (Q) grouped.firstWindow(), (ActionListener<R>) (ActionListener<?>) window);
+    }
+}

@@ -1,0 +1,231 @@
+package ibidem.elasticsearch;
+
+import ibidem.core.Name;
+import ibidem.core.Page;
+import ibidem.core.Reading;
+import ibidem.core.Request;
+import ibidem.core.Verdict;
+import ibidem.core.Window;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionRunnable;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.search.SearchResponse;
+import org.elasticsearch.action.support.ContextPreservingActionListener;
+import org.elasticsearch.common.util.concurrent.ThreadContext;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.SearchHits;
+import org.elasticsearch.tasks.CancellableTask;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.tasks.TaskCancelledException;
+import org.elasticsearch.tasks.TaskId;
+import org.elasticsearch.threadpool.ThreadPool;
+
+/**
+ * One search under way: its window, deeper where the page needs it, the groups, and the documents that are shown.
+ *
+ * <p>Everything is asked for as the caller and under the caller's task, so that rights hold and cancelling reaches it.
+ */
+final class GroupedSearch {
+    private static final int MORE = 20;
+    private static final int MORE_SHARE = 10;
+    private static final long BYTES_OF_A_ROW = 2_048;
+    private static final String BY = "plugin " + IbidemPlugin.version();
+
+    private final Nodes nodes;
+    private final Verdicts verdicts;
+    private final SearchRequest request;
+    private final Request asked;
+    private final Task task;
+    private final InnerRequests inner;
+    private final Reading reading;
+    private final List<String> indexes;
+    private final int deepest;
+    private final Supplier<ThreadContext.StoredContext> caller;
+    private final long began = System.nanoTime();
+
+    private ActionListener<SearchResponse> listener;
+    private InnerRequests.Depth depth;
+    private SearchResponse first;
+    private boolean ids;
+
+    /**
+     * @param nodes what the node knows and does
+     * @param verdicts readers' words
+     * @param request the search as it came
+     * @param asked how to group it
+     * @param task under which it runs
+     */
+    GroupedSearch(Nodes nodes, Verdicts verdicts, SearchRequest request, Request asked, Task task) {
+        this.nodes = nodes;
+        this.verdicts = verdicts;
+        this.request = request;
+        this.asked = asked;
+        this.task = task;
+        int size = request.source().size() < 0 ? 10 : request.source().size();
+        int from = Math.max(0, request.source().from());
+        Refusals.checkPage(from, size);
+        indexes = nodes.indexes(request);
+        deepest = nodes.deepest(indexes);
+        inner = new InnerRequests(request, nodes.allHaveThePlugin());
+        reading = new Reading(asked, size == 0 ? 1 : from / size + 1, size, deepest);
+        caller = nodes.threads().getThreadContext().newRestorableContext(true);
+        depth = depth(false);
+    }
+
+    /** Returns the request for the first window. */
+    SearchRequest firstWindow() {
+        return inner.window(depth);
+    }
+
+    /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
+    void goOn(ActionListener<SearchResponse> then, SearchResponse found) {
+        listener = then;
+        received(found);
+    }
+
+    /** Without a sort some more hits are asked for, so that equal scores are put in order here. */
+    private InnerRequests.Depth depth(boolean inFullOrder) {
+        int hits = reading.depth();
+        if (inner.byScoreAlone() && !inFullOrder) {
+            hits = Math.min(deepest, hits + Math.max(MORE, hits / MORE_SHARE));
+        }
+        return new InnerRequests.Depth(hits, ids, inFullOrder, first == null);
+    }
+
+    private void read(boolean inFullOrder) {
+        depth = depth(inFullOrder);
+        send(inner.window(depth), then(this::received));
+    }
+
+    private void received(SearchResponse found) {
+        try {
+            Whole.check(found);
+            if (first == null) {
+                first = found;
+                first.mustIncRef();
+                listener = ActionListener.runAfter(listener, first::decRef);
+            }
+            found.mustIncRef();
+            nodes.threads()
+                    .executor(ThreadPool.Names.SEARCH)
+                    .execute(ActionRunnable.wrapReleasing(then(done -> {}), found::decRef, unused -> {
+                        SearchHit[] hits = found.getHits().getHits();
+                        if (cutAmongEquals(hits)) {
+                            read(true);
+                            return;
+                        }
+                        Rows rows = Rows.of(hits, reading.depth(), inner.byScoreAlone());
+                        if (rows.nameless && !ids) {
+                            ids = true;
+                            read(false);
+                            return;
+                        }
+                        listenToReaders(rows);
+                    }));
+        } catch (Exception e) {
+            listener.onFailure(e);
+        }
+    }
+
+    /** Tells whether hits that were not given might stand before one that was: all beyond the window score alike. */
+    private boolean cutAmongEquals(SearchHit[] hits) {
+        return inner.byScoreAlone()
+                && !depth.inFullOrder()
+                && hits.length >= depth.hits()
+                && reading.depth() > 0
+                && hits[hits.length - 1].getScore() == hits[reading.depth() - 1].getScore();
+    }
+
+    private void listenToReaders(Rows rows) {
+        Set<String> found = new TreeSet<>(indexes);
+        if (found.isEmpty()) {
+            rows.names.forEach(name -> found.add(name.index()));
+        }
+        Set<String> ledgers = nodes.ledgers(request.indices(), List.copyOf(found));
+        verdicts.of(ledgers, nodes, this::send, then(words -> group(rows, words)));
+    }
+
+    private void group(Rows rows, List<Verdict> words) {
+        long bytes = rows.packed.length * BYTES_OF_A_ROW;
+        nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
+        Page page;
+        try {
+            Window window = Window.of(rows.names, rows.packed, asked.policy(), words);
+            if (!reading.enough(window)) {
+                read(false);
+                return;
+            }
+            page = reading.page(window);
+        } finally {
+            nodes.breaker().addWithoutBreaking(-bytes);
+        }
+        fetch(rows, page);
+    }
+
+    private void fetch(Rows rows, Page page) {
+        Set<Name> names = page.names();
+        if (names.isEmpty()) {
+            answer(rows, page, Map.of());
+            return;
+        }
+        send(inner.page(names), then(found -> {
+            Whole.check(found);
+            Map<Name, SearchHit> stored = new HashMap<>();
+            for (SearchHit hit : found.getHits()) {
+                stored.put(new Name(hit.getIndex(), hit.getId()), hit);
+            }
+            if (stored.size() < names.size() && !ids) {
+                ids = true; // packed ids may be those of an index that this one was copied from
+                read(false);
+            } else {
+                answer(rows, page, stored);
+            }
+        }));
+    }
+
+    private void answer(Rows rows, Page page, Map<Name, SearchHit> stored) {
+        long tookMillis = (System.nanoTime() - began) / 1_000_000;
+        long matched = first.getHits().getTotalHits().value();
+        Map<String, Object> account =
+                page.account(new Page.Searched(matched, !first.isTimedOut(), rows.missing, tookMillis, BY));
+        SearchHits shown =
+                new Hits(rows, page, stored, request.source().sorts() != null).list(first.getHits(), asked.collapse());
+        try {
+            ActionListener.respondAndRelease(listener, new Answer(shown, first, account, tookMillis));
+        } finally {
+            shown.decRef();
+        }
+    }
+
+    /** Sends a search as the caller and under the caller's task. */
+    private void send(SearchRequest search, ActionListener<SearchResponse> then) {
+        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
+            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
+        }
+        if (task != null) {
+            search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
+        }
+        nodes.client().search(search, then);
+    }
+
+    /** Goes on in the caller's context; what fails there fails the search. */
+    private <T> ActionListener<T> then(org.elasticsearch.core.CheckedConsumer<T, Exception> next) {
+        return new ContextPreservingActionListener<>(
+                caller,
+                ActionListener.wrap(
+                        answer -> {
+                            try {
+                                next.accept(answer);
+                            } catch (Exception e) {
+                                listener.onFailure(e);
+                            }
+                        },
+                        error -> listener.onFailure(error)));
+    }
+}

@@ -1,0 +1,142 @@
+package ibidem.opensearch;
+
+import ibidem.core.Group;
+import ibidem.core.Name;
+import ibidem.core.Page;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.search.Explanation;
+import org.apache.lucene.search.TotalHits;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.common.document.DocumentField;
+import org.opensearch.search.DocValueFormat;
+import org.opensearch.search.SearchHit;
+import org.opensearch.search.SearchHits;
+import org.opensearch.search.aggregations.InternalAggregations;
+import org.opensearch.search.internal.InternalSearchResponse;
+import org.opensearch.search.profile.SearchProfileShardResults;
+
+/** Puts a response together: the first window's, with the page's documents as hits, their marks and the account. */
+final class Answer {
+    private static final String MARK = "_dedupe";
+    private static final String DUPLICATES = "duplicates";
+
+    private final Rows rows;
+    private final Page page;
+    private final Map<Name, SearchHit> stored;
+    private final boolean sorted;
+
+    /**
+     * @param rows the window's hits
+     * @param page what of it is shown
+     * @param stored the documents that are shown, as hits hold them
+     * @param sorted whether the request has a sort of its own
+     */
+    Answer(Rows rows, Page page, Map<Name, SearchHit> stored, boolean sorted) {
+        this.rows = rows;
+        this.page = page;
+        this.stored = stored;
+        this.sorted = sorted;
+    }
+
+    SearchResponse response(SearchResponse first, boolean collapse, Map<String, Object> account, long tookMillis) {
+        SearchHits hits = new SearchHits(
+                hits(collapse).toArray(SearchHit[]::new),
+                first.getHits().getTotalHits(),
+                first.getHits().getMaxScore());
+        InternalSearchResponse inside = new InternalSearchResponse(
+                hits,
+                (InternalAggregations) first.getAggregations(),
+                first.getSuggest(),
+                first.getProfileResults().isEmpty() ? null : new SearchProfileShardResults(first.getProfileResults()),
+                first.isTimedOut(),
+                first.isTerminatedEarly(),
+                first.getNumReducePhases(),
+                List.of(new DedupeExt(account)),
+                List.of());
+        return new SearchResponse(
+                inside,
+                null,
+                first.getTotalShards(),
+                first.getSuccessfulShards(),
+                first.getSkippedShards(),
+                tookMillis,
+                first.getShardFailures(),
+                first.getClusters(),
+                first.pointInTimeId());
+    }
+
+    private List<SearchHit> hits(boolean collapse) {
+        List<SearchHit> hits = new ArrayList<>();
+        for (Group group : page.groups()) {
+            SearchHit lead = hit(group, group.lead());
+            List<SearchHit> following =
+                    group.following().stream().map(row -> hit(group, row)).toList();
+            hits.add(lead);
+            if (collapse) {
+                carry(lead, following, group.duplicates().size());
+            } else {
+                hits.addAll(following);
+            }
+        }
+        return hits;
+    }
+
+    /** Lets a lead carry its duplicates as native collapse does, itself left out. */
+    private static void carry(SearchHit lead, List<SearchHit> following, int all) {
+        Map<String, SearchHits> inner =
+                lead.getInnerHits() == null ? new HashMap<>() : new HashMap<>(lead.getInnerHits());
+        TotalHits total = new TotalHits(all, TotalHits.Relation.EQUAL_TO);
+        inner.put(DUPLICATES, new SearchHits(following.toArray(SearchHit[]::new), total, Float.NaN));
+        lead.setInnerHits(inner);
+    }
+
+    /** Makes a new hit: one from another node cannot be added to. */
+    private SearchHit hit(Group group, int row) {
+        Name name = rows.names.get(row);
+        SearchHit held = stored.get(name);
+        SearchHit ranked = rows.hits[row];
+        Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetaFields());
+        meta.put(MARK, new DocumentField(MARK, List.of(page.mark(group, row, held != null))));
+        Map<String, DocumentField> fields = held == null ? new HashMap<>() : held.getDocumentFields();
+        SearchHit made = new SearchHit(ranked.docId(), name.id(), fields, meta);
+        made.shard(ranked.getShard());
+        made.score(ranked.getScore());
+        if (held != null) {
+            copy(held, made);
+        }
+        if (sorted) {
+            Object[] values = ranked.getSortValues();
+            DocValueFormat[] formats = new DocValueFormat[values.length];
+            Arrays.fill(formats, DocValueFormat.RAW);
+            made.sortValues(values, formats);
+        }
+        return made;
+    }
+
+    private static void copy(SearchHit held, SearchHit made) {
+        made.sourceRef(held.getSourceRef());
+        made.highlightFields(held.getHighlightFields());
+        made.matchedQueriesWithScores(held.getMatchedQueriesAndScores());
+        made.explanation(asMatched(held.getExplanation()));
+        made.version(held.getVersion());
+        made.setSeqNo(held.getSeqNo());
+        made.setPrimaryTerm(held.getPrimaryTerm());
+        made.setInnerHits(held.getInnerHits());
+    }
+
+    /** Takes what was put around the query out of a hit's explanation. */
+    private static Explanation asMatched(Explanation told) {
+        if (told == null || !told.getDescription().equals("sum of:")) {
+            return told;
+        }
+        Explanation[] parts = told.getDetails();
+        List<Explanation> own = Arrays.stream(parts)
+                .filter(part -> !part.getDescription().startsWith("match on required clause"))
+                .toList();
+        return own.size() == 1 && parts.length > 1 ? own.get(0) : told;
+    }
+}

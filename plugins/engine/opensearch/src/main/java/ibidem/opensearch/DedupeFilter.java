@@ -1,0 +1,83 @@
+package ibidem.opensearch;
+
+import ibidem.core.Request;
+import ibidem.core.UsageException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.opensearch.action.ActionRequest;
+import org.opensearch.action.search.SearchAction;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.action.support.ActionFilter;
+import org.opensearch.action.support.ActionFilterChain;
+import org.opensearch.action.support.ActionRequestMetadata;
+import org.opensearch.common.util.concurrent.ThreadContext;
+import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.action.ActionResponse;
+import org.opensearch.tasks.Task;
+
+/** Groups the hits of a search whose {@code ext.ibidem} asks for it; every other passes untouched. */
+final class DedupeFilter implements ActionFilter {
+    /** Under this name a search pipeline finds the task that it runs under. */
+    static final String TASK = "ibidem_task";
+
+    private static final int AFTER_THOSE_THAT_CHECK_RIGHTS = 1_000;
+
+    private final Supplier<Nodes> nodes;
+    private final Verdicts verdicts;
+
+    DedupeFilter(Supplier<Nodes> nodes, Verdicts verdicts) {
+        this.nodes = nodes;
+        this.verdicts = verdicts;
+    }
+
+    @Override
+    public int order() {
+        return AFTER_THOSE_THAT_CHECK_RIGHTS;
+    }
+
+    @Override
+    public <Q extends ActionRequest, R extends ActionResponse> void apply(
+            Task task,
+            String action,
+            Q request,
+            ActionRequestMetadata<Q, R> metadata,
+            ActionListener<R> listener,
+            ActionFilterChain<Q, R> chain) {
+        if (!SearchAction.NAME.equals(action)
+                || !(request instanceof SearchRequest search)
+                || search.source() == null
+                || WindowExt.marks(search)) {
+            chain.proceed(task, action, request, listener);
+            return;
+        }
+        ThreadContext context = nodes.get().threads().getThreadContext();
+        try (ThreadContext.StoredContext ignored = context.newStoredContext(true, List.of(TASK))) {
+            context.putTransient(TASK, task);
+            search(task, action, search, listener, chain);
+        } catch (Exception e) {
+            listener.onFailure(e);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // a search is answered with a search's response
+    private <Q extends ActionRequest, R extends ActionResponse> void search(
+            Task task, String action, SearchRequest search, ActionListener<R> listener, ActionFilterChain<Q, R> chain) {
+        Map<String, Object> given = DedupeExt.of(search);
+        Request asked = given == null || Pipelines.group(search, nodes.get()) ? null : Request.of(Map.of(), given);
+        if (asked == null) {
+            chain.proceed(task, action, (Q) search, listener);
+            return;
+        }
+        UsageException refused = Refusals.of(search);
+        if (refused != null) {
+            throw refused;
+        }
+        GroupedSearch grouped = new GroupedSearch(nodes.get(), verdicts, search, asked, task, true);
+        ActionListener<SearchResponse> whole = (ActionListener<SearchResponse>) listener;
+        ActionListener<SearchResponse> window =
+                ActionListener.wrap(found -> grouped.goOn(whole, found), listener::onFailure);
+        chain.proceed(task, action, (Q) grouped.firstWindow(), (ActionListener<R>) (ActionListener<?>) window);
+    }
+}

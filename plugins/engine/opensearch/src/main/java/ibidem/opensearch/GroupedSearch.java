@@ -1,0 +1,239 @@
+package ibidem.opensearch;
+
+import ibidem.core.Name;
+import ibidem.core.Page;
+import ibidem.core.Reading;
+import ibidem.core.Request;
+import ibidem.core.UsageException;
+import ibidem.core.Verdict;
+import ibidem.core.Window;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import org.opensearch.action.ActionRunnable;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.action.support.ContextPreservingActionListener;
+import org.opensearch.common.util.concurrent.ThreadContext;
+import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.tasks.TaskCancelledException;
+import org.opensearch.core.tasks.TaskId;
+import org.opensearch.search.SearchHit;
+import org.opensearch.tasks.CancellableTask;
+import org.opensearch.tasks.Task;
+import org.opensearch.threadpool.ThreadPool;
+
+/**
+ * One search under way: its window, deeper where the page needs it, the groups, and the documents that are shown.
+ *
+ * <p>Everything is asked for as the caller and under the caller's task, so that rights hold and cancelling reaches it.
+ */
+final class GroupedSearch {
+    private static final int MORE = 20;
+    private static final int MORE_SHARE = 10;
+    private static final long BYTES_OF_A_ROW = 2_048;
+    private static final String BY = "plugin " + IbidemPlugin.version();
+
+    private final Nodes nodes;
+    private final Verdicts verdicts;
+    private final SearchRequest request;
+    private final Request asked;
+    private final Task task;
+    private final InnerRequests inner;
+    private final Reading reading;
+    private final List<String> indexes;
+    private final int deepest;
+    private final Supplier<ThreadContext.StoredContext> caller;
+    private final long began = System.nanoTime();
+    private final boolean again;
+
+    private ActionListener<SearchResponse> listener;
+    private InnerRequests.Depth depth;
+    private SearchResponse first;
+    private boolean ids;
+
+    /**
+     * @param nodes what the node knows and does
+     * @param verdicts readers' words
+     * @param request the search as it came
+     * @param asked how to group it
+     * @param task under which it runs; null where none is known
+     * @param again whether windows after the first may be asked for through the request's own pipeline
+     */
+    GroupedSearch(Nodes nodes, Verdicts verdicts, SearchRequest request, Request asked, Task task, boolean again) {
+        this.nodes = nodes;
+        this.verdicts = verdicts;
+        this.request = request;
+        this.asked = asked;
+        this.task = task;
+        this.again = again;
+        int size = request.source().size() < 0 ? 10 : request.source().size();
+        int from = Math.max(0, request.source().from());
+        Refusals.checkPage(from, size);
+        indexes = nodes.indexes(request);
+        deepest = nodes.deepest(indexes);
+        inner = new InnerRequests(request, nodes.allHaveThePlugin());
+        reading = new Reading(asked, size == 0 ? 1 : from / size + 1, size, deepest);
+        caller = nodes.threads().getThreadContext().newRestorableContext(true);
+        depth = depth(false);
+    }
+
+    /** Returns the request for the first window. */
+    SearchRequest firstWindow() {
+        return inner.window(depth);
+    }
+
+    /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
+    void goOn(ActionListener<SearchResponse> then, SearchResponse found) {
+        listener = then;
+        received(found);
+    }
+
+    /** Without a sort some more hits are asked for, so that equal scores are put in order here. */
+    private InnerRequests.Depth depth(boolean inFullOrder) {
+        int hits = reading.depth();
+        if (inner.byScoreAlone() && !inFullOrder) {
+            hits = Math.min(deepest, hits + Math.max(MORE, hits / MORE_SHARE));
+        }
+        return new InnerRequests.Depth(hits, ids, inFullOrder, first == null);
+    }
+
+    private void read(boolean inFullOrder) {
+        depth = depth(inFullOrder);
+        SearchRequest window = inner.window(depth);
+        if (!again) {
+            refuseHybrid();
+            window.pipeline("_none");
+        }
+        send(window, then(this::received));
+    }
+
+    /** What joins several rankings needs the rest of the pipeline, which has gone by. */
+    private void refuseHybrid() {
+        if (request.source().query() != null
+                && request.source().query().getName().equals("hybrid")) {
+            throw new UsageException(
+                    "a hybrid query that needs a deeper window does not go with dedupe in a search pipeline",
+                    "ask for a larger window, or for dedupe in ext.ibidem");
+        }
+    }
+
+    private void received(SearchResponse found) {
+        try {
+            Whole.check(found);
+            if (first == null) {
+                first = found;
+            }
+            nodes.threads().executor(ThreadPool.Names.SEARCH).execute(ActionRunnable.wrap(then(done -> {}), unused -> {
+                SearchHit[] hits = found.getHits().getHits();
+                if (cutAmongEquals(hits)) {
+                    read(true);
+                    return;
+                }
+                Rows rows = Rows.of(hits, reading.depth(), inner.byScoreAlone());
+                if (rows.nameless && !ids) {
+                    ids = true;
+                    read(false);
+                    return;
+                }
+                listenToReaders(rows);
+            }));
+        } catch (Exception e) {
+            listener.onFailure(e);
+        }
+    }
+
+    /** Tells whether hits that were not given might stand before one that was: all beyond the window score alike. */
+    private boolean cutAmongEquals(SearchHit[] hits) {
+        return inner.byScoreAlone()
+                && !depth.inFullOrder()
+                && hits.length >= depth.hits()
+                && reading.depth() > 0
+                && hits[hits.length - 1].getScore() == hits[reading.depth() - 1].getScore();
+    }
+
+    private void listenToReaders(Rows rows) {
+        Set<String> found = new TreeSet<>(indexes);
+        if (found.isEmpty()) {
+            rows.names.forEach(name -> found.add(name.index()));
+        }
+        Set<String> ledgers = nodes.ledgers(request.indices(), List.copyOf(found));
+        verdicts.of(ledgers, nodes, this::send, then(words -> group(rows, words)));
+    }
+
+    private void group(Rows rows, List<Verdict> words) {
+        long bytes = rows.packed.length * BYTES_OF_A_ROW;
+        nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
+        Page page;
+        try {
+            Window window = Window.of(rows.names, rows.packed, asked.policy(), words);
+            if (!reading.enough(window)) {
+                read(false);
+                return;
+            }
+            page = reading.page(window);
+        } finally {
+            nodes.breaker().addWithoutBreaking(-bytes);
+        }
+        fetch(rows, page);
+    }
+
+    private void fetch(Rows rows, Page page) {
+        Set<Name> names = page.names();
+        if (names.isEmpty()) {
+            answer(rows, page, Map.of());
+            return;
+        }
+        send(inner.page(names), then(found -> {
+            Whole.check(found);
+            Map<Name, SearchHit> stored = new HashMap<>();
+            for (SearchHit hit : found.getHits()) {
+                stored.put(new Name(hit.getIndex(), hit.getId()), hit);
+            }
+            if (stored.size() < names.size() && !ids) {
+                ids = true; // packed ids may be those of an index that this one was copied from
+                read(false);
+            } else {
+                answer(rows, page, stored);
+            }
+        }));
+    }
+
+    private void answer(Rows rows, Page page, Map<Name, SearchHit> stored) {
+        long tookMillis = (System.nanoTime() - began) / 1_000_000;
+        long matched = first.getHits().getTotalHits().value();
+        Map<String, Object> account =
+                page.account(new Page.Searched(matched, !first.isTimedOut(), rows.missing, tookMillis, BY));
+        Answer made = new Answer(rows, page, stored, request.source().sorts() != null);
+        listener.onResponse(made.response(first, asked.collapse(), account, tookMillis));
+    }
+
+    /** Sends a search as the caller and under the caller's task. */
+    private void send(SearchRequest search, ActionListener<SearchResponse> then) {
+        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
+            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
+        }
+        if (task != null) {
+            search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
+        }
+        nodes.client().search(search, then);
+    }
+
+    /** Goes on in the caller's context; what fails there fails the search. */
+    private <T> ActionListener<T> then(org.opensearch.common.CheckedConsumer<T, Exception> next) {
+        return new ContextPreservingActionListener<>(
+                caller,
+                ActionListener.wrap(
+                        answer -> {
+                            try {
+                                next.accept(answer);
+                            } catch (Exception e) {
+                                listener.onFailure(e);
+                            }
+                        },
+                        error -> listener.onFailure(error)));
+    }
+}

@@ -1,0 +1,195 @@
+package ibidem.opensearch;
+
+import ibidem.core.Name;
+import ibidem.core.UsageException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.index.query.BoolQueryBuilder;
+import org.opensearch.index.query.IdsQueryBuilder;
+import org.opensearch.index.query.QueryBuilder;
+import org.opensearch.index.query.QueryBuilders;
+import org.opensearch.search.SearchExtBuilder;
+import org.opensearch.search.builder.SearchSourceBuilder;
+import org.opensearch.search.fetch.subphase.FieldAndFormat;
+import org.opensearch.search.sort.SortBuilders;
+import org.opensearch.search.sort.SortOrder;
+
+/** The searches that one search is made of: its window, and the documents that are shown. */
+final class InnerRequests {
+    private static final String NO_PIPELINE = "_none";
+    private static final String NO_FIELDS = "_none_";
+
+    private final SearchRequest request;
+    private final SearchSourceBuilder asked;
+    private final boolean bytes;
+
+    /**
+     * @param request what was asked
+     * @param bytes whether every node hands over packed values as bytes
+     */
+    InnerRequests(SearchRequest request, boolean bytes) {
+        this.request = request;
+        this.asked = request.source();
+        this.bytes = bytes;
+    }
+
+    /** Tells whether equal places are put in order by index and id: where the engine orders by score, and by nothing else. */
+    boolean byScoreAlone() {
+        return asked.sorts() == null && asked.rescores() == null;
+    }
+
+    /** A window to be read. */
+    record Depth(int hits, boolean ids, boolean inFullOrder, boolean first) {}
+
+    /** Asks for a window: what ranks, what is answered beside the hits, and of each hit only its packed value. */
+    SearchRequest window(Depth depth) {
+        SearchSourceBuilder made = everywhere();
+        made.query(asked.query()).size(depth.hits).trackTotalHits(true).trackScores(asked.trackScores());
+        if (asked.postFilter() != null) {
+            made.postFilter(asked.postFilter());
+        }
+        if (asked.minScore() != null) {
+            made.minScore(asked.minScore());
+        }
+        if (asked.sorts() != null) {
+            asked.sorts().forEach(made::sort);
+        }
+        if (asked.rescores() != null) {
+            asked.rescores().forEach(made::addRescorer);
+        }
+        if (depth.inFullOrder) {
+            made.sort("_score", SortOrder.DESC).sort("_index", SortOrder.ASC).trackScores(true);
+            made.sort(
+                    SortBuilders.fieldSort(PackedFetch.ID).order(SortOrder.ASC).unmappedType("keyword"));
+        }
+        asked.indexBoosts().forEach(boost -> made.indexBoost(boost.getIndex(), boost.getBoost()));
+        if (depth.first) {
+            beside(made);
+        }
+        made.fetchSource(false);
+        if (bytes) {
+            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
+        } else {
+            made.docValueField(PackedFetch.FIELD);
+            if (!depth.ids) {
+                made.storedField(NO_FIELDS);
+            }
+        }
+        SearchRequest window = copy(made);
+        window.pipeline(request.pipeline());
+        return window;
+    }
+
+    /** Adds what is answered beside the hits, once. */
+    private void beside(SearchSourceBuilder made) {
+        if (asked.aggregations() != null) {
+            asked.aggregations().getAggregatorFactories().forEach(made::aggregation);
+            asked.aggregations().getPipelineAggregatorFactories().forEach(made::aggregation);
+        }
+        if (asked.suggest() != null) {
+            made.suggest(asked.suggest());
+        }
+        made.profile(asked.profile());
+    }
+
+    /** Asks for documents as they are shown; the query stands by without deciding on them where something needs it. */
+    SearchRequest page(Collection<Name> names) {
+        SearchSourceBuilder made = everywhere();
+        BoolQueryBuilder query = QueryBuilders.boolQuery().filter(among(names));
+        if (asked.query() != null && looksAtTheQuery()) {
+            query.should(asked.query());
+        }
+        made.query(query).size(names.size()).trackTotalHits(false);
+        made.fetchSource(asked.fetchSource()).highlighter(asked.highlighter()).explain(asked.explain());
+        made.version(asked.version()).seqNoAndPrimaryTerm(asked.seqNoAndPrimaryTerm());
+        made.includeNamedQueriesScores(asked.includeNamedQueriesScore());
+        if (asked.storedFields() != null) {
+            made.storedFields(asked.storedFields());
+        }
+        if (asked.docValueFields() != null) {
+            asked.docValueFields().forEach(field -> made.docValueField(field.field, field.format));
+        }
+        if (asked.fetchFields() != null) {
+            for (FieldAndFormat field : asked.fetchFields()) {
+                made.fetchField(field.field, field.format);
+            }
+        }
+        if (asked.scriptFields() != null) {
+            asked.scriptFields()
+                    .forEach(field -> made.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
+        }
+        SearchRequest page = copy(made);
+        page.pipeline(NO_PIPELINE);
+        return page;
+    }
+
+    /** Tells whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */
+    private boolean looksAtTheQuery() {
+        if (asked.highlighter() != null || Boolean.TRUE.equals(asked.explain()) || asked.scriptFields() != null) {
+            return true;
+        }
+        String query = asked.query().toString();
+        return query.contains("\"_name\"") || query.contains("\"inner_hits\"");
+    }
+
+    private QueryBuilder among(Collection<Name> names) {
+        Map<String, List<String>> byIndex = new LinkedHashMap<>();
+        names.forEach(name -> byIndex.computeIfAbsent(name.index(), index -> new ArrayList<>())
+                .add(name.id()));
+        if (byIndex.size() == 1 && request.indices().length == 1 && byIndex.containsKey(request.indices()[0])) {
+            return ids(byIndex.get(request.indices()[0]));
+        }
+        BoolQueryBuilder any = QueryBuilders.boolQuery();
+        byIndex.forEach((index, ids) -> any.should(QueryBuilders.boolQuery()
+                .filter(QueryBuilders.termQuery("_index", index))
+                .filter(ids(ids))));
+        return any;
+    }
+
+    private static IdsQueryBuilder ids(List<String> ids) {
+        return QueryBuilders.idsQuery().addIds(ids.toArray(String[]::new));
+    }
+
+    /** Begins a request with what queries and fields may stand on. */
+    private SearchSourceBuilder everywhere() {
+        SearchSourceBuilder made = new SearchSourceBuilder();
+        if (asked.getDerivedFieldsObject() != null) {
+            throw new UsageException(
+                    "derived fields inside a request do not go with dedupe", "put them into the mapping");
+        }
+        if (asked.stats() != null) {
+            made.stats(asked.stats());
+        }
+        if (asked.timeout() != null) {
+            made.timeout(asked.timeout());
+        }
+        if (asked.pointInTimeBuilder() != null) {
+            made.pointInTimeBuilder(asked.pointInTimeBuilder());
+        }
+        return made.ext(with(null));
+    }
+
+    private List<SearchExtBuilder> with(SearchExtBuilder own) {
+        List<SearchExtBuilder> all = new ArrayList<>(asked.ext());
+        all.removeIf(each -> each instanceof DedupeExt);
+        if (own != null) {
+            all.add(own);
+        }
+        return all;
+    }
+
+    /** Copies the request; a part of the index that is missing is an error, unless a time limit allows it. */
+    private SearchRequest copy(SearchSourceBuilder source) {
+        SearchRequest made = new SearchRequest(request).source(source);
+        made.allowPartialSearchResults(asked.timeout() != null);
+        if (request.preference() == null && asked.pointInTimeBuilder() == null) {
+            made.preference("ibidem-" + Integer.toHexString(Objects.hash(asked.query(), asked.sorts())));
+        }
+        return made;
+    }
+}

@@ -1,0 +1,82 @@
+package ibidem.opensearch;
+
+import ibidem.core.Request;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.cluster.ClusterState;
+import org.opensearch.cluster.metadata.IndexMetadata;
+import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
+import org.opensearch.cluster.service.ClusterService;
+import org.opensearch.core.common.breaker.CircuitBreaker;
+import org.opensearch.index.IndexNotFoundException;
+import org.opensearch.index.IndexSettings;
+import org.opensearch.threadpool.ThreadPool;
+import org.opensearch.transport.client.Client;
+
+/**
+ * What the node knows and does for the plugin.
+ *
+ * @param client sends searches as the caller
+ * @param cluster knows indexes and nodes
+ * @param threads where grouping runs
+ * @param resolver tells which indexes names stand for
+ * @param breaker counts the memory of windows
+ */
+record Nodes(
+        Client client,
+        ClusterService cluster,
+        ThreadPool threads,
+        IndexNameExpressionResolver resolver,
+        CircuitBreaker breaker) {
+    /** A node's attribute that says which plugin it has. */
+    static final String ATTRIBUTE = "ibidem";
+
+    /** Tells whether every node has the plugin: only then may shards be asked for packed values as bytes. */
+    boolean allHaveThePlugin() {
+        return cluster.state().nodes().getNodes().values().stream()
+                .allMatch(node -> node.getAttributes().containsKey(ATTRIBUTE));
+    }
+
+    /** Returns the indexes that a search looks at; none where only its hits tell, or where there are none. */
+    List<String> indexes(SearchRequest request) {
+        if (request.source().pointInTimeBuilder() != null) {
+            return List.of();
+        }
+        try {
+            return List.of(
+                    resolver.concreteIndexNames(cluster.state(), request.indicesOptions(), true, request.indices()));
+        } catch (IndexNotFoundException | IllegalArgumentException toldByTheSearch) {
+            return List.of();
+        }
+    }
+
+    /** Returns the most hits that a window of these indexes may hold. */
+    int deepest(List<String> indexes) {
+        int deepest = Request.DEEPEST;
+        for (String name : indexes) {
+            IndexMetadata index = cluster.state().metadata().index(name);
+            if (index != null) {
+                deepest = Math.min(deepest, IndexSettings.MAX_RESULT_WINDOW_SETTING.get(index.getSettings()));
+            }
+        }
+        return deepest;
+    }
+
+    /** Returns the ledgers of readers' words that there are for these names and indexes. */
+    Set<String> ledgers(String[] names, List<String> indexes) {
+        ClusterState state = cluster.state();
+        Set<String> found = new LinkedHashSet<>(Arrays.asList(names));
+        found.addAll(indexes);
+        Set<String> ledgers = new LinkedHashSet<>();
+        for (String name : found) {
+            String ledger = name + "-ibidem-overrides";
+            if (state.metadata().getIndicesLookup().containsKey(ledger)) {
+                ledgers.add(ledger);
+            }
+        }
+        return ledgers;
+    }
+}

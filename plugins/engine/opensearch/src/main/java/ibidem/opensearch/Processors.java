@@ -1,0 +1,108 @@
+package ibidem.opensearch;
+
+import ibidem.core.Request;
+import ibidem.core.UsageException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.core.action.ActionListener;
+import org.opensearch.search.pipeline.AbstractProcessor;
+import org.opensearch.search.pipeline.PipelineProcessingContext;
+import org.opensearch.search.pipeline.SearchRequestProcessor;
+import org.opensearch.search.pipeline.SearchResponseProcessor;
+import org.opensearch.tasks.Task;
+
+/** The same as a pair of processors, so that a search pipeline groups every search that goes through it. */
+final class Processors {
+    private static final String GROUPED = "ibidem.grouped";
+
+    private Processors() {}
+
+    /** What every processor is called. */
+    record Named(String tag, String description, boolean ignoreFailure) {}
+
+    /** Turns a search into one for its window. */
+    static final class Asking extends AbstractProcessor implements SearchRequestProcessor {
+        private final Map<String, Object> config;
+        private final Supplier<Nodes> nodes;
+        private final Verdicts verdicts;
+
+        /** Takes what a pipeline says out of its configuration, and refuses what is wrong in it. */
+        Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, Verdicts verdicts) {
+            super(named.tag, named.description, named.ignoreFailure);
+            this.config = new HashMap<>(config);
+            this.nodes = nodes;
+            this.verdicts = verdicts;
+            config.clear();
+            Request.of(this.config, Map.of());
+        }
+
+        @Override
+        public String getType() {
+            return DedupeExt.NAME;
+        }
+
+        @Override
+        public SearchRequest processRequest(SearchRequest request) {
+            return request;
+        }
+
+        @Override
+        public SearchRequest processRequest(SearchRequest request, PipelineProcessingContext context) {
+            if (request.source() == null || WindowExt.marks(request)) {
+                return request;
+            }
+            Map<String, Object> given = Objects.requireNonNullElse(DedupeExt.of(request), Map.of());
+            Request asked = Request.of(config, given);
+            if (asked == null || !goesWith(request, given)) {
+                return request;
+            }
+            Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
+            GroupedSearch grouped = new GroupedSearch(nodes.get(), verdicts, request, asked, task, false);
+            context.setAttribute(GROUPED, grouped);
+            return grouped.firstWindow();
+        }
+
+        /** Tells whether a search goes with groups; one that asks for them itself and does not is refused. */
+        private static boolean goesWith(SearchRequest request, Map<String, Object> given) {
+            UsageException refused = Refusals.of(request);
+            if (refused != null && !given.isEmpty()) {
+                throw refused;
+            }
+            return refused == null && (request.source().size() != 0 || !given.isEmpty());
+        }
+    }
+
+    /** Answers with the groups of a window. */
+    static final class Answering extends AbstractProcessor implements SearchResponseProcessor {
+        Answering(Named named) {
+            super(named.tag, named.description, named.ignoreFailure);
+        }
+
+        @Override
+        public String getType() {
+            return DedupeExt.NAME;
+        }
+
+        @Override
+        public SearchResponse processResponse(SearchRequest request, SearchResponse response) {
+            return response;
+        }
+
+        @Override
+        public void processResponseAsync(
+                SearchRequest request,
+                SearchResponse response,
+                PipelineProcessingContext context,
+                ActionListener<SearchResponse> listener) {
+            if (context.getAttribute(GROUPED) instanceof GroupedSearch grouped) {
+                grouped.goOn(listener, response);
+            } else {
+                listener.onResponse(response);
+            }
+        }
+    }
+}

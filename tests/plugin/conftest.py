@@ -1,0 +1,107 @@
+"""A cluster with the plugin, indexes on both of its nodes, and clients with and without the Python layer."""
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+import pytest
+
+import ibidem
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Record
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
+from plugin.cluster import Cluster
+from servers.indices import ask
+from servers.missing import Missing
+from servers.nodes import EngineName
+from support.windows import counts, documents
+
+STORIES = documents(23, 120, 6)
+INDEXES = {"stories": (1, "two"), "spread": (3, ""), "near": (1, "one"), "heard": (1, "two")}
+"""Indexes by name: how many shards, and the node that holds them; the one that is asked is `one`."""
+
+
+@pytest.fixture(scope="session", params=["opensearch", "elasticsearch"])
+def kind(request: pytest.FixtureRequest) -> EngineName:
+    """Which engine."""
+    name: EngineName = request.param
+    return name
+
+
+def started(kind: EngineName, *arguments: Any) -> Cluster:
+    """A cluster; where it cannot be started the test is not run, and fails where CI promises the servers."""
+    try:
+        return Cluster(kind, *arguments)
+    except Missing as missing:
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"a cluster with the plugin cannot be started: {missing}", pytrace=False)
+        pytest.skip(f"a cluster with the plugin cannot be started: {missing}")
+
+
+@pytest.fixture(scope="session")
+def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
+    """Stories with their signatures."""
+    tables = Tables(tmp_path_factory.mktemp("tables"))
+    tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    found = zip(STORIES, sign(STORIES, tables), strict=True)
+    return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
+
+
+@pytest.fixture(scope="session")
+def cluster(kind: EngineName, signed: list[Record]) -> Iterator[str]:
+    """The address of a cluster with the plugin on both nodes, and filled indexes."""
+    given = os.environ.get(f"IBIDEM_TEST_PLUGIN_{kind.upper()}")
+    if given:
+        fill(given, signed)
+        yield given
+        return
+    with started(kind) as made:
+        fill(made.address, signed)
+        yield made.address
+
+
+def fill(address: str, signed: list[Record]) -> None:
+    """Write the stories into each index, a foreign index without signatures, and a copy under other ids."""
+    every = ",".join([*INDEXES, "foreign", "copied"])
+    ask(address, "DELETE", f"/{every}?ignore_unavailable=true")
+    for name, (shards, node) in INDEXES.items():
+        settings = {"number_of_shards": shards, "number_of_replicas": 0}
+        placed = {"index.routing.allocation.require._name": node} if node else {}
+        template = {"index_patterns": [name], "template": {"settings": settings | placed}}
+        ask(address, "PUT", f"/_index_template/{name}", json.dumps(template))
+        engine = open_engine(address, name)
+        engine.create()
+        alone = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
+        ask(address, "PUT", f"/{name}/_settings", json.dumps(alone))
+        engine.write(signed)
+        engine.refresh()
+        engine.close()
+    foreign = {"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"text": {"type": "text"}}}}
+    ask(address, "PUT", "/foreign", json.dumps(foreign))
+    for at, each in enumerate(STORIES[:20]):
+        ask(address, "PUT", f"/foreign/_doc/f{at}?refresh=true", json.dumps({"text": each.text}))
+    filtered = {"add": {"index": "stories", "alias": "dated", "filter": {"exists": {"field": "ibidem.date"}}}}
+    ask(address, "POST", "/_aliases", json.dumps({"actions": [filtered]}))
+    ask(address, "GET", "/_cluster/health?wait_for_no_relocating_shards=true&wait_for_status=yellow&timeout=60s")
+
+
+@pytest.fixture(scope="session")
+def plain(kind: EngineName, cluster: str) -> Iterator[Any]:
+    """The client as its makers made it."""
+    client = (opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch)(
+        cluster.partition("+")[2]
+    )
+    yield client
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def wrapped(plain: Any) -> Any:
+    """The same client with the Python layer, which groups by itself."""
+    return ibidem.wrap(plain)

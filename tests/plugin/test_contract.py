@@ -1,0 +1,158 @@
+"""What a search through the plugin may bring, what it is refused, and what stands around it."""
+
+import json
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+import pytest
+
+import ibidem
+from ibidem.dedupe.overrides import Override
+from ibidem_engines.connect import open_engine
+from plugin.answers import Json, differences, through_layer, through_plugin
+from servers.indices import ask
+
+pytestmark = pytest.mark.server
+SAID: Json = {"query": {"match": {"text": "said"}}, "size": 10}
+INDENT = {"dedupe": "indent"}
+
+
+def refused(cluster: str, body: Json, index: str = "stories", params: str = "") -> str:
+    """The reason for which the server refuses a search; it has to be the caller's fault."""
+    with pytest.raises(RuntimeError) as error:
+        ask(cluster, "POST", f"/{index}/_search{params}", json.dumps(body))
+    assert '"status":400' in str(error.value)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "why"),
+    [
+        ({"collapse": {"field": "ibidem.content"}}, "collapse does not go with dedupe"),
+        ({"sort": ["_score"], "search_after": [1.0]}, "search_after does not go with dedupe"),
+        ({"from": 5}, "from is a multiple of size: 0, 10"),
+        ({"from": 10, "size": 0}, "from is a multiple of size: 0, 10"),
+        ({"terminate_after": 3}, "terminate_after does not go with dedupe"),
+        ({"stored_fields": "_none_"}, "stored_fields=_none_ does not go with dedupe"),
+    ],
+)
+def test_what_does_not_go_with_groups_is_refused_with_the_reason(cluster: str, part: Json, why: str) -> None:
+    assert why in refused(cluster, SAID | part | {"ext": {"ibidem": INDENT}})
+
+
+def test_a_scroll_is_refused(cluster: str) -> None:
+    assert "scroll does not go with dedupe" in refused(cluster, SAID | {"ext": {"ibidem": INDENT}}, params="?scroll=1m")
+
+
+@pytest.mark.parametrize(
+    ("asked", "right"),
+    [
+        ({"dedupe": "hide"}, "right are: off, collapse, indent"),
+        ({"dedupe": "indent", "level": "same"}, "right are: identical, near"),
+        ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),
+        ({"level": "near"}, "level is given without dedupe"),
+        ({"dedupe": "indent", "window": 10_001}, "a whole number, 1 to 10,000, of hits"),
+    ],
+)
+def test_a_wrong_name_or_value_is_refused_with_the_right_ones(cluster: str, asked: Json, right: str) -> None:
+    assert right in refused(cluster, SAID | {"ext": {"ibidem": asked}})
+
+
+def test_the_mark_of_the_plugins_own_searches_is_not_for_callers(cluster: str) -> None:
+    assert "use ext.ibidem" in refused(cluster, SAID | {"ext": {"ibidem_window": True}})
+
+
+def test_off_is_the_servers_own_answer(plain: Any) -> None:
+    found = dict(plain.search(index="stories", **as_given(plain, SAID | {"ext": {"ibidem": {"dedupe": "off"}}})))
+    own = dict(plain.search(index="stories", **as_given(plain, SAID)))
+    assert found | {"took": 0} == own | {"took": 0}
+
+
+def as_given(client: Any, body: Json) -> dict[str, Any]:
+    return body if isinstance(client, elasticsearch.Elasticsearch) else {"body": body}
+
+
+def test_the_account_says_who_grouped(plain: Any) -> None:
+    answer = dict(plain.search(index="stories", **as_given(plain, SAID | {"ext": {"ibidem": INDENT}})))
+    account = answer["ext"]["ibidem"] if isinstance(plain, opensearchpy.OpenSearch) else answer["dedupe"]
+    assert account["by"].startswith("plugin ")
+    assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"] > 100
+
+
+def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(plain: Any, wrapped: Any) -> None:
+    body = SAID | {"size": 0, "aggs": {"all": {"value_count": {"field": "ibidem.length"}}}}
+    wanted = through_layer(wrapped, "stories", body, INDENT)
+    assert list(differences(wanted, through_plugin(plain, "stories", body, INDENT))) == []
+
+
+def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: Any, wrapped: Any) -> None:
+    if kind == "opensearch":
+        point = plain.create_pit(index="spread", params={"keep_alive": "1m"})["pit_id"]
+    else:
+        point = plain.open_point_in_time(index="spread", keep_alive="1m")["id"]
+    body = SAID | {"pit": {"id": point, "keep_alive": "1m"}}
+    wanted = through_layer(wrapped, "", body, INDENT)
+    assert list(differences(wanted, through_plugin(plain, "", body, INDENT))) == []
+
+
+def test_readers_words_are_followed_and_told(cluster: str, plain: Any, wrapped: Any) -> None:
+    """They are kept for five seconds, so the index is one that no other test asks for."""
+    first = through_layer(ibidem.wrap(plain), "heard", SAID, INDENT)
+    mark, name = next((hit["_dedupe"], hit["_id"]) for hit in first["hits"]["hits"] if hit["_dedupe"]["indent"])
+    word = Override(("heard", mark["of"]), ("heard", name), "not", "Ada", "another court", "2026-01-05")
+    engine = open_engine(cluster, "heard")
+    engine.put_records("overrides", {word.key: word.as_record()})
+    try:
+        asked = INDENT | {"explain": True}
+        wanted = through_layer(wrapped, "heard", SAID | {"size": 250}, asked)
+        found = through_plugin(plain, "heard", SAID | {"size": 250}, asked)
+        assert "declared not a duplicate" in str(found)
+        assert list(differences(wanted, found)) == []
+    finally:
+        engine.delete_records("overrides", [word.key])
+        engine.close()
+
+
+def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(cluster: str, plain: Any, wrapped: Any) -> None:
+    told = ask(cluster, "POST", "/stories/_search", json.dumps({"size": 40, "query": SAID["query"]}))["hits"]["hits"]
+    mapping = ask(cluster, "GET", "/stories/_mapping")["stories"]["mappings"]
+    settings = {"number_of_replicas": 0}
+    ask(cluster, "PUT", "/copied", json.dumps({"mappings": analysed(mapping), "settings": settings}))
+    lines = [f'{{"index": {{"_id": "new-{at}"}}}}\n{json.dumps(hit["_source"])}\n' for at, hit in enumerate(told)]
+    ask(cluster, "POST", "/copied/_bulk?refresh=true", "".join(lines))
+    wanted = through_layer(wrapped, "copied", SAID, INDENT)
+    found = through_plugin(plain, "copied", SAID, INDENT)
+    assert all(hit["_id"].startswith("new-") for hit in found["hits"]["hits"])
+    assert list(differences(wanted, found)) == []
+
+
+def analysed(mapping: Json) -> Json:
+    """A mapping with the server's own analysis of text, since analysers of ours are settings of an index."""
+    properties = {
+        name: {"type": "text"} if part.get("type") == "text" else part for name, part in mapping["properties"].items()
+    }
+    return mapping | {"properties": properties}
+
+
+def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(plain: Any) -> None:
+    answer = through_plugin(plain, "foreign", SAID | {"size": 50}, INDENT)
+    assert answer["account"]["unsigned"] == len(answer["hits"]["hits"]) > 10
+    assert answer["account"]["remedy"] == "sign them with: ibidem backfill"
+
+
+def test_several_searches_in_one_request_are_each_their_own(cluster: str) -> None:
+    lines = [{"index": "stories"}, SAID | {"ext": {"ibidem": INDENT}}, {"index": "stories"}, SAID]
+    lines += [{"index": "stories"}, SAID | {"ext": {"ibidem": {"dedupe": "hide"}}}]
+    body = "".join(json.dumps(line) + "\n" for line in lines)
+    grouped, own, wrong = ask(cluster, "POST", "/_msearch", body)["responses"]
+    assert "_dedupe" in grouped["hits"]["hits"][0]
+    assert "_dedupe" not in own["hits"]["hits"][0]
+    assert wrong["status"] == 400
+
+
+def test_nothing_is_left_counted_when_searches_are_done(cluster: str, plain: Any) -> None:
+    for seed in range(5):
+        through_plugin(plain, "spread", SAID | {"size": 1 + seed}, INDENT)
+    nodes = ask(cluster, "GET", "/_nodes/stats/breaker,indices")["nodes"].values()
+    assert [node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]

@@ -1,0 +1,72 @@
+"""Whatever is asked, the plugin answers as the wrapped client does."""
+
+import random
+from typing import Any
+
+import pytest
+
+from plugin.answers import Json, differences, through_layer, through_plugin
+from plugin.conftest import STORIES
+
+pytestmark = pytest.mark.server
+WORDS = sorted({word for story in STORIES for word in story.text.split() if word.isalpha()})
+QUERIES = 150
+BY_ID: Json = {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}
+SORTS: tuple[list[Json], ...] = (
+    [{"ibidem.date": {"order": "desc", "unmapped_type": "date"}}, BY_ID],
+    [{"_score": "desc"}, BY_ID],
+    [{"ibidem.length": {"order": "asc", "unmapped_type": "integer"}}, BY_ID, {"_index": "asc"}],
+)
+
+
+def bodies(seed: int) -> tuple[str, Json, Json]:
+    """Make up a search: where, what, and how to group it."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    index = rng.choice(["stories", "spread", "near", "dated", "stories,foreign", "stories,spread", "fore*,near"])
+    words = " ".join(rng.choices([*WORDS[:40], "said"], k=rng.randrange(1, 4)))
+    match: Json = {"match": {"text": {"query": words, "operator": rng.choice(["or", "and"])}}}
+    query = rng.choice([
+        match,
+        match,
+        {"bool": {"must": [match], "filter": [{"exists": {"field": "ibidem.id"}}]}},
+        {"bool": {"filter": [{"match": {"text": "said"}}]}},
+        {"constant_score": {"filter": match}},
+        {"match_all": {}},
+        {"match": {"text": {"query": "said", "_name": "spoken"}}},
+    ])  # fmt: skip
+    size = rng.choice([1, 3, 10, 25])
+    body: Json = {"query": query, "size": size, "from": size * rng.choice([0, 0, 0, 1, 4])}
+    extras: dict[str, Json] = {
+        "sort": {"sort": rng.choice(SORTS)},
+        "scores": {"sort": rng.choice(SORTS), "track_scores": True},
+        "highlight": {"highlight": {"fields": {"text": {"number_of_fragments": 1}}}, "_source": ["title"]},
+        "aggregations": {"aggs": {"longest": {"max": {"field": "ibidem.length"}}}},
+        "suggest": {"suggest": {"meant": {"text": "sad", "term": {"field": "text"}}}},
+        "fields": {"_source": False, "fields": ["title"], "docvalue_fields": ["ibidem.length"]},
+        "versions": {"version": True, "seq_no_primary_term": True, "_source": {"excludes": ["text"]}},
+        "post_filter": {"post_filter": {"exists": {"field": "ibidem.date"}}},
+        "min_score": {"min_score": 0.2},
+        "explain": {"explain": True, "_source": False},
+        "nothing": {},
+    }
+    for name in rng.sample(sorted(extras), rng.choice([0, 1, 1, 2])):
+        body |= extras[name]
+    asked: Json = {"dedupe": rng.choice(["indent", "collapse"]), "explain": rng.random() < 0.5}
+    choices: dict[str, list[Any]] = {
+        "level": ["identical", "near"],
+        "keep": ["rank", "earliest", "latest", "longest", "source:Reuters,AP"],
+        "window": [5, 20, 100, 500],
+        "window_days": ["none", 0, 42, 300],
+        "max_per_group": [0, 1, 3],
+        "preset": ["news", "law", "books", "conrad2003"],
+    }
+    for name in rng.sample(sorted(choices), rng.choice([0, 1, 2, 3])):
+        asked[name] = rng.choice(choices[name])
+    return index, body, asked
+
+
+@pytest.mark.parametrize("seed", range(QUERIES))
+def test_a_made_up_search_has_the_same_answer(plain: Any, wrapped: Any, seed: int) -> None:
+    index, body, asked = bodies(seed)
+    wanted = through_layer(wrapped, index, body, asked)
+    assert list(differences(wanted, through_plugin(plain, index, body, asked))) == []
