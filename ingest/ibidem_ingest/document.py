@@ -76,7 +76,10 @@ def _utc(time: datetime) -> datetime:
 PAGE_BREAK = "\f"
 MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
-FIELDS = frozenset({"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta"})
+ORIGIN = "ibidem.origin"
+"""Under which a record says where it was read; no field of a collection bears that name."""
+
+FIELDS = frozenset({"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta", ORIGIN})
 
 _LANGUAGE = re.compile(r"([A-Za-z]{2,3})(?:[-_][A-Za-z0-9]+)*", re.ASCII)
 _ONLY_JSON = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
@@ -96,6 +99,7 @@ class Document:
         language: ISO 639-1 code; chooses the idf table.
         version: Whole number; an older one never overwrites a newer. None: the submitter gives one.
         meta: Everything else that the record held.
+        origin: The folder below which its id is unique; empty when that is not known. It is not compared.
     """
 
     id: str
@@ -107,6 +111,7 @@ class Document:
     language: str = "en"
     version: int | None = None
     meta: Mapping[str, object] = field(default_factory=dict)
+    origin: str = field(default="", compare=False)
 
     @property
     def pages(self) -> tuple[str, ...]:
@@ -127,6 +132,8 @@ class Document:
             record["version"] = self.version
         if self.meta:
             record["meta"] = dict(self.meta)
+        if self.origin:
+            record[ORIGIN] = self.origin
         return record
 
 
@@ -187,6 +194,7 @@ def _document(record: Mapping[str, object], max_text: int) -> Document:
         language=_language(record),
         version=_version(record),
         meta=_meta(record),
+        origin=_string(record, ORIGIN),
     )
 
 

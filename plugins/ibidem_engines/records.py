@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from ibidem_engines.clash import clash
 from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.errors import Damaged
 from ibidem_ingest.document import Document
@@ -69,6 +70,9 @@ def superseded(records: Sequence[Record]) -> dict[int, Outcome]:
     for at, record in enumerate(records):
         rival = best.setdefault(record.document.id, at)
         winner, loser = (at, rival) if record.version >= records[rival].version else (rival, at)
+        if why := clash(record, records[rival].document.origin) if rival != at else "":
+            outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field="id", why=why)
+            continue
         best[record.document.id] = winner
         if loser != winner:
             why = f"the same id comes again in this batch, with version {records[winner].version}"

@@ -15,6 +15,58 @@ def test_ingesting_the_same_file_again_changes_nothing(answer: Answer) -> None:
     assert (found["indexed"], found["unchanged"], found["refused"]) == (0, 5, 1)
 
 
+def two_cases() -> None:
+    """Two folders with a file of one name."""
+    for folder, text in (("case-a", "We the People of the United States"), ("case-b", "in Order to form a Union")):
+        Path(folder).mkdir()
+        Path(folder, "contract.txt").write_text(text, encoding="utf-8")
+
+
+def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer, run: Run) -> None:
+    two_cases()
+    assert answer("ingest", "case-a")["indexed"] == 1
+    code, out, _ = run("ingest", "case-b", "--json")
+    (refusal,) = json.loads(out)["refusals"]
+    assert (code, json.loads(out)["indexed"]) == (3, 0)
+    assert "would replace contract.txt from" in refusal["why"]
+    found = answer("ingest", "case-b", "--id-prefix", "b/")
+    assert (found["indexed"], found["replaced"]) == (1, 0)
+    assert [answer("search", word)["hits"]["total"]["value"] for word in ("united", "union")] == [1, 1]
+
+
+def test_of_two_files_of_one_name_in_one_run_none_is_lost_in_silence(run: Run) -> None:
+    two_cases()
+    code, out, _ = run("ingest", "case-a", "case-b", "--json")
+    assert (code, json.loads(out)["indexed"], json.loads(out)["refused"]) == (3, 1, 1)
+
+
+def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Answer) -> None:
+    two_cases()
+    answer("ingest", "case-a")
+    Path("case-a", "contract.txt").write_text("We the States", encoding="utf-8")
+    code, out, _ = run("ingest", "case-a")
+    assert code == 0
+    assert "1  of them replaced what stood there" in out
+
+
+def test_files_are_named_by_their_text_or_their_name(answer: Answer) -> None:
+    two_cases()
+    assert answer("ingest", "case-a", "case-b", "--id-from", "hash")["indexed"] == 2
+    assert answer("ingest", "case-a", "--id-from", "name")["indexed"] == 1
+    assert answer("ingest", "case-a/contract.txt")["unchanged"] == 1
+
+
+def test_suffixes_may_be_read_as_text_and_a_format_is_for_names_that_tell_none(answer: Answer) -> None:
+    Path("mixed").mkdir()
+    for name in ("a.log", "LICENSE", "b.jsonl"):
+        Path("mixed", name).write_text('{"id": "line", "text": "We the People"}', encoding="utf-8")
+    found = answer("ingest", "mixed", "--also-text", ".log,.cfg")
+    assert (found["indexed"], found["passed_over"]) == (2, {"no suffix": 1})
+    found = answer("ingest", "mixed", "--format", "text", "--id-prefix", "x")
+    assert (found["indexed"], found["passed_over"]) == (3, {})
+    assert answer("ingest", "mixed", "--format", "text", "--force", "--id-prefix", "y")["indexed"] == 3
+
+
 def test_what_is_not_waited_for_stays_in_the_queue(run: Run) -> None:
     Path("new.jsonl").write_text('{"id": "new", "text": "A new text."}', encoding="utf-8")
     code, out, err = run("ingest", "new.jsonl", "--no-wait")

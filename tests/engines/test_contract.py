@@ -1,6 +1,6 @@
 """What every engine promises: each sentence of the protocol, over every engine that `conftest.ENGINES` names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -197,6 +197,47 @@ class TestWrite:
     ) -> None:
         store(engine, replace(record("a"), packed=b""))
         assert [hit.packed for hit in engine.window(parse_query("grain"), 1).hits] == [None]
+
+
+def told(outcomes: Sequence[Outcome]) -> list[tuple[WriteStatus, int | None]]:
+    return [(each.fate, each.before) for each in outcomes]
+
+
+class TestOrigin:
+    """An id that is unique below one folder, and comes from another."""
+
+    def test_a_document_of_another_origin_is_not_replaced(self, engine: Engine, record: Make) -> None:
+        store(engine, read_in(record("a", "first", version=1), "/case-a"))
+        (outcome,) = store(engine, read_in(record("a", "second", version=2), "/case-b"))
+        assert (outcome.fate, outcome.field, outcome.before) == (WriteStatus.REFUSED, "id", 1)
+        assert "a from /case-b would replace a from /case-a; give --id-prefix" in outcome.why
+        (stored,) = engine.fetch([(engine.index, "a")])
+        assert (stored.document.text, stored.document.origin) == ("first", "/case-a")
+
+    def test_one_of_the_same_origin_or_of_one_that_nobody_knows_is(self, engine: Engine, record: Make) -> None:
+        for version, origin in enumerate(("/case-a", "/case-a", "", "/case-b"), 1):
+            (outcome,) = store(engine, read_in(record("a", f"text {version}", version=version), origin))
+            assert outcome.fate is WriteStatus.INDEXED
+            assert engine.fetch([(engine.index, "a")])[0].document.origin == origin
+
+    def test_the_same_document_from_elsewhere_is_unchanged(self, engine: Engine, record: Make) -> None:
+        store(engine, read_in(record("a", version=1), "/case-a"))
+        assert told(store(engine, read_in(record("a", version=2), "/case-b"))) == [(WriteStatus.UNCHANGED, 1)]
+
+    def test_of_two_origins_in_one_call_the_first_is_kept(self, engine: Engine, record: Make) -> None:
+        first, second = read_in(record("a", "one", version=1), "/a"), read_in(record("a", "two", version=2), "/b")
+        assert [each.fate for each in store(engine, first, second)] == [WriteStatus.INDEXED, WriteStatus.REFUSED]
+        assert engine.fetch([(engine.index, "a")])[0].document.text == "one"
+
+    def test_what_was_deleted_keeps_no_origin(self, engine: Engine, record: Make) -> None:
+        store(engine, read_in(record("a", version=1), "/case-a"))
+        engine.delete(["a"], 1)
+        engine.refresh()
+        assert told(store(engine, read_in(record("a", "other", version=2), "/case-b"))) == [(WriteStatus.INDEXED, None)]
+
+
+def read_in(record: Record, origin: str) -> Record:
+    return replace(record, document=replace(record.document, origin=origin))
 
 
 class TestDelete:

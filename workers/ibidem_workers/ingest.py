@@ -74,14 +74,7 @@ def ingest(request: IngestRequest, settings: Settings, *, wait: bool = True, see
         Interrupted: Ctrl-C.
     """
     tally = Tally()
-    source = read(
-        request.paths,
-        request.format,
-        settings.max_text,
-        tally,
-        settings.read_seconds,
-        follow_links=request.follow_links,
-    )
+    source = read(request.paths, request.choice, settings.max_text, tally, settings.read_seconds)
     return ingest_documents(source, settings, wait=wait, seen=seen, tally=tally, paths=request.paths)
 
 

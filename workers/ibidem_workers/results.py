@@ -31,6 +31,7 @@ class BatchResult:
 
     Args:
         indexed: Documents that were written.
+        replaced: How many of these replaced what stood there.
         unchanged: Documents that were there as they are.
         stale: Documents of which a newer version was there, or a newer deletion.
         unsigned: Documents without words, among the indexed and unchanged ones.
@@ -47,6 +48,7 @@ class BatchResult:
     refusals: Sequence[Refusal] = field(default_factory=list)
     duplicates: Sequence[Duplicate] = field(default_factory=list)
     parts: int = 0
+    replaced: int = 0
     at: float = field(default_factory=time.time)
 
     @property
@@ -62,6 +64,7 @@ class BatchResult:
             unchanged=self.unchanged + other.unchanged,
             stale=self.stale + other.stale,
             unsigned=self.unsigned + other.unsigned,
+            replaced=self.replaced + other.replaced,
             refusals=[*self.refusals, *other.refusals],
             duplicates=[*self.duplicates, *other.duplicates],
             at=max(self.at, other.at),
@@ -77,6 +80,7 @@ class BatchResult:
             "refusals": refusals_as_json(self.refusals),
             "duplicates": [[one.id, one.of, one.level] for one in self.duplicates],
             "parts": self.parts,
+            "replaced": self.replaced,
             "at": self.at,
         }
 
@@ -128,6 +132,7 @@ class RunTotals:
 
     Args:
         indexed: Documents that were written.
+        replaced: How many of these replaced what stood there.
         unchanged: Documents that were there as they are.
         stale: Documents of which a newer version was there, or a newer deletion.
         unsigned: Documents without words.
@@ -142,6 +147,7 @@ class RunTotals:
     unsigned: int = 0
     refusals: list[Refusal] = field(default_factory=list)
     duplicates: Counter[str] = field(default_factory=Counter)
+    replaced: int = 0
     at: float = 0.0
 
     @property
@@ -155,6 +161,7 @@ class RunTotals:
         self.unchanged += account.unchanged
         self.stale += account.stale
         self.unsigned += account.unsigned
+        self.replaced += account.replaced
         self.refusals += account.refusals
         self.duplicates.update(duplicate.level for duplicate in account.duplicates)
         self.at = max(self.at, account.at)
@@ -165,6 +172,7 @@ class RunTotals:
         self.unchanged += other.unchanged
         self.stale += other.stale
         self.unsigned += other.unsigned
+        self.replaced += other.replaced
         self.refusals += other.refusals
         self.duplicates.update(other.duplicates)
         self.at = max(self.at, other.at)

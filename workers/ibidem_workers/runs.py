@@ -319,6 +319,7 @@ def _summary(record: RunRecord, sums: RunTotals, progress: Progress, unread: lis
         "run": record.run,
         "read": sums.documents + len(unread),
         "indexed": sums.indexed,
+        "replaced": sums.replaced,
         "unchanged": sums.unchanged,
         "stale": sums.stale,
         "refused": len(refusals),

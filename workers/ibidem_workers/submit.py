@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers.choice import Choice
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.batches import Batch, Record, cut, weight
 from ibidem_workers.celery_app import make_app, send
@@ -89,13 +90,11 @@ class IngestRequest:
 
     Args:
         paths: Files and folders; `-` is standard input.
-        format: The format of all of them; None: each file's own, from its name.
-        follow_links: Whether links in folders are followed, wherever they lead.
+        choice: How they are read.
     """
 
     paths: Sequence[str | Path]
-    format: str | None = None
-    follow_links: bool = False
+    choice: Choice = field(default_factory=Choice)
 
 
 class Submission:

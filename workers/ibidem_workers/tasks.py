@@ -241,6 +241,7 @@ def _taken(bench: WorkerContext, delivery: Delivery) -> BatchResult:
         indexed=_count(outcomes, WriteStatus.INDEXED),
         unchanged=_count(outcomes, WriteStatus.UNCHANGED),
         stale=_count(outcomes, WriteStatus.STALE),
+        replaced=sum(map(_replaced, outcomes, made)),
         unsigned=sum(
             not record.signatures.length and outcome.fate in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
             for record, outcome in zip(made, outcomes, strict=True)
@@ -281,6 +282,11 @@ def _duplicates(bench: WorkerContext, indexed: Sequence[Written]) -> list[Duplic
         return []
     bench.engine.refresh()
     return duplicates(bench.engine, indexed, Policy(), guarded=bool(bench.settings.distinct))
+
+
+def _replaced(outcome: Outcome, record: Record) -> bool:
+    """Tell whether another version stood there; what an earlier try of this message wrote is none."""
+    return outcome.fate is WriteStatus.INDEXED and outcome.before not in (None, record.version)
 
 
 def _own(outcome: Outcome, record: Record) -> Outcome:

@@ -49,7 +49,7 @@ def format_of(name: str) -> Format | None:
     return Format.JSONL if SUFFIXES.get(PurePath(path.stem).suffix) is Format.JSONL else None
 
 
-def format_named(name: str | None) -> Format | None:
+def format_named(name: Format | str | None) -> Format | None:
     """Parse the value of `--format`; None stands for telling by the suffix.
 
     Raises:

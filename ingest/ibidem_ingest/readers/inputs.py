@@ -2,15 +2,16 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from ibidem_ingest.document import MAX_TEXT, Document, read_record
+from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
+from ibidem_ingest.readers.choice import Choice, hash_of
 from ibidem_ingest.readers.error_map import Unreadable, translated
-from ibidem_ingest.readers.formats import Format, Tally, format_named, format_of, require
+from ibidem_ingest.readers.formats import Format, Tally, format_named, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.sandbox import SECONDS, SandboxedReader
 from ibidem_ingest.readers.text import record_of as text_record
@@ -27,13 +28,15 @@ class Source:
 
     Args:
         path: The file; None is standard input.
-        id: The id of its document, when it holds one: the path below the given folder, or the file's name.
+        id: The id of its document, when it holds one; empty where its text names it.
         format: What it holds.
+        origin: The folder below which that id is unique; empty when there is none.
     """
 
     path: Path | None
     id: str
     format: Format
+    origin: str = ""
 
     @property
     def where(self) -> str:
@@ -46,36 +49,39 @@ def printable(path: Path) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def check(paths: Sequence[str | Path], format_: Format | None) -> None:
+def check(paths: Sequence[str | Path], choice: Choice) -> None:
     """Make sure, before anything is read, that every path can be what was meant.
 
     Args:
         paths: Files, folders, and `-` for standard input.
-        format_: The format that all files are in; None: their suffixes tell.
+        choice: How they are read.
 
     Raises:
         UsageError: A path does not exist, its suffix tells no format, or the library for it is missing.
     """
     for given in paths:
         if str(given) == STANDARD_INPUT:
-            if format_ not in {None, Format.JSONL}:
+            if choice.format not in {None, Format.JSONL}:
                 raise UsageError("standard input is read as JSON Lines", "leave --format out, or give it as a file")
         else:
-            _check_path(Path(given), format_)
+            _check_path(Path(given), choice)
 
 
-def _check_path(path: Path, format_: Format | None) -> None:
+def _check_path(path: Path, choice: Choice) -> None:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
-    told = format_ or format_of(path.name)
-    if told is not None:
-        require(told)
-    elif not S_ISDIR(mode):
+    if S_ISDIR(mode):
+        if (forced := format_named(choice.format)) is not None:
+            require(forced)
+        return
+    told = choice.format_of(path.name)
+    if told is None:
         remedy = f"name its format: --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not tell what it holds", remedy)
+    require(told)
 
 
 def _mode(path: Path) -> int:
@@ -86,9 +92,7 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def sources(
-    paths: Sequence[str | Path], format_: Format | None, passed_over: Counter[str], *, follow_links: bool = False
-) -> Iterator[Source | Refusal]:
+def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[Source | Refusal]:
     """Find the files that paths stand for: folders with all that is below them, by name, each folder once.
 
     Hidden files and folders are left alone, and so is what is no regular file; a folder that cannot be opened is a
@@ -97,31 +101,26 @@ def sources(
 
     Args:
         paths: Files, folders, and `-`, checked.
-        format_: The format that all files are in; None: their suffixes tell.
+        choice: How they are read.
         passed_over: Where the files whose suffix tells no format are counted, by suffix, and the links.
-        follow_links: Whether the links in folders are read too.
     """
-    walk = _Walk(format_, passed_over, follow_links)
     for given in paths:
         path = Path(given)
         if str(given) == STANDARD_INPUT:
             yield Source(None, STANDARD_INPUT, Format.JSONL)
-        elif (told := format_ or format_of(path.name)) and not S_ISDIR(_mode(path)):
-            yield Source(path, path.name, told)
+        elif (told := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
+            yield _source(path, None, told, choice)
         else:
-            yield from _below(path, path, walk, set())
+            yield from _below(path, path, choice, passed_over, set())
 
 
-@dataclass(frozen=True, slots=True)
-class _Walk:
-    """How folders are gone through."""
-
-    format: Format | None
-    passed_over: Counter[str]
-    follow_links: bool
+def _source(path: Path, root: Path | None, told: Format, choice: Choice) -> Source:
+    return Source(path, choice.name(path, root), told, choice.origin(path, root))
 
 
-def _below(folder: Path, root: Path, walk: _Walk, seen: set[tuple[int, int]]) -> Iterator[Source | Refusal]:
+def _below(
+    folder: Path, root: Path, choice: Choice, passed_over: Counter[str], seen: set[tuple[int, int]]
+) -> Iterator[Source | Refusal]:
     """Go through a folder; `seen` holds device and number of the folders gone through, for links that lead back."""
     try:
         with translated():
@@ -134,27 +133,25 @@ def _below(folder: Path, root: Path, walk: _Walk, seen: set[tuple[int, int]]) ->
     for path in entries:
         if path.name.startswith("."):
             continue
-        if path.is_symlink() and not walk.follow_links:
-            walk.passed_over[LINK] += 1
+        if path.is_symlink() and not choice.follow_links:
+            passed_over[LINK] += 1
             continue
         mode = _mode(path)
         if S_ISDIR(mode):
-            yield from _below(path, root, walk, seen)
-        elif told := walk.format or format_of(path.name):
+            yield from _below(path, root, choice, passed_over, seen)
+        elif told := choice.format_of(path.name):
             if S_ISREG(mode) or not mode:
-                yield Source(path, path.relative_to(root).as_posix(), told)
+                yield _source(path, root, told, choice)
         else:
-            walk.passed_over[path.suffix.lower() or "no suffix"] += 1
+            passed_over[path.suffix.lower() or "no suffix"] += 1
 
 
-def read(  # noqa: PLR0913 - what a command may say, each by its name
+def read(
     paths: Sequence[str | Path],
-    format: str | None = None,  # noqa: A002 - named as the option is
+    choice: Choice | str | None = None,
     max_text: int = MAX_TEXT,
     tally: Tally | None = None,
     seconds: float = SECONDS,
-    *,
-    follow_links: bool = False,
 ) -> Iterator[Document | Refusal]:
     """Read documents one after the other; what cannot be read is a refusal, and the others go on.
 
@@ -162,34 +159,50 @@ def read(  # noqa: PLR0913 - what a command may say, each by its name
 
     Args:
         paths: Files, folders (with all that is below them, in the order of names), and `-` for standard input.
-        format: `jsonl`, `text`, `html` or `pdf`, for all files; None: their suffixes tell.
+        choice: How they are read; a string is the format of those whose suffix tells none.
         max_text: The most characters that a text may have.
         tally: Grows while reading: fields moved into `meta`, files passed over.
-        seconds: What reading one HTML or PDF file may take.
-        follow_links: Whether links in folders are followed, wherever they lead.
+        seconds: What reading one file in a foreign format may take.
 
     Raises:
         UsageError: At once, before anything is read: a path does not exist, its format is not known, or the library
             that reads it is missing.
     """
-    chosen = format_named(format)
+    chosen = choice if isinstance(choice, Choice) else Choice(choice)
     check(paths, chosen)
     tally = tally or Tally()
-    found = sources(paths, chosen, tally.passed_over, follow_links=follow_links)
-    return _documents(found, SandboxedReader(max_text, seconds), tally)
+    found = sources(paths, chosen, tally.passed_over)
+    return _documents(found, chosen, SandboxedReader(max_text, seconds), tally)
 
 
 def _documents(
-    found: Iterator[Source | Refusal], process: SandboxedReader, tally: Tally
+    found: Iterator[Source | Refusal], choice: Choice, process: SandboxedReader, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with process as apart:
         for source in found:
             if isinstance(source, Refusal):
                 yield source
-            elif source.path is None or source.format is Format.JSONL:
-                yield from lines_of(source.path, source.where, apart.max_text, tally)
             else:
-                yield _document(source, source.path, apart)
+                for one in _of_source(source, apart, tally):
+                    yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source.where)
+
+
+def _of_source(source: Source, apart: SandboxedReader, tally: Tally) -> Iterator[Document | Refusal]:
+    if source.path is None or source.format is Format.JSONL:
+        yield from lines_of(source.path, source.where, apart.max_text, tally)
+    else:
+        yield _document(source, source.path, apart)
+
+
+def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
+    """Put the prefix before an id, where the two together are short enough."""
+    if not prefix:
+        return document
+    named = prefix + document.id
+    if (size := len(named.encode())) > MAX_ID_BYTES:
+        why = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken"
+        return Refusal(where, document.id, "id", why)
+    return replace(document, id=named)
 
 
 def _document(source: Source, path: Path, apart: SandboxedReader) -> Document | Refusal:
@@ -197,8 +210,14 @@ def _document(source: Source, path: Path, apart: SandboxedReader) -> Document | 
     try:
         plain = source.format is Format.TEXT
         record = text_record(path, apart.max_text) if plain else apart.record_of(source.format, path)
-        return read_record(record | {"id": source.id}, source.where, apart.max_text)
+        id_ = source.id or hash_of(_text(record))
+        return read_record(record | {"id": id_, ORIGIN: source.origin}, source.where, apart.max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
     except Refused as refused:
         return refused.refusal
+
+
+def _text(record: Mapping[str, object]) -> str:
+    pages = record.get("pages")
+    return PAGE_BREAK.join(map(str, pages)) if isinstance(pages, list) else str(record.get("text", ""))

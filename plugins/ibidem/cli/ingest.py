@@ -1,6 +1,6 @@
 """`ibidem ingest`: files and folders into the index, through the queue."""
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 from rich.text import Text
@@ -9,6 +9,7 @@ from ibidem.cli.console import Advance, bar, messages, print_json, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
+from ibidem_ingest.readers.choice import Choice, IdFrom
 from ibidem_ingest.readers.formats import Format
 from ibidem_workers import logs
 from ibidem_workers.ingest import ingest
@@ -28,17 +29,29 @@ def run(
     ],
     wait: Annotated[bool, typer.Option(help="Wait until every document is accounted for.")] = True,
     format_: Annotated[
-        str | None, typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}; told by the file's name.")
+        str | None,
+        typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}, for files whose name tells none."),
     ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Read every file in that format.")] = False,
+    also_text: Annotated[
+        str, typer.Option("--also-text", metavar="SUFFIXES", help="Read these as text, too: .rst,.log")
+    ] = "",
+    id_prefix: Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Put this before every id.")] = "",
+    id_from: Annotated[
+        str,
+        typer.Option("--id-from", metavar="path|name|hash", help="What names the document of a file."),
+    ] = "path",
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Take files into the index; leaves with 3 when some documents were refused."""
+    suffixes = tuple(suffix.strip() for suffix in also_text.split(",") if suffix.strip())
+    choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from))
     settings = load()
     logs.set_up(settings)
-    found = through(IngestRequest(paths, format_, follow_links), settings, wait=wait)
+    found = through(IngestRequest(paths, choice), settings, wait=wait)
     if as_json:
         print_json(found)
     else:

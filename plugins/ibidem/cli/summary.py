@@ -55,6 +55,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
 
 FATES = {
     "indexed": "indexed",
+    "replaced": "of them replaced what stood there",
     "unchanged": "were there already, unchanged",
     "stale": "left aside: a newer version, or a newer deletion, is there",
 }

@@ -127,6 +127,7 @@ def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Docum
         language=_language(_text(source, fields.language)),
         version=_number(ours.get("version")) if ours.get("given") else None,
         meta=_meta(source, fields, dated=bool(date)),
+        origin=_text(ours, "origin"),
     )
 
 
@@ -189,6 +190,8 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
     ours |= {"group": group_name(document.id), "lead": True}
     if document.version is not None:
         ours["given"] = True
+    if document.origin:
+        ours["origin"] = document.origin
     if days := _days(document.date):
         ours["date"] = days
     if values := sorted(set(_filter_values(document.meta))):

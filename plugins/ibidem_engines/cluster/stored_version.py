@@ -15,17 +15,19 @@ class StoredVersion:
     Args:
         version: Its version; None when ibidem never wrote it.
         digest: Of its record.
+        origin: Where it was read; empty when that is not known.
         seen: Sequence number and primary term.
     """
 
     version: int | None
     digest: str
     seen: tuple[int, int]
+    origin: str = ""
 
 
 def standing(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
     """Read what stands under these ids, as it is now, visible to searches or not."""
-    found = get_many(cluster, index, ids, "ibidem.version,ibidem.record")
+    found = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
     return {id_: _standing(each) for id_, each in found.items()}
 
 
@@ -52,4 +54,5 @@ def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
 
 def _standing(found: Mapping[str, Any]) -> StoredVersion:
     ours = found.get("_source", {}).get("ibidem", {})
-    return StoredVersion(ours.get("version"), ours.get("record", ""), (found["_seq_no"], found["_primary_term"]))
+    seen = found["_seq_no"], found["_primary_term"]
+    return StoredVersion(ours.get("version"), ours.get("record", ""), seen, ours.get("origin", ""))

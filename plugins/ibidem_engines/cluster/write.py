@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ibidem_engines.clash import clash
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, Done, run
 from ibidem_engines.cluster.client import ClusterClient
@@ -18,6 +19,8 @@ from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
 from ibidem_engines.records import superseded
+
+_AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
 ROUNDS = 8
 """How often a write is decided anew; each time another writer was faster."""
@@ -141,6 +144,8 @@ def _decide(record: Record, there: StoredVersion | None, grave: int | None, turn
     if there and there.digest == record.digest:
         lost = turn and there.version == record.version
         return (WriteStatus.INDEXED if lost else WriteStatus.UNCHANGED), ""
+    if there and (why := clash(record, there.origin)):
+        return WriteStatus.REFUSED, why
     return WriteStatus.INDEXED, ""
 
 
@@ -170,7 +175,7 @@ def _outcome(
     if fate is WriteStatus.INDEXED:
         place = done.place if done else there.seen[0] if there else 0
         return Outcome(ready.id, fate, order_of(place), before)
-    return Outcome(ready.id, fate, before=before, field="version" if why else "", why=why)
+    return Outcome(ready.id, fate, before=before, field=_AT_FAULT.get(fate, ""), why=why)
 
 
 def field_of(reason: str) -> str:

@@ -111,7 +111,8 @@ _TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documen
     where r.rank = ? order by i.id limit ?"""
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) order by id"""
-_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
+    d.origin
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
     where d.id in (select value from json_each(?))"""
 _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
@@ -279,11 +280,11 @@ def _ranked(file: SqliteFile, chosen: _Chosen, size: int) -> tuple[int, Ranked]:
     return total, better + file.run(tied, (*chosen.values, last, size - len(better))).fetchall()
 
 
-def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str]) -> Document:
+def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
     """Put a document together again; the version that it names is the one that was seen last."""
-    name, version, _, source, language, date, url, given, meta, title, text = row
+    name, version, _, source, language, date, url, given, meta, title, text, origin = row
     stated = None if given is None else version
-    return Document(name, text, title, date, source, url, language, stated, orjson.loads(meta))
+    return Document(name, text, title, date, source, url, language, stated, orjson.loads(meta), origin)
 
 
 def _hash(query: Query) -> str:

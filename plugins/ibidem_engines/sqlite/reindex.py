@@ -71,9 +71,13 @@ _COUNT = 'select count(*) from "ibidem.{index}.documents" where place > ? and pl
 _NAMES = """select id, place from "ibidem.{index}.documents"
     where place > ? and place <= ? order by place limit ?"""
 _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
-    d.place, d.digest, d.packed
+    {origin}, d.place, d.digest, d.packed
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
     where d.id in (select value from json_each(?))"""
+
+
+WITHOUT_ORIGIN = ("1",)
+"""Layouts that do not keep where a document was read."""
 
 
 class SqliteReindexSource:
@@ -135,19 +139,21 @@ class SqliteReindexSource:
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:  # noqa: ARG002 - rows are no JSON
         """See `Holding.read`."""
         schema = self._schema()
+        origin = "''" if self._file.made_for()["layout"] in WITHOUT_ORIGIN else "d.origin"
+        statement = _BY_ID.replace("{origin}", origin)
         with self._file.reading(any_schema=True):
-            rows = {row[0]: row for row in self._file.run(_BY_ID, (as_json([name.id for name in names]),))}
+            rows = {row[0]: row for row in self._file.run(statement, (as_json([name.id for name in names]),))}
         return [
             SourceDocument(
                 name,
-                document(row[:11]),
+                document(row[:12]),
                 fault="",
                 version=row[1],
-                digest=row[12],
-                schema=schema if row[13] else "",
+                digest=row[13],
+                schema=schema if row[14] else "",
                 idf=row[2],
-                packed=row[13] or b"",
-                state=(row[11], 0),
+                packed=row[14] or b"",
+                state=(row[12], 0),
             )
             for name in names
             if (row := rows.get(name.id)) is not None

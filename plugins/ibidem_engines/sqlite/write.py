@@ -7,6 +7,7 @@ from itertools import accumulate, chain
 
 import orjson
 
+from ibidem_engines.clash import clash
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.records import superseded
 from ibidem_engines.sqlite import records as sqlite_ledger
@@ -83,7 +84,7 @@ def _head(record: Record) -> Row:
 
 
 def _facts(record: Record) -> Row:
-    """Fill the columns from `signed` to `group`, once the record is found fit to be stored."""
+    """Fill the columns from `signed` on, but for `lead`, once the record is found fit to be stored."""
     document, signatures = record.document, record.signatures
     _check(record)
     try:
@@ -96,7 +97,8 @@ def _facts(record: Record) -> Row:
         raise _Unfit("meta", f"JSON cannot hold it: {error}") from error
     signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
-    return (signed, signatures.idf, *names, document.version, len(document.pages), meta, group_name(document.id))
+    group = group_name(document.id)
+    return (signed, signatures.idf, *names, document.version, len(document.pages), meta, group, document.origin)
 
 
 def _check(record: Record) -> None:
@@ -125,7 +127,7 @@ def _marks(values: Sequence[list[str]]) -> list[bytes]:
 
 _DOCUMENT = """insert into "ibidem.{index}.documents"
     (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given,
-    pages, meta, "group", lead, origin) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, '')"""
+    pages, meta, "group", origin, lead) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
@@ -135,7 +137,7 @@ _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
 _GONE = """select place from "ibidem.{index}.documents"
     where place <= ? and id not in (select id from "ibidem.{first}.documents")"""
-_THERE = """select id, place, version, digest from "ibidem.{index}.documents"
+_THERE = """select id, place, version, digest, origin from "ibidem.{index}.documents"
     where id in (select value from json_each(?))"""
 
 
@@ -146,6 +148,7 @@ class _There:
     place: int
     version: int
     digest: str
+    origin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,7 @@ class _Standing:
     def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_Standing":
         """Look at all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
-        there = {name: _There(place, version, digest) for name, place, version, digest in rows}
+        there = {name: _There(*rest) for name, *rest in rows}
         stones = sqlite_ledger.get(file, "tombstones", ids).items()
         return cls(there, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
 
@@ -183,8 +186,11 @@ class _Standing:
         before = there.version if there else None
         if why := self.late(name, record.version):
             return Outcome(name, WriteStatus.STALE, before=before, field="version", why=why)
-        fate = WriteStatus.UNCHANGED if there and there.digest == record.digest else WriteStatus.INDEXED
-        return Outcome(name, fate, before=before)
+        if there and there.digest == record.digest:
+            return Outcome(name, WriteStatus.UNCHANGED, before=before)
+        if there and (why := clash(record, there.origin)):
+            return Outcome(name, WriteStatus.REFUSED, before=before, field="id", why=why)
+        return Outcome(name, WriteStatus.INDEXED, before=before)
 
     def deletion(self, name: str, version: int) -> Outcome:
         """Decide what becomes of a document that is to be deleted."""

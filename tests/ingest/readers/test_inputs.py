@@ -8,6 +8,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.readers import Tally, read
+from ibidem_ingest.readers.choice import Choice
 
 
 @pytest.fixture
@@ -43,11 +44,11 @@ def test_nothing_is_read_when_a_path_is_wrong(folder: Path) -> None:
 
 def test_a_wrong_format_is_answered_with_the_right_ones(folder: Path) -> None:
     with pytest.raises(UsageError, match="the formats are jsonl, text, html, pdf"):
-        read([folder], format="word")
+        read([folder], "word")
 
 
-def test_a_format_overrules_the_suffix(folder: Path) -> None:
-    (document,) = read([folder / "page.html"], format="text")
+def test_a_format_overrules_the_suffix_when_it_is_forced(folder: Path) -> None:
+    (document,) = read([folder / "page.html"], Choice("text", force=True))
     assert isinstance(document, Document)
     assert document.text.startswith("<html>")
 
@@ -71,3 +72,32 @@ def test_reading_goes_step_by_step(folder: Path) -> None:
     next(reading)
     (folder / "news.jsonl").write_text('{"id": 3, "text": "written since"}\n')
     assert next(reading) == Document("3", "written since")
+
+
+def test_a_prefix_stands_before_every_id(folder: Path) -> None:
+    plain = [one.id for one in read([folder]) if isinstance(one, Document)]
+    assert [one.id for one in read([folder], Choice(id_prefix="case-7/")) if isinstance(one, Document)] == [
+        f"case-7/{id_}" for id_ in plain
+    ]
+
+
+def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("We the People")
+    (refusal,) = read([tmp_path], Choice(id_prefix="x" * 510))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.field, "515 bytes" in refusal.why) == ("id", True)
+
+
+def test_a_text_may_name_its_document(tmp_path: Path) -> None:
+    for name, text in (("a.txt", "We the People"), ("b.txt", "We the People"), ("c.txt", "of the United States")):
+        (tmp_path / name).write_text(text)
+    first, second, third = [one for one in read([tmp_path], Choice(id_from="hash")) if isinstance(one, Document)]
+    assert first.id == second.id != third.id
+    assert first.origin == ""
+
+
+def test_what_a_file_holds_knows_the_folder_it_was_read_in(folder: Path) -> None:
+    (document,) = read([folder / "page.html"])
+    assert isinstance(document, Document)
+    assert document.origin == str(folder)
+    assert Document("a", "x", origin="/here").as_record()["ibidem.origin"] == "/here"

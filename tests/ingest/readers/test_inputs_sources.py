@@ -3,16 +3,18 @@
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.readers.choice import Choice, IdFrom
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.inputs import Source, check, printable, sources
 
 
-def found(*paths: Path | str, format_: Format | None = None, follow_links: bool = False) -> list[str]:
-    there = sources(paths, format_, Counter(), follow_links=follow_links)
+def found(*paths: Path | str, follow_links: bool = False) -> list[str]:
+    there = sources(paths, Choice(follow_links=follow_links), Counter())
     return [source.id if isinstance(source, Source) else "refused" for source in there]
 
 
@@ -32,17 +34,42 @@ def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alo
     for name in ("a.png", "b.PNG", "LICENSE", ".hidden.txt", ".git"):
         (tmp_path / name).touch()
     passed_over: Counter[str] = Counter()
-    assert list(sources([tmp_path], None, passed_over)) == []
+    assert list(sources([tmp_path], Choice(), passed_over)) == []
     assert passed_over == {".png": 2, "no suffix": 1}
 
 
-def test_with_a_format_every_file_of_a_folder_is_read_as_that(tmp_path: Path) -> None:
-    (tmp_path / "LICENSE").touch()
-    (tmp_path / "page.html").touch()
-    assert [source.format for source in sources([tmp_path], Format.TEXT, Counter()) if isinstance(source, Source)] == [
-        Format.TEXT,
-        Format.TEXT,
-    ]
+@pytest.mark.parametrize(
+    ("choice", "read"),
+    [
+        (Choice(), ["page.html html"]),
+        (Choice("text"), ["LICENSE text", "page.html html", "x.LOG text"]),
+        (Choice("text", force=True), ["LICENSE text", "page.html text", "x.LOG text"]),
+        (Choice(also_text=(".log",)), ["page.html html", "x.LOG text"]),
+        (Choice(also_text=(".html",)), ["page.html text"]),
+    ],
+    ids=["none", "a format", "forced", "a suffix", "a known suffix"],
+)
+def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice: Choice, read: list[str]) -> None:
+    for name in ("LICENSE", "page.html", "x.LOG"):
+        (tmp_path / name).touch()
+    there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, Source)]
+    assert [f"{each.id} {each.format}" for each in there] == read
+
+
+@pytest.mark.parametrize(
+    ("id_from", "ids"),
+    [("path", ["sub/a.txt", "a.txt"]), ("name", ["a.txt", "a.txt"]), ("hash", ["", ""])],
+)
+def test_ids_come_from_paths_names_or_texts_and_are_unique_below_their_origin(
+    tmp_path: Path, id_from: IdFrom, ids: list[str]
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.txt").touch()
+    given = [tmp_path, tmp_path / "sub" / "a.txt"]
+    there = [each for each in sources(given, Choice(id_from=id_from), Counter()) if isinstance(each, Source)]
+    assert [each.id for each in there] == ids
+    assert all(Path(each.origin) / each.id == each.path for each in there if each.id)
+    assert len({(each.id, each.origin) for each in there}) == (2 if id_from == "path" else 1)
 
 
 def test_a_folder_that_links_back_to_itself_is_gone_through_once(tmp_path: Path) -> None:
@@ -64,7 +91,7 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
     (inside / "loop.txt").symlink_to(inside / "loop.txt")
     (tmp_path / "given").symlink_to(inside)
     passed_over: Counter[str] = Counter()
-    names = [source.id for source in sources([inside], None, passed_over) if isinstance(source, Source)]
+    names = [source.id for source in sources([inside], Choice(), passed_over) if isinstance(source, Source)]
     assert (names, passed_over) == (["inside.txt"], {"link": 3})
     assert found(tmp_path / "given") == ["inside.txt"]
     assert found(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
@@ -97,13 +124,28 @@ def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) 
 def test_what_cannot_be_meant_is_told_first(tmp_path: Path, name: str, format_: Format | None, why: str) -> None:
     (tmp_path / "LICENSE").touch()
     with pytest.raises(UsageError, match=why):
-        check([tmp_path, tmp_path / name], format_)
+        check([tmp_path, tmp_path / name], Choice(format_))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"format": "word"}, "no format 'word'; the formats are jsonl"),
+        ({"force": True}, "no format to force"),
+        ({"also_text": ["rst"]}, "'rst' is no suffix"),
+        ({"also_text": [".tar.gz"]}, "is no suffix"),
+        ({"id_from": "title"}, "no ids from 'title'; they are from path, name, hash"),
+    ],
+)
+def test_a_choice_that_cannot_be_meant_is_told_first(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        Choice(**wrong)
 
 
 def test_standard_input_is_json_lines_and_nothing_else() -> None:
-    check(["-"], Format.JSONL)
+    check(["-"], Choice(Format.JSONL))
     with pytest.raises(UsageError, match="standard input is read as JSON Lines"):
-        check(["-"], Format.TEXT)
+        check(["-"], Choice(Format.TEXT))
 
 
 def test_a_name_that_is_no_utf_8_can_still_be_said() -> None:
@@ -111,6 +153,6 @@ def test_a_name_that_is_no_utf_8_can_still_be_said() -> None:
 
 
 def test_standard_input_is_named_in_words(tmp_path: Path) -> None:
-    (source,) = sources(["-"], None, Counter())
+    (source,) = sources(["-"], Choice(), Counter())
     assert not isinstance(source, Refusal)
     assert source.where == "standard input"
