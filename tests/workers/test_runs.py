@@ -14,7 +14,19 @@ from ibidem_workers.batches import Batch
 from ibidem_workers.results import BatchResult, Duplicate, refusals_as_json
 from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary, wait
 
-KEYS = ["run", "read", "indexed", "unchanged", "stale", "refused", "unsigned", "duplicates", "refusals", "took_s"]
+KEYS = [
+    "run",
+    "read",
+    "indexed",
+    "replaced",
+    "unchanged",
+    "stale",
+    "refused",
+    "unsigned",
+    "duplicates",
+    "refusals",
+    "took_s",
+]
 
 
 def noted_run(engine: Engine, batches: int, documents: int, state: str = "submitted") -> RunRecord:
