@@ -98,8 +98,8 @@ class DedupeProxy:
             EngineRefused: The engine's own error.
             UsageError: What cannot be grouped.
         """
-        if asked.dedupe is None or asked.dedupe.mode == "off":
-            return await self.send(ApiRequest("POST", f"/{asked.indexes}/_search", asked.parameters, asked.body))
+        if asked.dedupe is None:
+            raise ValueError("a search that asks for no groups is passed on")
         search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
         depth = max(asked.dedupe.window, search.page * search.size)
         found = await self._held(native_search(search, around), aside=depth > AT_HAND)

@@ -14,11 +14,15 @@ from ibidem.gateway.index_access import all_open
 from ibidem.gateway.native_parameters import check_parameters
 from ibidem.gateway.search_request import NativeRequest, build_request, is_ours, read_parameters
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers.settings import Settings
 
 INDEX = ("index", "indices", "indice")
 """Names under which the engines look for the indexes in a head."""
+
+WHOLE_ANSWER = ("filter_path", "format")
+"""Parameters of the query string that shape the answer as a whole."""
 
 HEAD = frozenset(
     (
@@ -49,8 +53,8 @@ class Line:
 
     @property
     def passes(self) -> bool:
-        """Whether it asks nothing of the dedupe layer."""
-        return isinstance(self.request, NativeRequest) and self.request.dedupe is None
+        """Whether the engine's own answer is asked for."""
+        return isinstance(self.request, NativeRequest) and self.request.passes
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,11 @@ class Several:
     path: str
     parameters: Mapping[str, str]
     lines: Sequence[Line]
+
+    @property
+    def dedupe(self) -> bool:
+        """Whether anything is asked of the dedupe layer."""
+        return any(not isinstance(line.request, NativeRequest) or line.request.dedupe for line in self.lines)
 
 
 def read_lines(
@@ -94,6 +103,8 @@ def read_lines(
     lines = [
         read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings) for head, body in pairs(plain)
     ]
+    if not all(line.passes for line in lines):
+        refuse_parts({}, {name: value for name, value in theirs.items() if name in WHOLE_ANSWER})
     return Several(f"/{quote(indexes)}/_msearch" if indexes else "/_msearch", theirs, lines)
 
 
@@ -129,7 +140,10 @@ def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Valu
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
     rest = {name: value for name, value in head.items() if name not in INDEX}
     check_head(rest, settings)
-    content = b"%s\n%s\n" % (written({"index": named[0].split(","), **rest}), written(body))
+    content = b"".join(
+        written({name: value for name, value in part.items() if not is_ours(name)}) + b"\n"
+        for part in ({"index": named[0].split(","), **rest}, body)
+    )
     try:
         asked = {name: as_text(value) for name, value in rest.items()}
         return Line(build_request(named[0], {**asked, **for_each}, body, settings), content)

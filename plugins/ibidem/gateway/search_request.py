@@ -33,6 +33,11 @@ class NativeRequest:
     body: Values
     dedupe: DedupeRequest | None
 
+    @property
+    def passes(self) -> bool:
+        """Whether the engine's own answer is asked for."""
+        return self.dedupe is None or self.dedupe.mode == "off"
+
 
 def read_request(
     indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings

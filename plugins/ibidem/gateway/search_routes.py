@@ -36,7 +36,7 @@ async def pass_on(
         read: What was read of it all.
         settings: The settings in force.
     """
-    if all_open(settings):
+    if all_open(settings) and not read.dedupe:
         return await pass_as_it_came(request, upstream, content)
     if isinstance(read, Several):
         path, form = read.path, LINES
@@ -133,7 +133,7 @@ async def search(
     """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
     content = await request.body()
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
-    if asked.dedupe is None:
+    if asked.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics)
     return await cancel_on_disconnect(
@@ -149,7 +149,7 @@ async def count(
     """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
     content = await request.body()
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
-    if asked.dedupe is None:
+    if asked.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics)
     return await cancel_on_disconnect(

@@ -9,9 +9,13 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.groups import Group
 from ibidem_engines.engine import Hit, StoredDocument
+from ibidem_ingest.errors import UsageError
 
 Json = dict[str, Any]
 """What is written as JSON."""
+
+DUPLICATES = "duplicates"
+"""Under which name a lead carries its duplicates."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -46,7 +50,11 @@ class ResponseRenderer:
         total = {"value": len(group.duplicates), "relation": "eq"}
         hits = {"total": total, "max_score": None, "hits": inner}
         lead = self.entry(group, group.lead)
-        return lead | {"inner_hits": {**lead.get("inner_hits", {}), "duplicates": {"hits": hits}}}
+        if DUPLICATES in lead.get("inner_hits", {}):
+            raise UsageError(
+                f"inner_hits named {DUPLICATES!r} do not go with dedupe=collapse", "give them another name"
+            )
+        return lead | {"inner_hits": {**lead.get("inner_hits", {}), DUPLICATES: {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
         """Return one hit with what the layer says of it."""

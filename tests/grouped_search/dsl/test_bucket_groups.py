@@ -65,10 +65,12 @@ def test_all_else_is_what_the_server_answers(plain: Any, wrapped: Any) -> None:
         assert all(0 < each["_dedupe"]["groups"] <= each["doc_count"] for each in month["sources"]["buckets"])
 
 
-def test_names_with_their_type_are_understood(wrapped: Any) -> None:
+def test_with_types_before_the_names_the_groups_stand_where_typed_clients_read_them(wrapped: Any) -> None:
     asked = {"index": INDEX, "body": {"query": SAID, "aggs": BY_SOURCE, "size": 0}, "dedupe": "indent"}
     typed = wrapped.search(**asked, typed_keys=True)
-    assert typed["aggregations"] == {"sterms#sources": wrapped.search(**asked)["aggregations"]["sources"]}
+    plain = wrapped.search(**asked)["aggregations"]
+    told = {key: each["_dedupe"] for key, each in buckets({"aggregations": plain}).items()}
+    assert typed["aggregations"] == {"sterms#sources": without_groups(plain["sources"]) | {"meta": {"dedupe": told}}}
 
 
 @pytest.mark.parametrize("level", ["identical", "near"])

@@ -118,6 +118,27 @@ class BucketGroups:
         return len(texts) - len({lead for lead, *_ in texts})
 
 
+def in_meta(part: Any) -> Any:
+    """Put the counts of buckets into `meta` of their aggregation, by the bucket's key, where typed clients read them.
+
+    >>> in_meta({"sterms#by": {"buckets": [{"key": "AP", "doc_count": 2, "_dedupe": {"groups": 1}}]}})
+    {'sterms#by': {'buckets': [{'key': 'AP', 'doc_count': 2}], 'meta': {'dedupe': {'AP': {'groups': 1}}}}}
+    """
+    if isinstance(part, list):
+        return [in_meta(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    buckets = part.get("buckets")
+    told = {key_of(each): each["_dedupe"] for each in buckets if "_dedupe" in each} if isinstance(buckets, list) else {}
+    made = {name: in_meta(each) for name, each in part.items() if name != "_dedupe"}
+    return made | {"meta": {**made.get("meta", {}), "dedupe": told}} if told else made
+
+
+def key_of(bucket: Mapping[str, Any]) -> str:
+    """Write the key of a bucket, as the server does where it is no text."""
+    return str(bucket.get("key_as_string", bucket["key"]))
+
+
 def countable(aggregations: Mapping[str, Any]) -> bool:
     """Tell whether there are buckets whose groups can be counted.
 
@@ -130,6 +151,11 @@ def countable(aggregations: Mapping[str, Any]) -> bool:
 def leaves_the_query(aggregations: Mapping[str, Any]) -> bool:
     """Tell whether some count documents that do not match."""
     return any("global" in each for each in below(aggregations))
+
+
+def shows_hits(aggregations: Mapping[str, Any]) -> bool:
+    """Tell whether some show documents."""
+    return any("top_hits" in each for each in below(aggregations))
 
 
 def below(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -1,5 +1,6 @@
 """A search in the engine's own language, parted: what ranks, what stands beside the hits, what is shown of each."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.cluster.requests import Target
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.short_repr import short_repr as written
 
 SHOWN = frozenset(
     (
@@ -52,6 +54,7 @@ APART = frozenset(("from", "size", "pit", "track_total_hits", *AGGREGATIONS))
 QUERY_STRING = ("df", "analyzer", "analyze_wildcard", "default_operator", "lenient")
 FOLDED = ("from", "size", "timeout", "track_scores", "track_total_hits", "explain", "version", "seq_no_primary_term")
 LISTED = ("stored_fields", "docvalue_fields", "stats")
+_TOTAL = re.compile(r"-1|\d{1,10}", re.ASCII)
 SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
 
@@ -87,6 +90,13 @@ class DslSearch:
         return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
 
     @property
+    def completes(self) -> bool:
+        """Whether suggestions show documents, which are then asked for as a hit is."""
+        suggest = self.beside.get("suggest")
+        parts = suggest.values() if isinstance(suggest, Mapping) else ()
+        return any(isinstance(each, Mapping) and "completion" in each for each in parts)
+
+    @property
     def clause(self) -> Clause:
         """What matches: the query and the filter behind it."""
         parts = [self.ranking[name] for name in ("query", "post_filter") if self.ranking.get(name)]
@@ -115,13 +125,16 @@ def read_search(
     refuse_parts(asked, sent)
     refuse_target(index, asked)
     refuse_scope(asked, request)
+    check_total(asked)
     page, size = page_of(asked)
     check_page(page, size or 1)
     bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
     if "timeout" in asked:
         sent["allow_partial_search_results"] = "true"
     ranking = {name: part for name, part in asked.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
-    if "query" in ranking:
+    if suggests_alone(asked):
+        ranking["query"] = {"match_none": {}}
+    elif "query" in ranking:
         ranking["query"] = without_inner_hits(ranking["query"])
     if "preference" not in sent and "pit" not in asked:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
@@ -131,6 +144,24 @@ def read_search(
     made = DslSearch(target, ranking, _some(asked, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
+
+
+def suggests_alone(body: Mapping[str, Any]) -> bool:
+    """Tell whether nothing but suggestions is asked for: the servers then find no hits."""
+    return bool(body.get("suggest")) and not any(body.get(name) for name in ("query", "knn", *AGGREGATIONS))
+
+
+def check_total(body: Mapping[str, Any]) -> None:
+    """Refuse a way of counting hits that the servers refuse.
+
+    Raises:
+        UsageError: It is no truth and no number from -1 on.
+
+    >>> check_total({"track_total_hits": 1000})
+    """
+    value = body.get("track_total_hits", True)
+    if not isinstance(value, bool) and not _TOTAL.fullmatch(str(value)):
+        raise UsageError(f"track_total_hits={written(value)} is not understood", "right are: true, false, a number")
 
 
 def objects_in(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -11,7 +11,14 @@ from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search import cursor as cursors
 from ibidem.grouped_search.backend import PageRequest
-from ibidem.grouped_search.dsl.bucket_groups import BucketGroups, countable, leaves_the_query, named
+from ibidem.grouped_search.dsl.bucket_groups import (
+    BucketGroups,
+    countable,
+    in_meta,
+    leaves_the_query,
+    named,
+    shows_hits,
+)
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.page import GroupedPage, grouped_page
@@ -31,6 +38,15 @@ OWN = "ibidem"
 
 AGGREGATED = frozenset(("query", "knn", "min_score", "timeout"))
 """Parts of a search that decide on what is aggregated."""
+
+OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
+"""Parts that say what a suggestion shows of a document."""
+
+AS_THEY_ARE = frozenset(("_source", "fields", "dedupe", "_dedupe", "meta"))
+"""Parts of an answer that hold what documents hold, or what is ours."""
+
+REQUIRED, IDS = "match on required clause", "_id:"
+"""How servers explain a filter, and that on ids."""
 
 REMEDY = "sign them with: ibidem backfill"
 
@@ -56,8 +72,9 @@ def native_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[J
     if source.renamed:
         source = source.by_engine_ids()
         page = yield from grouped_page(source, source.page)
-    counted = yield from source.bucket_groups(page)
-    return response(asked, source, page, counted, began)
+    counted = yield from source.aggregated(page)
+    suggested = yield from source.suggested()
+    return response(asked, source, page, counted | suggested, began)
 
 
 class DslBackend:
@@ -160,23 +177,39 @@ class DslBackend:
         self.renamed = not self._ids and not all(name in found for name in names)
         return found
 
-    def bucket_groups(self, page: GroupedPage) -> RequestFlow[Json | None]:
-        """Ask for aggregations once the groups are known that lie in their buckets; None where none are counted."""
-        if not self._counts_groups():
-            return None
+    def aggregated(self, page: GroupedPage) -> RequestFlow[Json]:
+        """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
+        if not self._aggregates_apart():
+            return {}
         asked, aggs = self.asked, self.asked.aggregations
         all_read = page.window.ranked == page.ranking.total and not asked.ranking.keys() & {"post_filter", "min_score"}
         whole = all_read and not leaves_the_query(aggs) and not self.first.get("timed_out")
         counted = BucketGroups(page.window, whole)
-        body = self._up_to_now({name: part for name, part in asked.ranking.items() if name in AGGREGATED})
-        body |= {"size": 0, "track_total_hits": False, "aggs": counted.asked(aggs)}
+        parts = {name: part for name, part in asked.ranking.items() if name in AGGREGATED}
+        if "query" in parts:
+            parts["query"] = asked.shown["query"]
+        body = self._up_to_now(parts)
+        body |= {"size": 0, "track_total_hits": False, "aggs": counted.asked(aggs) if countable(aggs) else aggs}
         answer = yield asked.target.search(body, request_cache="false")
         check_whole(answer)
-        return counted.told(answer["aggregations"])
+        told = counted.told(answer["aggregations"])
+        typed = asked.target.params.get("typed_keys", "false").lower() in ("", "true")
+        return {"aggregations": in_meta(told) if typed else told}
 
-    def _counts_groups(self) -> bool:
-        """Tell whether the groups in buckets are counted: aggregations then wait until the groups are known."""
-        return countable(self.asked.aggregations)
+    def suggested(self) -> RequestFlow[Json]:
+        """Ask by itself for suggestions that show documents; nothing where there are none."""
+        asked = self.asked
+        if not asked.completes:
+            return {}
+        shown = {name: part for name, part in asked.shown.items() if name in OF_SUGGESTIONS}
+        answer = yield asked.target.search({**shown, **asked.beside})
+        check_whole(answer)
+        return {"suggest": answer["suggest"]} if "suggest" in answer else {}
+
+    def _aggregates_apart(self) -> bool:
+        """Tell whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
+        aggs, query = self.asked.aggregations, self.asked.ranking.get("query")
+        return countable(aggs) or (bool(aggs) and query != self.asked.shown.get("query") and shows_hits(aggs))
 
     def _up_to_now(self, body: Json) -> Json:
         """Leave out what was written after the ranking was first seen."""
@@ -190,9 +223,10 @@ class DslBackend:
         body = self._up_to_now(body)
         if self.first:
             return body
-        aggs = {} if self._counts_groups() else dict(self.asked.aggregations)
+        aggs = {} if self._aggregates_apart() else dict(self.asked.aggregations)
         aggs |= engine_cursors.NEWEST if self._may_pin() else {}
-        return {**body, **self.asked.beside, **({"aggs": aggs} if aggs else {})}
+        beside = {} if self.asked.completes else self.asked.beside
+        return {**body, **beside, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
         """Tell whether the numbers of writes order them, so that a ranking can be seen again."""
@@ -229,14 +263,14 @@ class DslBackend:
         return self.asked.target.search(body)
 
 
-def response(asked: DslSearch, source: DslBackend, page: GroupedPage, counted: Json | None, began: float) -> Json:
+def response(asked: DslSearch, source: DslBackend, page: GroupedPage, apart: Json, began: float) -> Json:
     """Put a response together.
 
     Args:
         asked: What was asked.
         source: What was found, and what stands beside it.
         page: The groups.
-        counted: The aggregations where groups are counted in them.
+        apart: What was asked apart from the window: aggregations, suggestions.
         began: When it began, by the clock of `perf_counter`.
     """
     answer = dict(source.first)
@@ -251,10 +285,24 @@ def response(asked: DslSearch, source: DslBackend, page: GroupedPage, counted: J
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     total = max(page.ranking.total, len(page.ranking.hits))
     shown_total = total if asked.bare_total else {"value": total, "relation": "eq"}
-    hits = {"total": shown_total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
+    best = answer["hits"].get("max_score") if asked.size else None
+    hits = {"total": shown_total, "max_score": best, "hits": page.hits}
     answer |= {"took": took, "hits": hits, "dedupe": told}
     leave_out_own(answer)
-    return answer if counted is None else answer | {"aggregations": counted}
+    whole: Json = with_bare_totals(answer | apart) if asked.bare_total else answer | apart
+    return whole
+
+
+def with_bare_totals(part: Any) -> Any:
+    """Write the totals of hits within hits and buckets as numbers, as the servers once did."""
+    if isinstance(part, list):
+        return [with_bare_totals(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    made = {name: with_bare_totals(each) for name, each in part.items() if name not in AS_THEY_ARE}
+    if isinstance(made.get("total"), Mapping) and "hits" in made:
+        made["total"] = made["total"].get("value", made["total"])
+    return made | {name: each for name, each in part.items() if name in AS_THEY_ARE}
 
 
 def every(hits: Sequence[Json]) -> Iterator[Json]:
@@ -289,10 +337,14 @@ def check_whole(answer: Mapping[str, Any]) -> None:
 
 
 def as_matched(hit: Json) -> Json:
-    """Take what stands around the query out of a hit's explanation."""
+    """Take what stands around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
     told = hit.get("_explanation")
-    if told and told["description"] == "sum of:":
-        parts = [part for part in told["details"] if not part["description"].startswith("match on required clause")]
-        if len(parts) == 1 and len(told["details"]) > 1:
-            hit["_explanation"] = parts[0]
+    while told and told["description"] == "sum of:":
+        asked = [part for part in told["details"] if not part["description"].startswith(REQUIRED)]
+        around = [part for part in told["details"] if part["description"].startswith(REQUIRED)]
+        if len(asked) != 1 or not around:
+            break
+        hit["_explanation"] = told = asked[0]
+        if any(IDS in each["description"] for part in around for each in part["details"]):
+            break
     return hit

@@ -1,0 +1,181 @@
+"""Grouped answers keep the engine's own shape, in what clients read beside the list of hits."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+import httpx2
+import pytest
+
+from gateway.conftest import LEASE, Leases
+from servers.indices import ask, remove_indices
+from support.gateway_server import running
+
+MAPPINGS = {
+    "properties": {
+        "text": {"type": "text"},
+        "source": {"type": "keyword"},
+        "year": {"type": "integer"},
+        "name": {"type": "completion"},
+        "parties": {"type": "nested", "properties": {"who": {"type": "text"}}},
+    }
+}
+DOCUMENTS = {
+    "1": {
+        "text": LEASE,
+        "source": "AP",
+        "year": 1987,
+        "name": "lease of the house",
+        "parties": [{"who": "the tenant"}],
+    },
+    "2": {
+        "text": f"{LEASE} Signed.",
+        "source": "AP",
+        "year": 1988,
+        "name": "lease of the roof",
+        "parties": [{"who": "a tenant"}],
+    },
+    "3": {
+        "text": "A letter about rent.",
+        "source": "Reuters",
+        "year": 1988,
+        "name": "letter",
+        "parties": [{"who": "an agent"}],
+    },
+}
+RENT = {"match": {"text": "rent"}}
+TENANTS = {"nested": {"path": "parties", "query": {"match": {"parties.who": "tenant"}}, "inner_hits": {}}}
+
+
+@pytest.fixture(scope="module")
+def index(leases: Leases) -> Iterator[str]:
+    """An index of another program's, with a nested field and suggestions."""
+    name, address = f"contracts-{secrets.token_hex(4)}", leases.settings.engine
+    ask(address, "PUT", f"/{name}", json.dumps({"mappings": MAPPINGS}))
+    for key, document in DOCUMENTS.items():
+        ask(address, "PUT", f"/{name}/_doc/{key}?refresh=true", json.dumps(document))
+    yield name
+    remove_indices(address, name)
+
+
+@pytest.fixture(scope="module")
+def url(leases: Leases, index: str) -> Iterator[str]:
+    with running(leases.settings.changed(gateway_indexes=f"{index},{leases.index}")) as where:
+        yield where
+
+
+def search(url: str, index: str, body: Any, query: str = "dedupe=indent", action: str = "_search") -> Any:
+    answer = httpx2.post(f"{url}/{index}/{action}?{query}", json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_with_typed_keys_the_groups_of_a_bucket_stand_in_the_meta_of_their_aggregation(
+    url: str, leases: Leases
+) -> None:
+    aggs = {"by": {"terms": {"field": "source"}, "meta": {"own": 1}}}
+    body = {"query": {"match": {"text": "rent"}}, "aggs": aggs}
+    plain = search(url, leases.index, body)["aggregations"]["by"]
+    typed = search(url, leases.index, body, "dedupe=indent&typed_keys=true")["aggregations"]["sterms#by"]
+    assert typed["meta"] == {"own": 1, "dedupe": {each["key"]: each["_dedupe"] for each in plain["buckets"]}}
+    assert [each.keys() for each in typed["buckets"]] == [{"key", "doc_count"}] * len(plain["buckets"])
+    assert plain["buckets"]
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_suggestions_show_their_documents(leases: Leases, url: str, index: str, alone: bool) -> None:
+    body = {"suggest": {"a": {"prefix": "lea", "completion": {"field": "name"}}}, "_source": ["year"]}
+    body |= {} if alone else {"query": RENT}
+    direct, found = (search(where, index, body, query) for where, query in ((leases.url, ""), (url, "dedupe=indent")))
+    assert found["suggest"] == direct["suggest"]
+    assert found["suggest"]["a"][0]["options"][0]["_source"] == {"year": 1987}
+    assert found["hits"]["total"] == direct["hits"]["total"]
+    assert found["hits"]["max_score"] == direct["hits"]["max_score"]
+
+
+def test_hits_within_buckets_show_what_matched_inside_them(leases: Leases, url: str, index: str) -> None:
+    aggs = {"top": {"top_hits": {"size": 1, "_source": False}}, "all": {"max": {"field": "year"}}}
+    body = {"query": TENANTS, "aggs": aggs}
+    direct, found = (search(where, index, body, query) for where, query in ((leases.url, ""), (url, "dedupe=indent")))
+    assert found["aggregations"] == direct["aggregations"]
+    assert found["aggregations"]["top"]["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"]["value"] == 1
+
+
+def test_inner_hits_named_as_the_layers_own_are_refused_where_both_would_stand(url: str, index: str) -> None:
+    named = {"nested": TENANTS["nested"] | {"inner_hits": {"name": "duplicates"}}}
+    assert search(url, index, {"query": named})["hits"]["hits"][0]["inner_hits"]["duplicates"]
+    answer = httpx2.post(f"{url}/{index}/_search?dedupe=collapse", json={"query": named})
+    assert (answer.status_code, "another name" in answer.text) == (400, True)
+
+
+@pytest.mark.parametrize(
+    ("action", "query"),
+    [
+        ("_count", "filter_path=_shards"),
+        ("_count", ""),
+        ("_search", "format=yaml&filter_path=hits.total"),
+        ("_search", "filter_path=hits.total"),
+        ("_search", "scroll=&filter_path=hits.total"),
+    ],
+)
+def test_what_turns_the_layer_off_is_answered_by_the_engine(
+    leases: Leases, url: str, index: str, action: str, query: str
+) -> None:
+    query = query.removeprefix("scroll=&")
+    direct = httpx2.post(f"{leases.url}/{index}/{action}?{query}", json={"query": RENT})
+    through = httpx2.post(f"{url}/{index}/{action}?{query}&dedupe=off", json={"query": RENT})
+    in_body = httpx2.post(f"{url}/{index}/{action}?{query}", json={"query": RENT, "dedupe": "off"})
+    assert through.content == in_body.content == direct.content
+
+
+@pytest.mark.parametrize("lines", [["indent", None], ["indent", "indent"], ["collapse", "off"]])
+def test_several_searches_refuse_to_cut_an_answer_that_is_grouped(
+    url: str, index: str, lines: list[str | None]
+) -> None:
+    body = "".join(f"{{}}\n{json.dumps({'dedupe': each} if each else {})}\n" for each in lines)
+    sent = {"content-type": "application/x-ndjson"}
+    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=body, headers=sent)
+    assert (answer.status_code, "filter_path does not go with dedupe" in answer.text) == (400, True)
+    plain = body.replace("indent", "off").replace("collapse", "off")
+    answer = httpx2.post(f"{url}/{index}/_msearch?filter_path=took", content=plain, headers=sent)
+    assert answer.json().keys() == {"took"}
+
+
+@pytest.mark.parametrize("query", [RENT, TENANTS, {"bool": {"must": [RENT], "should": [{"term": {"year": 1988}}]}}])
+def test_an_explanation_is_that_of_the_query_alone(leases: Leases, url: str, index: str, query: object) -> None:
+    body = {"query": query, "explain": True}
+    for where in (index, leases.index) if query is RENT else (index,):
+        direct, found = (search(each, where, body, way) for each, way in ((leases.url, ""), (url, "dedupe=indent")))
+        told = {hit["_id"]: hit["_explanation"] for hit in direct["hits"]["hits"]}
+        assert {hit["_id"]: hit["_explanation"] for hit in found["hits"]["hits"]} == told
+
+
+def test_totals_are_numbers_everywhere_where_that_was_asked_for(leases: Leases, url: str, index: str) -> None:
+    body = {"query": TENANTS, "aggs": {"top": {"top_hits": {"size": 1}}, "by": {"terms": {"field": "source"}}}}
+    query = "rest_total_hits_as_int=true"
+    direct = search(leases.url, index, body, query)
+    found = search(url, index, body, f"{query}&dedupe=collapse")
+    assert found["hits"]["total"] == direct["hits"]["total"] == 2
+    assert found["aggregations"]["top"]["hits"]["total"] == direct["aggregations"]["top"]["hits"]["total"] == 2
+    assert found["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"] == 1
+    assert found["hits"]["hits"][0]["inner_hits"]["duplicates"]["hits"]["total"] == 0
+
+
+@pytest.mark.parametrize("value", [-2, "some", 1.5, "-2"])
+def test_a_way_of_counting_that_the_engine_refuses_is_refused(url: str, index: str, value: object) -> None:
+    answer = httpx2.post(f"{url}/{index}/_search?dedupe=indent", json={"track_total_hits": value})
+    assert (answer.status_code, "track_total_hits" in answer.text) == (400, True)
+
+
+def test_a_body_in_the_query_string_is_grouped_too(url: str, index: str) -> None:
+    source = json.dumps({"query": RENT, "size": 1})
+    asked = {"source": source, "source_content_type": "application/json", "dedupe": "collapse"}
+    found = httpx2.get(f"{url}/{index}/_search", params=asked).json()
+    assert (len(found["hits"]["hits"]), found["dedupe"]["mode"]) == (1, "collapse")
+
+
+def test_a_page_without_hits_has_no_best_score(leases: Leases, url: str, index: str) -> None:
+    body = {"query": RENT, "size": 0}
+    assert search(leases.url, index, body, "")["hits"]["max_score"] is None
+    assert search(url, index, body)["hits"]["max_score"] is None
