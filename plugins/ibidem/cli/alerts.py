@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, engine_context, parameter
+from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, parameter
 from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem.index.alerts import Alert, alerts, named, remove, run, save
@@ -22,9 +22,9 @@ def add(
     name: Name,
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in ibidem search.", show_default=False)],
     level: Level = None,
-    preset: Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")] = None,
+    preset: Preset = None,
     window: Annotated[str | None, parameter("dedupe_window", "--window", "N")] = None,
-    window_days: Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")] = None,
+    window_days: WindowDays = None,
     filters: Annotated[
         list[str] | None, typer.Option("--filter", metavar="FIELD=VALUE", help="As in ibidem search.")
     ] = None,

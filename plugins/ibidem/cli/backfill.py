@@ -15,14 +15,15 @@ from rich.text import Text
 from ibidem.cli.console import Indented, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
-from ibidem.cli.options import Json, Level, engine_context
+from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, figures
 from ibidem.cli.summary import refusals, show_summary
 from ibidem.cli.terminal_text import sanitize, spelled
 from ibidem.comparison.word_diff import Piece
-from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import counted, percent
 from ibidem.index.dry_run import MOST, dry_run
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_workers import logs
 from ibidem_workers.backfill.check import Checked, check
 from ibidem_workers.backfill.follow import follow
@@ -49,6 +50,8 @@ def run(
         bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")
     ] = False,
     level: Level = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
     as_json: Json = False,
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
@@ -56,12 +59,14 @@ def run(
     Leaves with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
     check_options(into=into, alias=alias, modes={"--dry-run": dry, "--check": checked, "--follow": following})
-    if level is not None and not dry:
-        raise UsageError("--level is for --dry-run alone", "every level is signed")
+    given = figures(level, preset, window_days)
+    for option, value in zip(("--level", "--preset", "--window-days"), given.values(), strict=True):
+        if value is not None and not dry:
+            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, level, as_json=as_json)
+        show_dry_run(settings, pair_policy(given), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif into:
@@ -159,10 +164,10 @@ def described(found: Checked) -> Iterator[Indented]:
         yield Indented(Text(f"… {found.changed - SHOWN:,} more: --json lists them"), 2)
 
 
-def show_dry_run(settings: Settings, level: str | None, *, as_json: bool) -> None:
+def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
     """Show what signing would find."""
     with rated_bar("Signing in memory") as advance:
-        found = dry_run(settings, parse_request({"dedupe_level": level}).policy, advance)
+        found = dry_run(settings, policy, advance)
     answer = found.as_json()
     if as_json:
         print_json(answer)

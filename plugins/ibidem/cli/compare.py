@@ -9,19 +9,24 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, messages, print_json, results
-from ibidem.cli.options import Json, engine_context
+from ibidem.cli.options import Json, Preset, WindowDays, engine_context, figures, parameter
 from ibidem.cli.side_by_side import side_by_side
 from ibidem.cli.terminal_text import one_line, sanitize, spelled
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.word_diff import word_diff
+from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import counted, percent, reason
 from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Level
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import Settings, load
+
+WIDEST: Level = "partial"
+"""The level at which a pair is compared."""
 
 RIGHT = "compare two ids or two files"
 
@@ -33,12 +38,16 @@ def run(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write a page with both texts, their shared text linked."),
     ] = None,
+    level: Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL", default=WIDEST)] = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
     as_json: Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""
+    policy = pair_policy(figures(level, preset, window_days), WIDEST)
     settings = load()
     left, right = documents(a, b, settings)
-    found = compare(left, right, Tables(settings.tables))
+    found = compare(left, right, Tables(settings.tables), policy)
     if page is not None:
         page.write_text(render(shared_page(found), language=left.language), encoding="utf-8")
         messages().print(Text(f"Written to {page}."))

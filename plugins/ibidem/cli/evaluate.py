@@ -11,9 +11,9 @@ from rich.text import Text
 
 from ibidem.cli.console import bar, print_json, results, warn_of
 from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json, Level, parameter
+from ibidem.cli.options import Json, Level, Preset, WindowDays, figures
 from ibidem.cli.terminal_text import sanitize
-from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
 from ibidem.grouped_search.explanations import counted
 from ibidem_engines.query import Filter, parse_filter
@@ -54,8 +54,8 @@ def run(
         ),
     ],
     level: Level = None,
-    preset: Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")] = None,
-    window_days: Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")] = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
     positive: Annotated[
         str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")
     ] = "",
@@ -71,11 +71,10 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
-    given = {"dedupe_level": level, "dedupe_preset": preset, "dedupe_window_days": window_days}
     request = EvaluationRequest(
         (docs,),
         Labels(labels, positive, unjudged),
-        parse_request(given).policy,
+        pair_policy(figures(level, preset, window_days)),
         tuple(parse_filter(typed) for typed in filters or ()),
     )
     found = evaluated(request)

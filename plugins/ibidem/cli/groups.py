@@ -12,11 +12,11 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, bar, messages, print_json, results
-from ibidem.cli.options import Json, Level, engine_context
+from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, figures
 from ibidem.cli.terminal_text import one_line, sanitize
 from ibidem.dedupe.leader_clustering import MOST_LEADS
 from ibidem.dedupe.long_candidates import MOST_HOLDERS
-from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import counted
 from ibidem.index.documents import titles
 from ibidem.index.groups import IndexGroups, Member, index_groups
@@ -27,13 +27,15 @@ COLUMNS = 10
 
 def run(
     level: Level = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
-    policy = parse_request({"dedupe_level": level}).policy
+    policy = pair_policy(figures(level, preset, window_days))
     write = writer(export) if export is not None else None
     with engine_context() as engine:
         with bar("Reading") as advance:

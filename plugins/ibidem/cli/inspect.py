@@ -6,9 +6,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, print_json, results
-from ibidem.cli.options import Id, Json, Level, engine_context
+from ibidem.cli.options import Id, Json, Level, Preset, WindowDays, engine_context, figures
 from ibidem.cli.terminal_text import sanitize
-from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import counted, reason
 from ibidem.index.inspection import Duplicate, Inspection, inspect
 
@@ -28,9 +28,11 @@ SIGNATURES = {
 """The signatures that are shown, and what their counts count."""
 
 
-def run(id_: Id, level: Level = None, as_json: Json = False) -> None:
+def run(
+    id_: Id, level: Level = None, preset: Preset = None, window_days: WindowDays = None, as_json: Json = False
+) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
-    policy = parse_request({"dedupe_level": level}).policy
+    policy = pair_policy(figures(level, preset, window_days))
     with engine_context() as engine:
         found = inspect(engine, id_, policy)
     if as_json:

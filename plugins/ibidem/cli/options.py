@@ -16,21 +16,32 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
 
 
-def parameter(name: str, flag: str, metavar: str) -> Any:
+def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
     """Return the option for a parameter of the dedupe layer, with the table's help.
 
     Args:
         name: The parameter's name, such as `dedupe_level`.
         flag: The option, such as `--level`.
         metavar: The placeholder of its value.
+        default: What the command takes where the option is not given; empty: what the table says.
     """
     about = PARAMETERS[name]
     return typer.Option(
-        flag, metavar=metavar, help=f"{about.about}: {about.values} (default: {about.default})", show_default=False
+        flag,
+        metavar=metavar,
+        help=f"{about.about}: {about.values} (default: {default or about.default})",
+        show_default=False,
     )
 
 
 Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
+Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")]
+WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")]
+
+
+def figures(level: str | None, preset: str | None, window_days: str | None) -> dict[str, str | None]:
+    """Return the options that say when two documents are duplicates, by the names of their parameters."""
+    return {"dedupe_level": level, "dedupe_preset": preset, "dedupe_window_days": window_days}
 
 
 @contextmanager

@@ -6,12 +6,14 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, engine_context, parameter
+from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, parameter
 from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search.api import search
 from ibidem_engines.query import QUERY_HELP, Query, parse_query
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.settings import load
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ def run(
     keep: Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH")] = None,
     scope: Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE")] = None,
     window: Annotated[str | None, parameter("dedupe_window", "--window", "N")] = None,
-    window_days: Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")] = None,
+    window_days: WindowDays = None,
     max_per_group: Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N")] = None,
-    preset: Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")] = None,
+    preset: Preset = None,
     cursor: Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR")] = None,
     size: Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)] = 10,
     page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
@@ -79,8 +81,10 @@ def run(
     request = SearchRequest(
         parse_query(" ".join(words), filters or ()), grouped if as_json else grouped.for_people(), page, size
     )
-    with engine_context() as engine:
-        response = search(engine, request.query, request.dedupe, request.page, request.size)
+    settings = load()
+    tables = Tables(settings.tables).current().values()
+    with engine_context(settings) as engine:
+        response = search(engine, request.query, request.dedupe, request.page, request.size, tables=tables)
     if as_json:
         print_json(response)
     else:

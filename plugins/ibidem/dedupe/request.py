@@ -103,6 +103,19 @@ def parse_request(
     )
 
 
+def pair_policy(given: Mapping[str, object], level: Level = "near") -> Policy:
+    """Return the figures of the decision for a pair.
+
+    Args:
+        given: `dedupe_level`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
+        level: The level where none is given.
+
+    Raises:
+        UsageError: As `parse_request`.
+    """
+    return parse_request({"dedupe_level": level} | {name: value for name, value in given.items() if value}).policy
+
+
 def read(name: str, value: object) -> Any:
     """Read one value, or say which names and values are right."""
     if name not in PARAMETERS:

@@ -14,10 +14,18 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
 from ibidem.dedupe.overrides import VERDICTS, load_overrides
-from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, given
+from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext, given
 from ibidem.gateway.errors import JSON, HttpError
 from ibidem.gateway.metrics import watched_search
-from ibidem.gateway.openapi import Id, Known, LevelParameters, NoParameters, PairParameters, SearchParameters
+from ibidem.gateway.openapi import (
+    ComparedParameters,
+    Id,
+    Known,
+    LevelParameters,
+    NoParameters,
+    PairParameters,
+    SearchParameters,
+)
 from ibidem.index.alerts import LONGEST_NAME, Reported, named, reported
 from ibidem.index.doctor import report
 from ibidem.index.documents import stored_document, titles
@@ -42,7 +50,8 @@ _whole_index = Lock()
 def search(engine: CallersEngine, given: WithContext, asked: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(asked.q, asked.filter)
-    found = watched_search(engine, query, asked.request("indent"), asked.page, asked.size, given.metrics)
+    request, tables = asked.request("indent"), current_tables(given)
+    found = watched_search(engine, query, request, asked.page, asked.size, given.metrics, tables)
     return answer(found.response)
 
 
@@ -53,10 +62,10 @@ def inspect(id: PathId, engine: CallersEngine, asked: LevelParameters) -> Respon
 
 
 @document_router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithContext, asked: PairParameters) -> Response:
+def compare_pair(engine: CallersEngine, given: WithContext, asked: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
     left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
-    return answer(compare(left, right, Tables(given.settings.tables)).as_json())
+    return answer(compare(left, right, Tables(given.settings.tables), asked.policy("partial")).as_json())
 
 
 @document_router.get("/groups")
@@ -92,6 +101,11 @@ def check_let_in(engine: Engine) -> None:
         engine.info()
     finally:
         engine.close()
+
+
+def current_tables(given: GatewayContext) -> tuple[str, ...]:
+    """Return the names of the current idf tables."""
+    return tuple(Tables(given.settings.tables).current().values())
 
 
 def answer(value: Mapping[str, Any], status: int = 200) -> Response:

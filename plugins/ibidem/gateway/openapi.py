@@ -6,10 +6,10 @@ from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
-from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import QUERY_HELP
 from ibidem_ingest.document import MAX_ID_BYTES
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.decision import Level, Policy
 
 ERROR: dict[str, Any] = {
     "type": "object",
@@ -116,13 +116,19 @@ class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table
 
 
 class Levelled(Known):
-    """How much alike two documents have to be."""
+    """When two documents are duplicates."""
 
     dedupe_level: str | None = described(PARAMETERS["dedupe_level"])[1]
+    dedupe_preset: str | None = described(PARAMETERS["dedupe_preset"])[1]
+    dedupe_window_days: str | None = described(PARAMETERS["dedupe_window_days"])[1]
 
-    def policy(self) -> Policy:
-        """Return the decision for a pair."""
-        return parse_request({"dedupe_level": self.dedupe_level}).policy
+    def policy(self, level: Level = "near") -> Policy:
+        """Return the decision for a pair.
+
+        Args:
+            level: The level where none is given.
+        """
+        return pair_policy({name: getattr(self, name) for name in Levelled.model_fields}, level)
 
 
 class Pair(Known):
@@ -132,6 +138,10 @@ class Pair(Known):
     b: Id
 
 
+class ComparedPair(Pair, Levelled):
+    """Two documents, and when they are duplicates."""
+
+
 class Nothing(Known):
     """No parameter at all."""
 
@@ -139,4 +149,5 @@ class Nothing(Known):
 SearchParameters = Annotated[Searched, Query()]
 LevelParameters = Annotated[Levelled, Query()]
 PairParameters = Annotated[Pair, Query()]
+ComparedParameters = Annotated[ComparedPair, Query()]
 NoParameters = Annotated[Nothing, Query()]

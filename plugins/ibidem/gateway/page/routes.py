@@ -14,14 +14,13 @@ from ibidem.comparison.compare import compare
 from ibidem.comparison.html import PagedText
 from ibidem.comparison.html_page import shared_page
 from ibidem.dedupe.overrides import load_overrides
-from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.parameters import DEEPEST, PRESETS
 from ibidem.gateway.callers import Caller
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
-from ibidem.gateway.document_routes import check_allowed
+from ibidem.gateway.document_routes import check_allowed, current_tables
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import watched_search
-from ibidem.gateway.openapi import Id, Known, NoParameters, PairParameters
+from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
 from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, web_address
 from ibidem.gateway.page.export import FORMATS, rows
@@ -49,13 +48,27 @@ class One(Known):
     id: Id
 
     level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
+    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
+
+    def state(self) -> PageState:
+        """Return what of a list's state decides on a pair."""
+        return PageState(level=self.level, preset=self.preset, days=self.days)
+
+
+class Two(Pair):
+    """Two documents, and the figures of the decision on them."""
+
+    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
 
     def policy(self) -> Policy:
         """Return the decision for a pair."""
-        return parse_request({"dedupe_level": self.level or None}).policy
+        return PageState(preset=self.preset, days=self.days).policy("partial")
 
 
 OneParameters = Annotated[One, Query()]
+TwoParameters = Annotated[Two, Query()]
 
 
 def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
@@ -71,7 +84,7 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
         return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
     query, request = state.query(), state.request()
     found = watched_search(
-        engine, query, request, state.page, state.size, given.metrics, tables_of(given), order=state.sort
+        engine, query, request, state.page, state.size, given.metrics, current_tables(given), order=state.sort
     )
     return html(
         "page_list.html",
@@ -86,11 +99,6 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
         more=more(found.response, state),
         overrides=given.settings.gateway_overrides,
     )
-
-
-def tables_of(given: GatewayContext) -> tuple[str, ...]:
-    """Return the names of the current idf tables."""
-    return tuple(Tables(given.settings.tables).current().values())
 
 
 def documents_in(engine: Engine) -> int | None:
@@ -132,7 +140,7 @@ def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup
         replace(state.request(), mode="indent"),
         state.page,
         state.size,
-        tables=tables_of(given),
+        tables=current_tables(given),
         order=state.sort,
         portion=Portion(asked.group, asked.after, PORTION),
     )
@@ -153,8 +161,9 @@ def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annota
         )
     state = replace(asked.state(), dedupe="indent", page=1)
     request = replace(state.request(), max_per_group=None)
+    tables = current_tables(given)
     found = examined(
-        engine, state.query(), request, size=request.window, tables=tables_of(given), order=state.sort, all_copies=True
+        engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
     )
     media, write = FORMATS[ending]
     name = {"content-disposition": f'attachment; filename="ibidem.{ending}"', "cache-control": "private, no-store"}
@@ -177,7 +186,7 @@ def document(engine: CallersEngine, asked: OneParameters) -> Response:
 @router.get("/inspect")
 def inspect(engine: CallersEngine, given: WithContext, asked: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
-    found = find_copies(engine, asked.id, asked.policy())
+    found = find_copies(engine, asked.id, asked.state().policy())
     own = stored_document(engine, asked.id)
     copies = copies_of(engine, found)
     return html(
@@ -187,6 +196,7 @@ def inspect(engine: CallersEngine, given: WithContext, asked: OneParameters) -> 
         copies=copies,
         timeline=timeline(own, [each.document for each in copies]),
         labels=LABELS,
+        state=asked.state(),
         level=asked.level or "near",
         overrides=given.settings.gateway_overrides,
         named=urlencode({"id": own.id}),
@@ -194,10 +204,10 @@ def inspect(engine: CallersEngine, given: WithContext, asked: OneParameters) -> 
 
 
 @router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithContext, asked: PairParameters) -> Response:
+def compare_pair(engine: CallersEngine, given: WithContext, asked: TwoParameters) -> Response:
     """Show two documents side by side."""
     left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
-    found = compare(left, right, Tables(given.settings.tables))
+    found = compare(left, right, Tables(given.settings.tables), asked.policy())
     words = [
         word
         for word in readable_overrides(engine, load_overrides(engine))

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 
 from ibidem.comparison.html import printable
 from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES
-from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem.dedupe.window import Window
 from ibidem.gateway.openapi import LONGEST_QUERY, Known
 from ibidem.grouped_search.api import Order
@@ -20,7 +20,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query as Asked
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import LEVELS
+from ibidem_ingest.pairs.decision import LEVELS, Level, Policy
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
@@ -105,6 +105,24 @@ class PageState:
         '/?q=grain&level=identical&page=2'
         """
         return HOME + self.suffix(**changes)
+
+    def policy(self, level: Level = "near") -> Policy:
+        """Return the decision for a pair.
+
+        Args:
+            level: The level where none is chosen.
+        """
+        given = {"dedupe_level": self.level, "dedupe_preset": self.preset, "dedupe_window_days": self.days}
+        return pair_policy(given, level)
+
+    def figures(self, *names: str) -> str:
+        """Return what decides on a pair, behind another part of an address.
+
+        >>> PageState(preset="law", level="partial").figures("preset", "days")
+        '&preset=law'
+        """
+        chosen = {name: value for name in names if (value := getattr(self, name))}
+        return f"&{urlencode(chosen)}" if chosen else ""
 
     def rest(self, group: str, after: int) -> str:
         """Return the address of further duplicates of a group.
