@@ -1,8 +1,13 @@
 """`ibidem search`: a grouped list for people, the response for programs."""
 
 import json
+import shutil
 from pathlib import Path
 
+import pytest
+
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
 from support.command_line import LEASE, Answer, Run
 
 
@@ -73,6 +78,23 @@ def test_what_is_not_understood_in_a_query_is_named(run: Run, answer: Answer) ->
     assert "author:smith: there is no field 'author'; searched as words" in out
     (note,) = answer("search", "drains~2")["dedupe"]["not_understood"]
     assert note.startswith("drains~2")
+
+
+def test_only_what_an_older_table_signed_is_counted_as_such(
+    run: Run, answer: Answer, tmp_path: Path, tables_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "own tables"
+    shutil.copytree(tables_folder, own)
+    monkeypatch.setenv("IBIDEM_TABLES", str(own))
+    words = ["mietvertrag", "wohnung", "vermieter", "drains"]
+    Tables(own).use(Table.of("de", 10_000, dict.fromkeys(words, 10.0), "a test"))
+    german = [{"id": f"de-{number}", "text": f"{' '.join(words)} {number}", "language": "de"} for number in (1, 2)]
+    (tmp_path / "german.jsonl").write_text("\n".join(map(json.dumps, german)), encoding="utf-8")
+    run("ingest", "german.jsonl")
+    assert answer("search", "drains")["dedupe"]["mixed_tables"] == 0
+    Tables(own).use(Table.of("de", 20_000, dict.fromkeys(words, 20.0), "a newer test"))
+    assert answer("search", "drains")["dedupe"]["mixed_tables"] == 2
+    assert "2 signed with another idf table" in run("search", "drains")[1]
 
 
 def test_a_filter_keeps_what_it_names(answer: Answer) -> None:

@@ -3,14 +3,19 @@
 import json
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import elasticsearch
 import opensearchpy
 import pytest
 
 from gateway.conftest import Leases
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from support.gateway_server import running
 
 RENT = {"query": {"match": {"text": "rent"}}}
 
@@ -55,6 +60,15 @@ def test_a_search_with_dedupe_in_its_body_indents_the_duplicates(client: Any, le
     assert sum(indents.values()) == 2
     assert answer["dedupe"]["groups"]["in_window"] == 2
     assert answer["hits"]["total"] == {"value": 4, "relation": "eq"}
+
+
+def test_what_another_table_than_the_gateways_signed_is_counted(leases: Leases, tmp_path: Path) -> None:
+    Tables(tmp_path).use(Table.of("en", 10_000, {"rent": 10.0}, "another test"))
+    with running(leases.settings) as same, running(leases.settings.changed(tables=tmp_path)) as other:
+        for url, count in ((same, 0), (other, 4)):
+            address = f"{url}/{leases.index}/_search?dedupe=indent&q=text:rent"
+            with urlopen(address) as answer:  # noqa: S310 - the gateway that was just started
+                assert json.loads(answer.read())["dedupe"]["mixed_tables"] == count
 
 
 def test_a_collapsed_search_carries_its_duplicates_as_native_collapse_does(client: Any, leases: Leases) -> None:

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeVar
 
@@ -77,6 +77,7 @@ class DedupeProxy:
         upstream: The engine.
         headers: The request's headers, names in small letters.
         metrics: Where stages are noted.
+        tables: Names of the current idf tables.
         kind: The form of the engine's answers, known after the first.
         warnings: What the engine warned of.
     """
@@ -84,6 +85,7 @@ class DedupeProxy:
     upstream: Upstream
     headers: Mapping[str, str]
     metrics: Metrics
+    tables: Collection[str] = ()
     kind: str = "application/json"
     warnings: dict[str, None] = field(default_factory=dict)
 
@@ -101,6 +103,7 @@ class DedupeProxy:
         if asked.dedupe is None:
             raise ValueError("a search that asks for no groups is passed on")
         search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
+        search = replace(search, tables=self.tables)
         depth = max(asked.dedupe.window, search.page * search.size)
         found = await self._held(native_search(search, around), aside=depth > AT_HAND)
         self.metrics.grouped(found["dedupe"])

@@ -11,6 +11,7 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.engine import Engine
+from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 
 
@@ -36,6 +37,10 @@ class GatewayContext:
     def kind(self) -> str:
         """Which engine it is: `sqlite`, `opensearch` or `elasticsearch`."""
         return self.settings.engine.partition(":")[0].partition("+")[0]
+
+    def current_tables(self) -> tuple[str, ...]:
+        """Return the names of the current idf tables."""
+        return tuple(Tables(self.settings.tables).current().values())
 
 
 def given(request: Request) -> GatewayContext:

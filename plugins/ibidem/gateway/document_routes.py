@@ -14,7 +14,7 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
 from ibidem.dedupe.overrides import VERDICTS, load_overrides
-from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext, given
+from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, given
 from ibidem.gateway.errors import JSON, HttpError
 from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import (
@@ -50,7 +50,7 @@ _whole_index = Lock()
 def search(engine: CallersEngine, given: WithContext, asked: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(asked.q, asked.filter)
-    request, tables = asked.request("indent"), current_tables(given)
+    request, tables = asked.request("indent"), given.current_tables()
     found = watched_search(engine, query, request, asked.page, asked.size, given.metrics, tables)
     return answer(found.response)
 
@@ -101,11 +101,6 @@ def check_let_in(engine: Engine) -> None:
         engine.info()
     finally:
         engine.close()
-
-
-def current_tables(given: GatewayContext) -> tuple[str, ...]:
-    """Return the names of the current idf tables."""
-    return tuple(Tables(given.settings.tables).current().values())
 
 
 def answer(value: Mapping[str, Any], status: int = 200) -> Response:

@@ -135,7 +135,7 @@ async def search(
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
     if asked.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
-    work = DedupeProxy(cluster, request.headers, given.metrics)
+    work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(
         request, answer(work, work.search(asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
     )
@@ -151,7 +151,7 @@ async def count(
     asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
     if asked.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
-    work = DedupeProxy(cluster, request.headers, given.metrics)
+    work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(
         request, answer(work, counted(work, asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
     )
@@ -169,7 +169,7 @@ async def several(
     asked = read_lines(indexes, request.url.query, request.headers, content, given.settings)
     if all(line.passes for line in asked.lines):
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
-    work = DedupeProxy(cluster, request.headers, given.metrics)
+    work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
 
 

@@ -17,7 +17,7 @@ from ibidem.dedupe.overrides import load_overrides
 from ibidem.dedupe.parameters import DEEPEST, PRESETS
 from ibidem.gateway.callers import Caller
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
-from ibidem.gateway.document_routes import check_allowed, current_tables
+from ibidem.gateway.document_routes import check_allowed
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
@@ -84,7 +84,7 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
         return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
     query, request = state.query(), state.request()
     found = watched_search(
-        engine, query, request, state.page, state.size, given.metrics, current_tables(given), order=state.sort
+        engine, query, request, state.page, state.size, given.metrics, given.current_tables(), order=state.sort
     )
     return html(
         "page_list.html",
@@ -140,7 +140,7 @@ def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup
         replace(state.request(), mode="indent"),
         state.page,
         state.size,
-        tables=current_tables(given),
+        tables=given.current_tables(),
         order=state.sort,
         portion=Portion(asked.group, asked.after, PORTION),
     )
@@ -161,7 +161,7 @@ def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annota
         )
     state = replace(asked.state(), dedupe="indent", page=1)
     request = replace(state.request(), max_per_group=None)
-    tables = current_tables(given)
+    tables = given.current_tables()
     found = examined(
         engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
     )

@@ -1,7 +1,7 @@
 """A search in the engine's own language, parted: what ranks, what stands beside the hits, what is shown of each."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,6 +72,7 @@ class DslSearch:
         page: Which page, from 1.
         size: Groups on a page; 0: no hits are shown.
         bare_total: Whether the total is to be a number, as it was once.
+        tables: Names of the current idf tables, as far as they are known.
     """
 
     target: Target
@@ -83,6 +84,7 @@ class DslSearch:
     page: int
     size: int
     bare_total: bool = False
+    tables: Collection[str] = ()
 
     @property
     def query(self) -> Query:

@@ -107,7 +107,8 @@ class DslBackend:
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         asked = self.asked
-        return PageRequest(asked.request, asked.page, asked.size, deepest=deepest, may_leave_out=self._each_by_itself())
+        alone = self._each_by_itself()
+        return PageRequest(asked.request, asked.page, asked.size, asked.tables, deepest, may_leave_out=alone)
 
     def _each_by_itself(self) -> bool:
         """Tell whether each document is ranked by itself, so that others can be left out."""
