@@ -20,11 +20,12 @@ from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.requests import RequestFlow, run_sync
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
-from ibidem_ingest.signatures.packed import HEAD, Packed, unpack
+from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
 from support.windows import made
 
 FOLDER = Path(__file__).with_name("golden")
 ROWS = 40
+TITLE_AT = 74
 SEEDS = range(6)
 NOT_TOLD = ("took_ms", "cursor")
 """What differs from one answer to the next."""
@@ -91,10 +92,28 @@ class Listed:
 
 def values() -> list[Json]:
     """Make packed values: of each kind that windows hold, and damaged in every way that reading looks for."""
-    whole = [value for seed in SEEDS for value in made(seed, ROWS).values if value]
+    whole = [hit.packed for seed in SEEDS for hit in window(seed) if hit.packed]
     rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
     some = [*rng.sample(whole, 30), *(damaged for value in rng.sample(whole, 12) for damaged in spoiled(value, rng))]
     return [{"bytes": b64encode(value).decode(), "read": fields(unpack(value))} for value in some]
+
+
+def window(seed: int) -> list[Hit]:
+    """Make a window over two indexes, with values of an earlier scheme and titles of short texts among them."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    return [
+        Hit(f"news{at % 2}", hit.id, hit.score, hit.packed and varied(hit.packed, rng))
+        for at, hit in enumerate(made(seed, ROWS).hits)
+    ]
+
+
+def varied(value: bytes, rng: random.Random) -> bytes:
+    """Turn one value in six into one of scheme 1, and give one in six a title."""
+    if value[:1] != bytes((SCHEME,)) or rng.random() < 2 / 3:
+        return value
+    if rng.random() < 1 / 2:
+        return bytes((EARLIER,)) + value[1:TITLE_AT] + value[TITLE_AT + 4 + NOISE_BYTES :]
+    return value[:TITLE_AT] + rng.choice([b"one.", b"two."]) + value[TITLE_AT + 4 :]
 
 
 def spoiled(value: bytes, rng: random.Random) -> list[bytes]:
@@ -121,7 +140,7 @@ def pages() -> list[Json]:
     """Make windows, and pages of groups out of them."""
     windows = []
     for seed in SEEDS:
-        hits = [Hit(f"news{at % 2}", hit.id, hit.score, hit.packed) for at, hit in enumerate(made(seed, ROWS).hits)]
+        hits = window(seed)
         words = said(hits, random.Random(seed)) if seed % 2 else []  # noqa: S311 - made-up data keeps no secret
         windows.append({
             "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
@@ -137,7 +156,9 @@ def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
     for at in range(24):
         a, b = rng.sample(hits[:20], 2)
         read = unpack(a.packed or b"")
-        content = rng.choice(["", "00" * 16, read.content.hex() if read else ""])
+        content = rng.choice(
+            ["", "ch1:" + "00" * 16, "ch2:" + "00" * 16, f"ch{read.scheme}:{read.content.hex()}" if read else ""]
+        )
         verdict = rng.choice(["not", "same"])
         author, date = rng.choice([("Ada", "2026-01-05"), ("", "2026-01-05"), ("Ada", ""), ("", "")])
         word = Override((a.index, a.id), (b.index, b.id), verdict, author, "", date, content_a=content)

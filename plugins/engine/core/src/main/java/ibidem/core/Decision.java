@@ -31,7 +31,12 @@ public final class Decision {
 
     /** Returns the code of the strongest evidence; {@link #NONE} where the two are no duplicates. */
     static int code(Packed a, Packed b, Policy policy) {
-        if (a == null || b == null || !a.hasWords() || !b.hasWords() || differ(a.guard, b.guard)) {
+        if (a == null
+                || b == null
+                || !a.hasWords()
+                || !b.hasWords()
+                || differ(a.guard, b.guard)
+                || differ(a.title, b.title)) {
             return NONE;
         }
         if (a.sameContent(b)) {

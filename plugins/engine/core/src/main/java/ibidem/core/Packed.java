@@ -29,13 +29,22 @@ public final class Packed {
     static final int SKETCH = 16;
 
     private static final int KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG;
-    private static final int SCHEME = 1;
+    private static final int SCHEME = 2;
+    /** The scheme without title and noise, which is read and no longer written. */
+    private static final int EARLIER = 1;
+
+    private static final int TITLE_AT = 74;
+    private static final int NOISE = 76;
+    /** Bytes that scheme 2 has more than scheme 1. */
+    private static final int ADDED = 4 + NOISE;
+
     private static final int HEAD = 107;
     private static final int TERM_BYTES = 3;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle WIDE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+    final int scheme;
     final int flags;
     final long length;
     final int dateFrom;
@@ -47,6 +56,9 @@ public final class Packed {
     final long profile;
     final int source;
     final int guard;
+    /** Hash of a short text's title; 0 for a longer text or without a title. */
+    final int title;
+
     final int numbers;
     /** How many hashes of the numbers' sketch ascend; the rest is filling. */
     final int sketched;
@@ -56,6 +68,7 @@ public final class Packed {
     final Bits bits;
 
     private final byte[] bytes;
+    private final int numbersAt;
     private final int slotCount;
     private final int slotsAt;
     private final String id;
@@ -66,6 +79,8 @@ public final class Packed {
         this.slotCount = bytes[slotsAt] & 0xFF;
         this.terms = terms;
         this.id = id;
+        scheme = bytes[0];
+        numbersAt = TITLE_AT + added(scheme);
         flags = bytes[1] & 0xFF;
         length = u32(bytes, 2);
         dateFrom = (int) INT.get(bytes, 10);
@@ -77,26 +92,34 @@ public final class Packed {
         profile = (long) WIDE.get(bytes, 58);
         source = (int) INT.get(bytes, 66);
         guard = (int) INT.get(bytes, 70);
-        numbers = bytes[74] & 0xFF;
+        title = scheme == EARLIER ? 0 : (int) INT.get(bytes, TITLE_AT);
+        numbers = bytes[numbersAt] & 0xFF;
         sketched = sketched();
         bits = Bits.of(terms);
     }
 
     /** Reads a packed value; null when it is damaged or of an unknown scheme: its document then counts as unsigned. */
     public static Packed read(byte[] bytes) {
-        if (bytes.length <= HEAD || bytes[0] != SCHEME || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
+        int head = bytes.length == 0 ? 0 : HEAD + added(bytes[0]);
+        if (bytes.length <= head
+                || bytes[0] != SCHEME && bytes[0] != EARLIER
+                || (bytes[1] & 0xFF & ~KNOWN_FLAGS) != 0) {
             return null;
         }
-        int terms = bytes[HEAD] & 0xFF;
-        int slotsAt = HEAD + 1 + terms * TERM_BYTES;
+        int terms = bytes[head] & 0xFF;
+        int slotsAt = head + 1 + terms * TERM_BYTES;
         int slots = slotsAt < bytes.length ? bytes[slotsAt] & 0xFF : 0;
         int nameAt = slotsAt + 1 + slots * 2 + 2;
         if (nameAt >= bytes.length || u16(bytes, nameAt - 2) != bytes.length - nameAt || !fits(bytes, terms, slots)) {
             return null;
         }
-        int[] codes = codes(bytes, terms);
+        int[] codes = codes(bytes, head + 1, terms);
         String id = text(bytes, nameAt);
         return codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id);
+    }
+
+    private static int added(int scheme) {
+        return scheme == EARLIER ? 0 : ADDED;
     }
 
     private static boolean fits(byte[] bytes, int terms, int slots) {
@@ -110,10 +133,10 @@ public final class Packed {
     }
 
     /** Reads the terms; null where they do not ascend. */
-    private static int[] codes(byte[] bytes, int count) {
+    private static int[] codes(byte[] bytes, int from, int count) {
         int[] codes = new int[count];
         int before = -1;
-        for (int i = 0, at = HEAD + 1; i < count; i++, at += TERM_BYTES) {
+        for (int i = 0, at = from; i < count; i++, at += TERM_BYTES) {
             int code = u16(bytes, at) | (bytes[at + 2] & 0xFF) << 16;
             if (code <= before) {
                 return null;
@@ -180,7 +203,7 @@ public final class Packed {
 
     /** Returns a hash of the numbers, one of those that ascend. */
     int number(int at) {
-        return u16(bytes, 75 + 2 * at);
+        return u16(bytes, numbersAt + 1 + 2 * at);
     }
 
     boolean strongFingerprint() {
@@ -188,12 +211,17 @@ public final class Packed {
     }
 
     boolean sameContent(Packed other) {
-        return contentLow == other.contentLow && contentHigh == other.contentHigh;
+        return scheme == other.scheme && contentLow == other.contentLow && contentHigh == other.contentHigh;
     }
 
-    /** Returns the content hash as it is written in an index, without its scheme. */
+    /** Returns what the content hashes of this value's scheme begin with. */
+    String contentScheme() {
+        return "ch" + scheme + ":";
+    }
+
+    /** Returns the content hash as it is written in an index. */
     public String content() {
-        return HexFormat.of().formatHex(bytes, 26, 42);
+        return contentScheme() + (hasWords() ? HexFormat.of().formatHex(bytes, 26, 42) : "none:" + id);
     }
 
     private static int u16(byte[] bytes, int at) {

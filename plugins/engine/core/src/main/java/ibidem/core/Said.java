@@ -9,8 +9,6 @@ import java.util.Map;
 
 /** What readers said of pairs of rows of one window; it beats all evidence. */
 final class Said {
-    private static final String NO_CONTENT = "0".repeat(32);
-
     static final Said NOTHING = new Said();
 
     /**
@@ -56,8 +54,9 @@ final class Said {
         return made;
     }
 
+    /** Tells whether a text is the one that the reader saw; without a hash of its scheme nothing speaks against it. */
     private static boolean unchanged(Packed packed, String content) {
-        return content.isEmpty() || content.equals(packed == null ? NO_CONTENT : packed.content());
+        return packed == null || !content.startsWith(packed.contentScheme()) || content.equals(packed.content());
     }
 
     /** Returns the earlier rows that a row was declared the same as. */

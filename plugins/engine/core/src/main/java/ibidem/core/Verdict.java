@@ -13,7 +13,7 @@ import java.util.Map;
  * @param author who said it
  * @param reason why
  * @param date when, ISO 8601
- * @param contentA content hash of the one when it was said, 32 hex digits
+ * @param contentA content hash of the one when it was said, with its scheme
  * @param contentB content hash of the other
  */
 public record Verdict(

@@ -31,7 +31,8 @@ class PackedTest {
         assertEquals(read.get("length").asLong(), packed.length);
         assertEquals(read.get("date_from").asInt(), packed.dateFrom);
         assertEquals(read.get("date_to").asInt(), packed.dateTo);
-        assertEquals(read.get("content").asText(), packed.content());
+        String content = packed.hasWords() ? read.get("content").asText() : "none:" + packed.id();
+        assertEquals("ch" + read.get("scheme").asInt() + ":" + content, packed.content());
         assertEquals(read.get("numbers").asInt(), packed.numbers);
         assertEquals(read.get("id").asText(), packed.id());
         assertEquals(little(read, "idf"), packed.idf);
@@ -39,6 +40,8 @@ class PackedTest {
         assertEquals(little(read, "profile"), packed.profile);
         assertEquals((int) little(read, "source"), packed.source);
         assertEquals((int) little(read, "guard"), packed.guard);
+        assertEquals((int) little(read, "title"), packed.title);
+        assertEquals(read.get("scheme").asInt(), packed.scheme);
         assertEquals(whole(read, "terms"), IntStream.of(packed.terms).boxed().toList());
         assertEquals(
                 whole(read, "number_sketch"),
