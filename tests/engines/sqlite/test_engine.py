@@ -94,7 +94,7 @@ from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
-from ibidem_engines.sqlite.engine.keys import values_of
+from ibidem_engines.sqlite.keys import values_of
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()
@@ -139,7 +139,7 @@ def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, recor
     library.write([record("a")])
     killed = """
         import os, signal, sys
-        from ibidem_engines.sqlite.engine import write
+        from ibidem_engines.sqlite import write
         from ibidem_engines.connect import open_engine
         sys.path.insert(0, sys.argv[2])
         from support.signed_records import make_record
