@@ -1,4 +1,4 @@
-"""What a document is, and the checks that a record passes to become one."""
+"""Documents and their dates: the fields, and the checks that a record passes to become one."""
 
 import re
 from calendar import monthrange

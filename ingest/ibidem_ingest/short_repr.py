@@ -1,4 +1,4 @@
-"""Values as messages show them: short, printable, under the names that JSON has for them."""
+"""Short, printable representation of values for error messages, with JSON's names for types."""
 
 import reprlib
 

@@ -1,4 +1,4 @@
-"""Submitting documents from a program: through the queue into the index, with an account of what became of them."""
+"""Submit documents from a program: through the queue into the index, with a summary of the run."""
 
 from collections.abc import Iterable
 

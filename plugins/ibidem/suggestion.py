@@ -1,4 +1,4 @@
-"""A query that nothing matches, with the words that no document holds spelled as the index spells them."""
+"""Spelling suggestion: a query without matches, with unknown words replaced by terms of the index."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The address of a cluster: hosts, transport and credentials, none of which ever stands in a message."""
+"""Address of a cluster: hosts, transport and credentials; no message shows a credential."""
 
 import re
 from collections.abc import Sequence

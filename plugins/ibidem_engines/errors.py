@@ -1,4 +1,4 @@
-"""What a search engine answered, as errors of ours; the tree is drawn in `ibidem_ingest.errors`."""
+"""Errors of search engines; the tree is drawn in `ibidem_ingest.errors`."""
 
 import sqlite3
 

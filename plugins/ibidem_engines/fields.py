@@ -1,4 +1,4 @@
-"""What a user's own index calls the fields of a document (`IBIDEM_FIELDS`)."""
+"""Field names of a user's own index (`IBIDEM_FIELDS`)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

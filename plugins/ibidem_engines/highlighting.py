@@ -1,4 +1,4 @@
-"""Passages of a text with the query's words marked, for engines that cut none themselves.
+"""Highlighting: passages of a text with the query's words marked, for indexes whose analyzer is ours.
 
 FTS5's own `snippet` takes half a minute on ten million characters in which a common word is looked for.
 """

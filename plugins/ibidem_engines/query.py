@@ -1,4 +1,4 @@
-"""What a query of the command line and the page means, the same on every engine."""
+"""Query of the command line and the page, with the same meaning on every engine."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How a query is read: pieces of text into words, phrases, fields, operators and parentheses, and these into groups.
+"""Query syntax: text to words, phrases, fields, operators and parentheses.
 
 `OR` joins its two neighbours and so binds before `AND`, which is the same as a space, as in legal search engines and on
 the web. Nothing that is typed is an error here: what means nothing is left out or taken as words, and noted.

@@ -1,4 +1,4 @@
-"""Records beside the index, read back: what another program has damaged is named, and never half understood."""
+"""Records kept next to an index: parsed with checks, and signed records of documents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar

@@ -1,4 +1,4 @@
-"""What an index holds already, also one that others write: read in the order of writing, signed in place, or copied.
+"""Reindexing protocol: read an existing index in the order of writing, sign it in place, or copy it.
 
 An index is gone through part by part, each part by the number of the write, which grows with every write to it: so a
 reader knows where it stopped, and what was written since.

@@ -1,4 +1,4 @@
-"""Spellings one slip away from a word: a letter missing, one too many, another one, or two exchanged."""
+"""Spellings at edit distance one, a transposition counted as one."""
 
 from collections.abc import Iterator
 

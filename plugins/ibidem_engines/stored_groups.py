@@ -1,4 +1,4 @@
-"""Stored groups: which near-duplicate group each document of an index is in, read and written by whoever groups them.
+"""Stored groups: the near-duplicate group of each document, read and written by the workers that settle them.
 
 A document is written as the lead of a group of its own. Whoever groups goes through the writes in their order, finds
 the leads that a document duplicates, and lets it join the first of them. Joining is a partial write that is done only

@@ -9,7 +9,7 @@ from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
 from ibidem_engines.query import parse_query
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, Wanted
-from ibidem_ingest.groupname import group_name
+from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
 Make = Callable[..., Record]

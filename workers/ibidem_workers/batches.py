@@ -1,4 +1,4 @@
-"""Batches: how a stream of documents is cut, since kernels and transactions are quick on many documents at once."""
+"""Batches: a stream of documents cut by count and size."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

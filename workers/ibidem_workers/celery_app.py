@@ -1,4 +1,4 @@
-"""The Celery application, made from settings: which broker, which queue, and that nothing is acknowledged too early."""
+"""Celery application made from the settings: broker, queue, late acknowledgement."""
 
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Celery's consumer, for queues into which others may write.
+"""Celery consumer for queues into which others may write.
 
 It goes without delayed delivery: our tasks never wait for a time, and it makes 28 queues for that. What no submitter
 has sent is given up to where the queue keeps such messages, and ends no worker.

@@ -1,4 +1,4 @@
-"""Which of the documents just written had a duplicate in the index already."""
+"""Count the documents of a batch that already had a duplicate in the index."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""A whole run: with the file queue workers are started, fed, waited for and ended; with a server they are others."""
+"""Run of an ingest: with the file queue, local workers are started, supervised and stopped; else others work."""
 
 import time
 from collections.abc import Callable, Sequence

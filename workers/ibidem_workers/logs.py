@@ -1,4 +1,4 @@
-"""What is logged, on standard error: lines of JSON for programs, readable lines on a terminal, secrets in neither.
+"""Logging to standard error: JSON lines for programs, readable lines on a terminal, secrets in neither.
 
 Every module logs through the standard library, with what is worth a field of its own in `extra`; so do the libraries
 that ibidem stands on. structlog writes all of it in one form.

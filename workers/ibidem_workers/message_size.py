@@ -1,4 +1,4 @@
-"""How large a message may be, packed and unpacked: a few bytes from a stranger must not fill a worker's memory."""
+"""Limits of a message's size, compressed and decompressed: a few bytes from a stranger must not fill the memory."""
 
 import re
 import zlib

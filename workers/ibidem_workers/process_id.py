@@ -1,4 +1,4 @@
-"""A process by its name, so that another one can tell whether it still runs: who holds a run or started a worker."""
+"""Process id with start time, so that another process can check whether it still runs."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Messages that no worker carried out: each queue keeps them in a place of its own, and here they are counted."""
+"""Count rejected messages (foreign or poison) on each broker."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The account of one batch: what became of each of its documents, in the form in which it is noted."""
+"""Result of a batch: the outcome of each of its documents, as stored; totals of a run."""
 
 import time
 from collections import Counter

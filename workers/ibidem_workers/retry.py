@@ -1,4 +1,4 @@
-"""Waiting for an engine or a broker that does not answer: what is in hand is kept, and no try is burnt."""
+"""Retry with jittered exponential backoff while the engine or broker is unavailable; a batch's delivery count stays."""
 
 import logging
 import random

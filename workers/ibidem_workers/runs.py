@@ -1,4 +1,4 @@
-"""How a run stands: from the ledger alone, so that any process on any machine can tell, also after a restart."""
+"""Runs: their records, progress and summary, read from the ledger alone, so that any process can show them."""
 
 import time
 from collections import Counter

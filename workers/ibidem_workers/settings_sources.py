@@ -1,4 +1,4 @@
-"""Where settings are read from: the environment, `.env`, `ibidem.toml`; a name that nobody knows is an error."""
+"""Sources of settings: the environment, `.env`, `ibidem.toml`; an unknown name is an error."""
 
 import tomllib
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Submitting documents: number them, cut them into batches, send these, and keep the run's record."""
+"""Submit documents: number them, drop repeated ids, cut batches, send them, keep the run's record."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""What a submitter's message looks like to a worker: everything else is refused before Celery acts on it.
+"""Task messages: the format that a submitter sends; all else is rejected before Celery acts on it.
 
 Celery hands every header to what runs the task, so a stranger's may ask for a time, a time limit or other tasks.
 """

@@ -1,4 +1,4 @@
-"""What a worker does with a batch: read, sign, write, look for duplicates, and account for every document."""
+"""Celery task: read, sign and write a batch, count duplicates, record the result."""
 
 import logging
 import time

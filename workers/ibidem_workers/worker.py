@@ -1,4 +1,4 @@
-"""One worker process: `python -m ibidem_workers.worker PARENT`, told by `IBIDEM_*` variables what to work on.
+"""Worker process: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
 
 It ends with the process that started it, which is named by `PARENT`: by then that one may be gone already.
 """

@@ -1,4 +1,4 @@
-"""A table of one's own: counted from documents."""
+"""Build an idf table: count a collection, or take the general counts of `wordfreq`."""
 
 import unicodedata
 import warnings

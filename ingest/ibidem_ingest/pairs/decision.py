@@ -1,4 +1,4 @@
-"""Whether two documents are duplicates: the decision for one pair, from their packed signatures alone.
+"""Pair decision: whether two documents are duplicates, from their packed signatures alone.
 
 The table of `presentation.md`, "What puts a pair at a level", the strongest evidence first:
 

@@ -1,4 +1,4 @@
-"""Which parts of two long texts match: pages (or chunks) by their sketches and profiles, and by aligned unique words.
+"""Match the parts of two long texts: pages or chunks by sketch and profile, then by aligned unique words.
 
 Two parts match when 4 of their 34 slots are equal or their profiles are, or when three unique words that the alignment
 of the whole texts keeps stand in both. Pairs are found through equal slots, never by comparing all with all; a slot

@@ -1,4 +1,4 @@
-"""What two long texts are to each other, from their matching parts (Spasojevic and Poncin 2011, section IV).
+"""Relations of long texts (same, contains, part of, overlaps) from matching parts (Spasojevic and Poncin 2011).
 
 | relation | means |
 |---|---|

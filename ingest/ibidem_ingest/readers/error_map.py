@@ -1,4 +1,4 @@
-"""The one edge where what files and libraries raise becomes a sentence of ours, by one table."""
+"""Error map: translates what files and libraries raise into errors of ours, by one table."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

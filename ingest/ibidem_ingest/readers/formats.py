@@ -1,4 +1,4 @@
-"""The formats that can be read, and the suffixes by which a file is known to be in one of them."""
+"""Table of the formats that can be read, their suffixes and their optional libraries; the tally of what was read."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""From paths to documents: every file by the reader for its format, one document after the other."""
+"""Read documents from files, folders and standard input, each file by the reader for its format."""
 
 import os
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Files that hold one document and are read by foreign libraries, in a process of its own with limits of its own.
+"""Sandboxed reader: parses HTML and PDF in a process with limits of its own, since foreign libraries may crash.
 
 A small PDF may unpack into more than the memory holds, and a damaged one may end the process that reads it: then that
 file is refused, and the next is read by a fresh process. Requests and answers are lines of JSON.

@@ -1,1 +1,1 @@
-"""What is kept of a text: one module a signature, and `sign` over all of them."""
+"""Signatures of a text: one module for each, and `sign` over all of them."""

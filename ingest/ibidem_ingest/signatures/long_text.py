@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
 from ibidem_ingest.signatures import pages as chunks
-from ibidem_ingest.signatures.lookupkeys import distinct
+from ibidem_ingest.signatures.key_encoding import distinct
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
 from ibidem_ingest.text.dehyphenation import join_broken_words

@@ -1,7 +1,7 @@
-"""The values under which a document is stored for look-up and looked up itself, all from its packed value.
+"""Look-up keys: the values under which a document is stored and found, all made from its packed value.
 
 Content `ch2:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (an engine stores the
-same). All others are keys of eight characters (`lookupkeys`), made of a number of 64 bits: of the 33 min-hash bands
+same). All others are keys of eight characters (`key_encoding`), made of a number of 64 bits: of the 33 min-hash bands
 s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
 bytes of the idf table's name · 2^24.
 """
@@ -11,8 +11,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from ibidem_ingest.signatures.key_encoding import texts
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
-from ibidem_ingest.signatures.lookupkeys import texts
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.schema import BANDS, RAREST

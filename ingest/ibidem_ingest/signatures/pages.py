@@ -1,4 +1,4 @@
-"""Page signatures: a min-hash sketch and a text profile for each page (Spasojevic and Poncin 2011; the Qiqqa note).
+"""Page signatures: a min-hash sketch and a text profile for each page or chunk (Spasojevic and Poncin 2011).
 
 A page's sketch has 34 slots of 16 bits over the shingles that lie within the page, its profile is that of its tokens
 (`textprofile`), of which eight bytes are kept. A page of fewer than 10 tokens has neither: blank leaves, plate numbers

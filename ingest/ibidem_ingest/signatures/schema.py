@@ -1,4 +1,4 @@
-"""What is signed of one document: the value that travels from the kernels to the index."""
+"""Signatures of one document: the value that goes from the kernels to the index, and the schema's number."""
 
 from dataclasses import dataclass
 

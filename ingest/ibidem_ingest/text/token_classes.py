@@ -1,4 +1,4 @@
-"""What tokens are made of: characters, letters, digits; and so which of them are terms.
+"""Token classes: which tokens have letters or digits, how long they are, and which of them are terms.
 
 A term has no digit and at least three letters, and is not a character of a script without spaces between words.
 """

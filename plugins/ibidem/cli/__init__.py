@@ -1,4 +1,4 @@
-"""The command line: one file for each command; what they print is laid down in `docs/commands.md`."""
+"""Command line: one module for each command; `docs/commands.md` says what they print."""
 
 from ibidem.cli.app import main
 

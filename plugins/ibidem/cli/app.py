@@ -1,4 +1,4 @@
-"""The table of commands, and the way from what was typed to the one that runs.
+"""Command-line application: the table of commands, and the dispatch to the one that was typed.
 
 Only the module of the command that was typed is imported, so that `ibidem --help` and a mistyped option answer at once.
 """

@@ -1,4 +1,4 @@
-"""Where things are printed: results on standard output, messages and progress on standard error."""
+"""Consoles: results on standard output, messages and progress on standard error; indentation and warnings."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping

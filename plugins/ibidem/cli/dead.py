@@ -1,4 +1,4 @@
-"""`ibidem dead`: what could not be ingested, and why."""
+"""`ibidem dead`: documents that could not be ingested, with the reason."""
 
 from typing import Annotated
 

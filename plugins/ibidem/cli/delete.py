@@ -1,4 +1,4 @@
-"""`ibidem delete`: documents out of the index, with tombstones; on wish with all their identical copies."""
+"""`ibidem delete`: delete documents with tombstones; on request with all their identical copies."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`ibidem doctor`: every setting with its origin, and what answers and what does not."""
+"""`ibidem doctor`: each setting with its source, and a check of each part of the installation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

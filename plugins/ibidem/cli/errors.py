@@ -1,4 +1,4 @@
-"""The edge of the command line: what went wrong becomes one message on standard error and an exit code.
+"""Error handling of the command line: one message on standard error and an exit code.
 
 | exit code | means |
 |---|---|

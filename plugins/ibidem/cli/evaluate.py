@@ -1,4 +1,4 @@
-"""`ibidem evaluate`: the duplicates that are found, measured against labels."""
+"""`ibidem evaluate`: precision and recall of duplicate detection on labelled documents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`ibidem idf`: the tables of word frequencies that signatures are made with."""
+"""`ibidem idf`: build, list and compare idf tables."""
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`ibidem overrides`: a reader's word on pairs of documents, which beats all evidence."""
+"""`ibidem overrides`: mark pairs of documents as duplicates or not; an override takes precedence over signatures."""
 
 import getpass
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`ibidem status`: how a run stands."""
+"""`ibidem status`: progress and result of a run."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""How a run stands: a table of what became of its documents, and what was refused and why."""
+"""Summary of a run: a table of its documents by outcome, and the refusals with their reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

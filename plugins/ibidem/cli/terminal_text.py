@@ -1,4 +1,4 @@
-"""Texts of documents on a terminal: harmless, on one line, with marked words."""
+"""Text of documents for a terminal: control characters removed, on one line, with matches highlighted."""
 
 from collections.abc import Iterable
 

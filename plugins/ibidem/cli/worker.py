@@ -1,4 +1,4 @@
-"""`ibidem worker`: workers for the queue of the settings, until they are asked to end."""
+"""`ibidem worker`: run workers on the queue of the settings until they are stopped."""
 
 import time
 from contextlib import suppress

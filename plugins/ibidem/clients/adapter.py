@@ -1,4 +1,4 @@
-"""A client's `search` with the parameters of dedupe; without them it is the client's own, untouched."""
+"""Adapter of a client's `search`: takes `dedupe` parameters, sends requests through the client's own transport."""
 
 import copy
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""Putting the duplicates' grouping before a client's search."""
+"""Wrap a client so that its `search` takes `dedupe` parameters."""
 
 import copy
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Two documents side by side: every signal, what they are to each other, and the text that they share."""
+"""Compare two documents: every signal, their relation, and the text that they share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

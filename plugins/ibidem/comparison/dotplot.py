@@ -1,4 +1,4 @@
-"""Which pages of one text share text with which pages of another: a dot plot (Gibbs and McIntyre 1970) by pages."""
+"""Dot plot of pages that share text (Gibbs and McIntyre 1970)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

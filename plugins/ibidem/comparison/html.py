@@ -1,4 +1,4 @@
-"""A text cut into the passages that another text has too, each linked to its place there, with what differs marked."""
+"""Linked text: a text cut into shared passages, each linked to its counterpart, with differences marked."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What a page about two documents shows: both texts, the passages they share, what differs, and a plot of pages.
+"""HTML page of a comparison: both texts, shared passages, differences, and the dot plot of pages.
 
 A view model and its template: `ibidem compare --html` writes it as one file that needs nothing else; a server may put
 `templates/shared_body.html` into a page of its own and serve `templates/shared.css` beside it. Nothing in the body is a

@@ -1,4 +1,4 @@
-"""The text that two documents share: runs of words that both have, wherever they stand.
+"""Shared text of two documents: runs of words that both have, and the alignment of the rest.
 
 Every run of at least eight words counts, as in the labels of exact overlap (`jac5`, `cov_a`); a passage may stand in
 another order, and twice. Found by looking up each run of eight in the other text and extending it as far as it goes, so

@@ -1,4 +1,4 @@
-"""Where the words of a text stand: the tokens of `tok1` with their places in the text as it was given.
+"""Token and page offsets: the tokens of `tok1` and the page breaks with their character offsets in the text.
 
 Signing needs no places; showing two texts side by side does. A text is cut at white space into chunks, and a chunk runs
 on over the end of a line or page after a hyphen, where a broken word may be joined; so no token crosses two chunks.

@@ -1,4 +1,4 @@
-"""What differs between a lead and its duplicate: a word diff, short enough for one line, bounded in cost.
+"""Word diff of a lead and its duplicate: short enough for one line, bounded in cost.
 
 The words that both texts begin and end with are set aside first; of what is left at most `EXAMINED` words a side are
 aligned (`difflib`, longest common runs first), so the cost does not grow with the length of the documents.

@@ -1,1 +1,1 @@
-"""The query-time layer: groups a window of hits by their packed signatures and presents the groups."""
+"""Grouping of a window: candidates, pair rules and leader clustering on packed columns; no engine is asked."""

@@ -1,4 +1,4 @@
-"""Which rows could be duplicates at all: those that share a key, so that never all pairs are compared.
+"""Candidate generation (blocking): rows that share a key become candidate pairs, so never all pairs are compared.
 
 A pair that the decision joins shares its content hash, its fingerprint, its profile or a band of its min-hash. Or it
 shares terms: two sets that share 40 of 60 share three of any 23 of each taken in the same order, so three of the terms

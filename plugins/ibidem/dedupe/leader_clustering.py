@@ -1,4 +1,4 @@
-"""Leader grouping: down the ranking, a hit joins the first lead that it duplicates, or else becomes a lead.
+"""Leader clustering: down the ranking, a hit joins the first leader that it duplicates, or becomes a leader.
 
 Only leads are ever compared with what follows. Some rows are settled among themselves; their leads take duplicates
 from all that follows, and what they took is never looked at again; so ten thousand copies of one text cost ten thousand

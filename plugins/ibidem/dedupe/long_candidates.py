@@ -1,4 +1,4 @@
-"""Which long texts may share pages: those that carry the same clues of pages, or several sampled words.
+"""Candidate generation for long texts: pairs that share keys of pages, or several sampled words.
 
 The clues are those that an index looks long texts up by, here for many texts at once: a key for each, never all pairs.
 """

@@ -1,4 +1,4 @@
-"""Long signatures of the documents that need them, read together when first asked for."""
+"""Long signatures of a window: an LRU cache that reads them in batches, and the matcher of pairs of long texts."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A reader's word on a pair of documents: "not a duplicate" or "same". It beats all evidence.
+"""Manual overrides: a user marks a pair `same` or `not`; overrides take precedence over signatures.
 
 *Not* keeps a pair apart. *Same* is evidence for that pair only: it acts when one of the two is the first occurrence of
 its group; otherwise the hit says so. A word is stale when a text has changed since: it is told then, and not followed.

@@ -1,4 +1,4 @@
-"""Which pairs of rows are duplicates: candidates out of shared keys, decided on in slices that bound the memory."""
+"""Classify candidate pairs as duplicates, in slices that bound the memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

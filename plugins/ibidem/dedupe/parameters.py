@@ -1,4 +1,4 @@
-"""The parameters of a request, as one table from which help, documentation and validation come."""
+"""Table of the request parameters and presets; validation, help and `docs/parameters.md` come from it."""
 
 import re
 import sys

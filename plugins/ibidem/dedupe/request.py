@@ -1,4 +1,4 @@
-"""What a user asks of the dedupe layer: parsed and checked into one plain object before anything is opened."""
+"""Dedupe request: what a user asks of grouping, parsed and checked before anything is opened."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

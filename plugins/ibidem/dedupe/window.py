@@ -1,4 +1,4 @@
-"""A window of hits with its groups, and what can be said of a row in it."""
+"""Window: the hits that were read, their packed columns, groups and evidence."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Where found duplicates and labels disagree, the worst first, each with what the signatures say of the pair."""
+"""Error analysis: pairs on which detection and labels disagree, the worst first, with their signatures' evidence."""
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet

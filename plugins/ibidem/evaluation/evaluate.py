@@ -1,4 +1,4 @@
-"""Duplicates that are found, against labels: what `ibidem evaluate` measures."""
+"""Evaluation: compare the duplicates found in a collection with its labels."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

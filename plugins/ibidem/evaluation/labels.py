@@ -1,4 +1,4 @@
-"""Labels to measure with: which pairs of documents are duplicates in truth.
+"""Labels: which pairs of documents are duplicates in truth.
 
 Two kinds of table with a header, tabs or commas between its columns: `id, cluster`, where all documents of a cluster
 are duplicates of each other; and `a, b, …`, where a listed pair is one when its other columns fulfil a condition.

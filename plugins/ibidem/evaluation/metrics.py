@@ -1,4 +1,4 @@
-"""How well groups and pairs agree with labels: precision, recall, F1, adjusted Rand index, and sets."""
+"""Metrics of agreement with labels: precision, recall, F1, adjusted Rand index."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The application: settings in, everything that answers out."""
+"""FastAPI application of the gateway: routers, middleware, error handlers, and the server that runs it."""
 
 import contextlib
 import gc

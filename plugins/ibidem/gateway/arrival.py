@@ -1,4 +1,4 @@
-"""The body of a request: all of it is here before the request takes a place from others."""
+"""Read the whole body of a request before it takes a place from others."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Who calls: the headers that carry a caller's rights, handed to the engine as they came, and never more than these."""
+"""Callers: the headers that carry a caller's rights, and engines opened with them."""
 
 import base64
 import binascii

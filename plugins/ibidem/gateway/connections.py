@@ -1,4 +1,4 @@
-"""Connections: how long the headers of a request may take, and how many connections one address may hold."""
+"""Limits of connections: time for a request's headers, and connections for each address."""
 
 import asyncio
 import ipaddress

@@ -1,4 +1,4 @@
-"""Grouped searches in the engine's own language: what they ask is sent to the engine with the caller's own rights."""
+"""Dedupe proxy: a grouped search in the query DSL, sent to the engine with the caller's own rights."""
 
 import asyncio
 from collections import OrderedDict

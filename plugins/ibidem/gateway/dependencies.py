@@ -1,4 +1,4 @@
-"""What every request is given: the settings, and the index with the caller's own rights."""
+"""FastAPI dependencies: context, upstream, caller, and an engine opened with the caller's credentials."""
 
 from dataclasses import dataclass, field
 from typing import Annotated

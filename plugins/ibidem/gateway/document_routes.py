@@ -1,4 +1,4 @@
-"""`/ibidem/…`: searches as people type them, one document's duplicates, two documents side by side, the whole index."""
+"""Routes of `/ibidem/…`: search, inspect, compare, groups, overrides, and the feed of alerts."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Answering a request that went wrong, whoever noticed it."""
+"""Error handlers: a JSON error for clients, a page for browsers."""
 
 import logging
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What went wrong, as clients of a search engine expect it: a status, and an error in the engine's JSON shape."""
+"""HTTP errors of the gateway: a status and an error in the engine's JSON shape; content negotiation."""
 
 from collections.abc import Mapping
 from typing import Any

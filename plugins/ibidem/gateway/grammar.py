@@ -1,4 +1,4 @@
-"""The parts of a search that may hold queries, and the indexes named in them, of OpenSearch 3.8 and Elasticsearch 9.5.
+"""Grammar of the query DSL (OpenSearch 3.8, Elasticsearch 9.5): parts of a search that may hold queries or index names.
 
 What is not listed is refused, unless it is a text, number or truth, of which the engine makes an error in its own
 words: a query that nobody has looked into could read an index that is not open to callers.

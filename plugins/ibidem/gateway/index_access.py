@@ -1,4 +1,4 @@
-"""Which indexes callers may name: `IBIDEM_GATEWAY_INDEXES`, or the one index of the settings."""
+"""Index access: which indexes callers may name (`IBIDEM_GATEWAY_INDEXES`), also inside a query."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is counted: requests, how long each stage of a search takes, groups, unsigned documents, errors."""
+"""Prometheus metrics: requests, duration of each stage of a search, groups, unsigned documents, errors."""
 
 from collections.abc import Collection, Mapping, Sequence
 from contextvars import ContextVar

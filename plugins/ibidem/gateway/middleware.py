@@ -1,4 +1,4 @@
-"""What every request passes first: its host and site, how many there are at once, how long each may take, how it ends.
+"""Middleware: allowed hosts and sites, and limits of concurrency, body size and time.
 
 Written for the server's own interface (ASGI), since every layer between costs time.
 """

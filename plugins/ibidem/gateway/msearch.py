@@ -1,4 +1,4 @@
-"""Several searches in one request: a head and a body a line, as `_msearch` takes them."""
+"""`_msearch`: several searches in one request, a header line and a body line each."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what can be asked, and what is answered to it."""
+"""OpenAPI document, and the models of query parameters."""
 
 from typing import Annotated, Any
 

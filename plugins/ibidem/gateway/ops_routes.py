@@ -1,4 +1,4 @@
-"""`/metrics` as Prometheus reads it."""
+"""Routes for operation: `/metrics` for Prometheus, `/healthz` and `/readyz`."""
 
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse

@@ -1,4 +1,4 @@
-"""A search in the engine's own language, as it came over HTTP: read and checked before anything is asked."""
+"""Search request of the engine's API: path, query string and body, read and checked before the engine is asked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""`_search`, `_msearch` and `_count` as the engine answers them, with duplicates grouped where that was asked for."""
+"""Routes of `_search`, `_msearch` and `_count`: grouped, or passed on; cancelled when the client disconnects."""
 
 import asyncio
 from collections.abc import Awaitable, Coroutine

@@ -1,4 +1,4 @@
-"""The engine behind the gateway: a request goes to it as it came, and its answer comes back as it is."""
+"""Upstream client: passes requests to the engine and its responses back unchanged."""
 
 import itertools
 import logging

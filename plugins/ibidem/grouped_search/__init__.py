@@ -1,1 +1,1 @@
-"""A search with its duplicates grouped: reading the window, paging, scope, response."""
+"""Grouped search: read the window, page through groups, look up duplicates beyond it, write the response."""

@@ -1,4 +1,4 @@
-"""A search with its duplicates grouped: one request for the window, one for the page's documents, one for a scope."""
+"""`search`: one request for the window, one for the page's documents, one for duplicates beyond the window."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

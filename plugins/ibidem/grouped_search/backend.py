@@ -1,4 +1,4 @@
-"""Where a page of groups comes from, and which page is asked for."""
+"""Search backend: the protocol by which pages of groups are read from an engine, and the request for one page."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

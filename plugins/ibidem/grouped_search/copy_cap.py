@@ -1,4 +1,4 @@
-"""Surplus: of texts of which very many copies match, those copies that are counted and not read.
+"""Cap on exact copies: of a text that very many documents share, further copies are counted and not fetched.
 
 Whatever stands in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
 read, every further one would only join the group that they are in; a story that was printed a hundred thousand times

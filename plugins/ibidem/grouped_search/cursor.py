@@ -1,4 +1,4 @@
-"""The cursor of an answer: with it every page sees one ranking, and no other query is paged with it by mistake."""
+"""Cursor of a response: all pages see one ranking, and a cursor of another query is refused."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The evidence that put a duplicate at its level, in words that need no knowledge of signatures."""
+"""Explanations: the evidence for a duplicate in plain words, and the relation and page range of long texts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The groups of a page as they are shown: which member leads, which follow, and how many are kept out of sight."""
+"""Groups of a page: the representative of each, the members shown, and how many are not shown."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

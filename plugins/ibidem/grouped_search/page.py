@@ -1,4 +1,4 @@
-"""A page of groups: the window as deep as the page needs, its leads' duplicates beyond, and the documents shown."""
+"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents shown."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""The list to show, in the engine's own shape, so that existing clients keep working (presentation.md, "Response")."""
+"""Response in the engine's own format, so that existing clients keep working."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Duplicates of a page's leads beyond the window: among all documents that match, or in the whole index.
+"""Scope: duplicates of a page's leads beyond the window, among all matches or in the whole index.
 
 One look-up by the leads' clues. Each candidate is then grouped behind the window, so that it joins the first of *all*
 its leads that it duplicates, and is shown here only if that one is here.

@@ -1,4 +1,4 @@
-"""The account of an answer, which adds up: matched = in window + beyond; in window = groups + duplicates."""
+"""Statistics of a response, which add up, and facets of sources and years."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

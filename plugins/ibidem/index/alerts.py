@@ -1,4 +1,4 @@
-"""Saved searches that report only documents which duplicate nothing reported before.
+"""Alerts: saved searches that report only documents that duplicate nothing reported before.
 
 A run searches, groups what was reported before together with the hits, reported documents first, and reports the leads
 among the hits: a document that repeats one reported before joins it and is passed over, whatever its id. What was

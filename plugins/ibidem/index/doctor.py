@@ -1,4 +1,4 @@
-"""What answers and what does not: engine, broker, workers, tables and readers, each with what would mend it."""
+"""Health checks: engine, broker, workers, idf tables and readers, each with a remedy."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Documents of an index, by their ids."""
+"""Documents by id: read, and delete with tombstones, on request with all identical copies."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence

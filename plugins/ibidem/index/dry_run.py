@@ -1,4 +1,4 @@
-"""What signing an index would find, without writing anything: its groups, and pairs of each level to be read."""
+"""Dry run of a backfill: sign an index without writing, count its groups and sample pairs of each level."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence

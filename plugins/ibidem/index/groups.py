@@ -1,4 +1,4 @@
-"""All groups of an index: what `ibidem groups` counts.
+"""Groups of a whole index, as `ibidem groups` counts them.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
 what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).

@@ -1,4 +1,4 @@
-"""An idf table of one's own: counted from files or from an index, in one language."""
+"""Build an idf table from files or from an index, in one language."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

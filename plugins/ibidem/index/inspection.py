@@ -1,4 +1,4 @@
-"""One document's duplicates in the whole index: what `ibidem inspect` shows."""
+"""Inspection: the duplicates of one document in the whole index."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Documents in another language than they say: signed with an idf table that knows nothing of their words."""
+"""Language check: warns of documents whose words the idf table of their language does not know."""
 
 import random
 from collections import defaultdict

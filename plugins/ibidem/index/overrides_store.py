@@ -1,4 +1,4 @@
-"""A reader's word on a pair of documents of an index: said, and taken back."""
+"""Add, remove and read the manual overrides of an index."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Bulk requests, with an outcome for each action: what is busy is asked again, what is too large is cut."""
+"""Bulk requests: busy actions are retried, oversized requests are split, each action has an outcome."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

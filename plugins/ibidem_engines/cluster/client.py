@@ -1,4 +1,4 @@
-"""Speaking to a cluster: requests in JSON through an official client, asked again where that may help."""
+"""Cluster client: sends JSON requests through an official client, with retries; differences of the two engines."""
 
 import os
 import secrets

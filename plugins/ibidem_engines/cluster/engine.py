@@ -1,4 +1,4 @@
-"""The engine protocol over OpenSearch or Elasticsearch: what the two do alike, and that is all but a few words."""
+"""Engine protocol over OpenSearch or Elasticsearch; `opensearch.py` and `elasticsearch.py` hold their differences."""
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What OpenSearch and Elasticsearch answer when they do not do what they are asked, as errors of ours: one table."""
+"""Error map: translates responses of OpenSearch and Elasticsearch into errors of ours, by one table."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

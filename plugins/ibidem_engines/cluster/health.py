@@ -1,4 +1,4 @@
-"""What is wrong with an index and with where it lies, so that it is told before documents wait for it."""
+"""Health of an index in a cluster: red shards, blocks, full disks."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whether an index is there, what it was made for, and making it."""
+"""Index creation and metadata: whether an index exists, its layout and schema; refresh."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

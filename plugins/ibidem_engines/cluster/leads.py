@@ -1,4 +1,4 @@
-"""Looking up leads in a cluster: those that carry what some hundred documents carry, in two kinds of search.
+"""Look-up of group leads in a cluster: the candidates of some hundred documents, in two kinds of search.
 
 One search asks for all values of which one is enough. Values of which several are needed are asked for document by
 document, as many in a search as a query may have clauses.

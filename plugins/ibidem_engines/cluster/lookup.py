@@ -1,4 +1,4 @@
-"""Looking up signature values in a cluster: those of hundreds of documents in one search, told apart by what is found.
+"""Look-up by signature in a cluster: the keys of hundreds of documents in one search.
 
 A search for the values of one document takes a server about a millisecond, one for the values of 400 takes 35: few of
 them are carried by anything. So they are asked for together, and each hit is given to the documents whose values its

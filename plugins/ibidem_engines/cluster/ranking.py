@@ -1,4 +1,4 @@
-"""The top of a ranking: hits with packed signatures, equal scores by index and id, once more where some have no id."""
+"""Ranking: the top hits with packed signatures, equal scores ordered by index and id; point-in-time cursors."""
 
 import base64
 import binascii

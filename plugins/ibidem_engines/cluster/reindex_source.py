@@ -1,4 +1,4 @@
-"""What an index in a cluster holds: gone through shard by shard, by the sequence numbers of its writes."""
+"""Read an existing index in a cluster, shard by shard in the order of sequence numbers."""
 
 import base64
 import dataclasses

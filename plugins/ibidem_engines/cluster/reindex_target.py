@@ -1,4 +1,4 @@
-"""A new index in a cluster that takes an old one's place: made like it, filled, and given its alias."""
+"""New index that replaces another: created alike, filled, and given its alias."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

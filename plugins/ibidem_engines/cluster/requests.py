@@ -1,4 +1,4 @@
-"""Speaking with a server without holding the connection: what is to be asked is yielded, the answer is sent in.
+"""Sans-I/O request flows: a generator yields requests and is sent the responses, for sync and async clients alike.
 
 So one piece of code serves the engines, clients of others, waiting or not, and the gateway.
 """

@@ -1,4 +1,4 @@
-"""The writes of a shard by their sequence numbers: which are done, and which documents come from them."""
+"""Sequence numbers of a shard: which writes are complete, and which documents they wrote."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A record as a server stores it (`_source`), and back."""
+"""Conversion of records to and from `_source`, and of hits to stored documents with highlights."""
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,8 +14,8 @@ from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Query
 from ibidem_ingest.document import EPOCH, MAX_ID_BYTES, Document, interval
-from ibidem_ingest.groupname import group_name
 from ibidem_ingest.short_repr import kind, short_repr
+from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack

@@ -1,4 +1,4 @@
-"""Parts of a JSON text as they are written, for what has to stay as it is to the byte."""
+"""Raw JSON values of `_source`, kept to the byte, and dates in foreign formats."""
 
 import json
 import re

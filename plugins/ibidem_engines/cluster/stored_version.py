@@ -1,4 +1,4 @@
-"""What stands, or is buried, under an id: read before a write decides, and again when another was faster."""
+"""Stored versions: version, digest and sequence number, read before a conditional write and after a conflict."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

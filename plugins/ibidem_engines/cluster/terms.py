@@ -1,4 +1,4 @@
-"""The terms of an index in a cluster: which words no document holds, and what is spelled nearly so."""
+"""Spelling suggestions from the terms of an index in a cluster."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Storing and deleting documents in a cluster: read what stands there, decide, write only onto that very state.
+"""Conditional writes: read the stored version, decide, write only onto that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
 sequence number, and a write that finds another state than the one it was decided on is decided anew.

@@ -1,4 +1,4 @@
-"""The embedded engine: one SQLite file with full-text search (FTS5, bm25), safe for many worker processes."""
+"""Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

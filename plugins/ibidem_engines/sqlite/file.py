@@ -1,4 +1,4 @@
-"""One SQLite database file: connection, transactions, and whether the index in it is one that we can read."""
+"""SQLite file: connection, transactions, and the check that its index is one that we can read."""
 
 import os
 import sqlite3

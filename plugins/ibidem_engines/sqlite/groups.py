@@ -1,4 +1,4 @@
-"""Stored groups in SQLite: two columns beside each document."""
+"""Stored groups in SQLite: two columns of each document."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

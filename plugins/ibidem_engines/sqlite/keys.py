@@ -1,4 +1,4 @@
-"""Look-up values as SQLite keeps them: words of one row in a contentless full-text table, and 32-bit marks."""
+"""Look-up keys in SQLite: words of a contentless full-text table; a count-min sketch of frequent ones."""
 
 import re
 from collections.abc import Sequence

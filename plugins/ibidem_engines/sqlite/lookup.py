@@ -1,4 +1,4 @@
-"""Looking up signature values in SQLite: which documents carry them."""
+"""Look-up by signature in SQLite."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence

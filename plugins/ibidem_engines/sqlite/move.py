@@ -1,4 +1,4 @@
-"""Moving a document in SQLite to a new place, as if it had been written again."""
+"""Give a document in SQLite a new sequence number, as if it had been written again."""
 
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.keys import values_of, words

@@ -1,4 +1,4 @@
-"""Ranking, reading and scanning documents in SQLite."""
+"""Ranking, reading and scanning of documents in SQLite, and the translation of queries to FTS5."""
 
 import re
 import sqlite3

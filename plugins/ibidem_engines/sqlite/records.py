@@ -1,4 +1,4 @@
-"""Records kept beside the documents in SQLite: runs, dead letters, tombstones, overrides."""
+"""Ledgers in SQLite: records of runs, dead letters, tombstones, overrides."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

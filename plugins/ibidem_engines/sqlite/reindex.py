@@ -1,4 +1,4 @@
-"""What an index in SQLite holds: one part, numbered by the places of its documents."""
+"""Read an existing index in SQLite as one shard, and the file that replaces it."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Whether a file's index is made as we make one: somebody else's may hold triggers, or views without an end."""
+"""Check that a file's schema is ours: a foreign one may hold triggers, or views without an end."""
 
 import re
 import sqlite3

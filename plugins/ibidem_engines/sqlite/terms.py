@@ -1,4 +1,4 @@
-"""The terms of an index in SQLite: which words no document holds, and what is spelled nearly so."""
+"""Spelling suggestions from the terms of an index in SQLite."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Storing and deleting documents in SQLite, one transaction for each call."""
+"""Store and delete documents in SQLite, one transaction for each call."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.keys import marked, marks, values_of, values_of_record, words
 from ibidem_engines.sqlite.records import as_json
 from ibidem_ingest.document import interval
-from ibidem_ingest.groupname import group_name
+from ibidem_ingest.signatures.group_name import group_name
 
 MOST_CHARACTERS = 200_000_000
 """SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""

@@ -19,7 +19,7 @@ from ibidem_engines.cluster.source import (
 )
 from ibidem_engines.fields import Fields, parse_fields
 from ibidem_ingest.document import Document, interval
-from ibidem_ingest.groupname import group_name
+from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record
 

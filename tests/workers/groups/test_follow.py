@@ -19,10 +19,10 @@ from ibidem_engines.records import records
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_engines.stored_groups import Assignment, Grouped
 from ibidem_ingest.document import Document
-from ibidem_ingest.groupname import group_name
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.packed import pack
 from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 from ibidem_workers.groups.follow import Follower, regroup, store_of

@@ -1,1 +1,1 @@
-"""Signing what an index holds already: in its place, or into a copy that takes its place."""
+"""Backfill: sign what an index already holds, in place or into a copy that replaces it."""

@@ -1,4 +1,4 @@
-"""What is done with some documents of an index: read, sign, write onto the very state that was read, account."""
+"""Backfill of one batch: read, sign, write onto the version that was read, count."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

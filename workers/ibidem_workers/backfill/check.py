@@ -1,4 +1,4 @@
-"""Which documents are no longer what was signed: nothing is written."""
+"""Check which documents have changed since they were signed; nothing is written."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

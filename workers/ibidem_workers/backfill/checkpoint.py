@@ -1,4 +1,4 @@
-"""How far a backfill is: noted before each page, so that the same command goes on where a killed one stopped."""
+"""Checkpoint of a backfill: saved before each batch, so that the same command resumes where a killed one stopped."""
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""Signing what others add to an index or change in it, until it is asked to end."""
+"""Follow an index: sign what others add or change, until stopped."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Reading an index a portion at a time, so that memory does not grow, however long its documents are."""
+"""Paging through an index: batches sized by the length of documents, so that memory stays bounded."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice

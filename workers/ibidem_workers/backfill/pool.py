@@ -1,4 +1,4 @@
-"""Who signs pages: this process where they are few, else a process for each processor."""
+"""Process pool for signing: this process for little work, else one process for each processor."""
 
 import multiprocessing
 import os

@@ -1,4 +1,4 @@
-"""A backfill into a new index, which then takes the first one's place; nothing that is written meanwhile is lost.
+"""Backfill into a new index that then replaces the first; concurrent writes are carried over.
 
 The first index is copied up to where its writes were when the copying began, then what was written meanwhile, and so
 on, until little is left. Then the alias moves in one step, and what was written to the first index just before follows,

@@ -1,4 +1,4 @@
-"""A whole backfill: page after page, from where an earlier one stopped."""
+"""Run of a backfill: batch after batch, from the last checkpoint."""
 
 import time
 from collections import deque

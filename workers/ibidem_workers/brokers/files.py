@@ -1,4 +1,4 @@
-"""The file queue as a transport of Celery's.
+"""File queue as a Kombu transport, over a spool directory.
 
 Kombu's own `filesystem` transport shows a message before it is written whole, and forgets it when it is taken: tried, a
 kill of the worker lost both messages in flight. This one stands on `SpoolDirectory`.

@@ -1,4 +1,4 @@
-"""Who holds a message of the file queue: a file that a living worker locks and touches.
+"""Lease of a message in the file queue: a file that a living worker locks, and its heartbeat touches.
 
 A kill of any kind frees the lock, since the kernel holds it; on other machines the time of the last touch decides.
 """

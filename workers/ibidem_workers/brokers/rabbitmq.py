@@ -1,4 +1,4 @@
-"""What a broker refuses, as errors of ours: one table."""
+"""Error map: translates RabbitMQ's errors into errors of ours, by one table."""
 
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
 

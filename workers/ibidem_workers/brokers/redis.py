@@ -1,4 +1,4 @@
-"""The queue in Redis as a transport of Celery's: a stream that a group of workers reads.
+"""Redis queue as a Kombu transport: a stream read by a consumer group.
 
 Kombu's own Redis transport takes a message off its list before it notes who has it: a kill in between loses it. What it
 noted it hands out again after an hour by default, and it counts no tries. A stream's group does all three at once: a

@@ -1,4 +1,4 @@
-"""A queue whose messages are leased, as Celery asks for it: what is taken stays there until it is acknowledged.
+"""Kombu transport over a queue of leased messages: a message stays in the queue until it is acknowledged.
 
 Who takes a message holds it under a sign of life. When that lapses, another is given the message, counted as one more
 try; what is handed back counts none.

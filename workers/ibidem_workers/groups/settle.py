@@ -7,8 +7,8 @@ from functools import partial
 
 from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups
-from ibidem_ingest.groupname import group_name
 from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.group_name import group_name
 from ibidem_workers.groups.lookup import content_of, values_of
 from ibidem_workers.groups.overrides import Overrides
 from ibidem_workers.groups.portion import Join, Name, Row, Rules, grouped

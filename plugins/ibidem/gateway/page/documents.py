@@ -1,4 +1,4 @@
-"""A document's duplicates with the documents themselves, as the inspect page shows them."""
+"""Documents of the inspect page: a document's duplicates with their texts, and the timeline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The result list as a template shows it: leads, their duplicates below, each with its reason and what differs."""
+"""Entries of the result list for the template: leads, their duplicates, reasons, differences and passages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

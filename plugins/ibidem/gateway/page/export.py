@@ -1,4 +1,4 @@
-"""The list as a table for other programs: every examined document with its group, lead, level and score."""
+"""Export of the result list as CSV or JSON Lines: each examined document with group, lead, level and score."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Templates and the files beside them: every value is escaped, and nothing comes from elsewhere."""
+"""Render templates with every value escaped, and serve static files and the API documentation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

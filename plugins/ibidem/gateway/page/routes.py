@@ -1,4 +1,4 @@
-"""The pages: the list at `/`, one document, its duplicates, two side by side, and a reader's word on them."""
+"""Routes of the page: result list, document, inspect, compare, overrides, export, static files."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What a page shows: all of it stands in its address, so that it can be sent to a colleague."""
+"""State of the page, all of it in the URL, and the choices of facets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,1 +1,1 @@
-"""Searches in the engines' own language with the duplicates grouped, for clients of others and the gateway."""
+"""Grouped searches in the query DSL of OpenSearch and Elasticsearch, for wrapped clients and the gateway."""

@@ -1,4 +1,4 @@
-"""How many groups lie in each bucket of a `terms` aggregation, beside the documents that the server counts there.
+"""Group counts for the buckets of a `terms` aggregation, next to the server's document counts.
 
 Within the window the groups are known: the documents of a bucket that share one are counted once. Where the window
 holds all that matches, this is exact. Beyond it only equal texts can be told, by the number of distinct content keys,

@@ -1,4 +1,4 @@
-"""What stands around a search: how its indexes are made, and what readers said; remembered for a while."""
+"""TTL cache of each client: index metadata for a minute, manual overrides for seconds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

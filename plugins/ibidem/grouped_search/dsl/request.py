@@ -1,4 +1,4 @@
-"""A search in the engine's own language, parted: what ranks, what stands beside the hits, what is shown of each."""
+"""Search in the query DSL, split into what ranks, what is counted with the hits, and what is returned of each."""
 
 import re
 from collections.abc import Collection, Mapping

@@ -1,4 +1,4 @@
-"""A search in the engine's own language with its duplicates grouped, answered in the engine's own shape.
+"""Grouped search in the query DSL, answered in the engine's own response format.
 
 Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
 """

@@ -1,4 +1,4 @@
-"""What a search in the engine's own language may not bring when its hits are grouped, each with the reason."""
+"""Features of the query DSL that cannot be combined with `dedupe`, each with the reason."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Look-up keys: what an index stores of a signature so that others are found by it, in eight characters each.
+"""Encoding of look-up keys: a letter for the field and seven digits for the value, eight characters each.
 
 A key is the letter of its class and seven digits to the base 32 (`0` to `v`, the highest first): the highest 35 bits of
 the value times an odd constant, modulo 2^64 (multiply-shift hashing: Dietzfelbinger, Hagerup, Katajainen, Penttonen
