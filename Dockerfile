@@ -1,5 +1,5 @@
 # The worker, the gateway and the command line in one image: `docker run ibidem COMMAND`.
-FROM python:3.13-slim
+FROM python:3.13.7-slim
 WORKDIR /ibidem
 COPY pyproject.toml README.md LICENSE ./
 COPY ingest ingest

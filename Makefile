@@ -7,6 +7,7 @@ BIN := $(VENV)/bin
 COLLECTIONS ?= ../shared/data
 
 SECONDS_OF_FUZZING ?= 60
+MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
 
 .PHONY: install demo test plugin quick check security docs figures soak faults clean
 
@@ -20,8 +21,12 @@ $(VENV)/.installed: pyproject.toml
 demo: install
 	$(BIN)/ibidem demo
 
-test: install plugin
+# What the tests need beside Python is installed where it may be; what needs the rest is not run, and named at the end.
+test: install
+	tests/servers/install.sh
+	@! $(MAVEN) || $(MAKE) plugin
 	PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --durations=10
+	@$(MAVEN) || echo "not run: the plugins for search engines: Maven or a JDK of 21 or later is missing"
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
 plugin:

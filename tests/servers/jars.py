@@ -49,10 +49,13 @@ def fetch(folder: Path, artifacts: Sequence[str]) -> None:
         raise Missing("Maven (mvn) is not on the path")
     (folder / "pom.xml").write_text(POM.format("".join(map(dependency, artifacts))))
     asked = [maven, "-q", "-B", "-f", folder / "pom.xml", "dependency:copy-dependencies"]
-    done = subprocess.run(
-        [*asked, f"-DoutputDirectory={folder / 'jars'}"],
-        capture_output=True, text=True, timeout=550, check=False,
-    )  # fmt: skip
+    try:
+        done = subprocess.run(
+            [*asked, f"-DoutputDirectory={folder / 'jars'}"],
+            capture_output=True, text=True, timeout=550, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired as error:
+        raise Missing(f"Maven did not fetch {', '.join(artifacts)} within {error.timeout:g} s") from error
     if done.returncode:
         raise Missing(f"Maven could not fetch {', '.join(artifacts)}: {done.stdout.strip()[-500:]}")
 

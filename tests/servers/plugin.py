@@ -6,6 +6,8 @@ when the first is asked for. Where one cannot start, its tests are listed as not
 """
 
 import os
+from collections import Counter
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -54,21 +56,41 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    servers = config.stash.get(SERVERS, None)
-    for name, why in sorted(servers.missing.items()) if servers else ():
-        terminalreporter.write_line(f"not run: the tests that need {name}: {why}", yellow=True)
+    for why, count in Counter(map(_reason, terminalreporter.stats.get("skipped", ()))).most_common():
+        terminalreporter.write_line(f"not run: {count} {'test' if count == 1 else 'tests'}: {why}", yellow=True)
     for each in config.stash[LEFT]:
         terminalreporter.write_line(f"FAILED {each}", red=True)
 
 
-def address(request: pytest.FixtureRequest, name: str) -> str:
-    """Return a server's address; without one the test is not run, and fails where CI promises the servers."""
+def _reason(report: pytest.TestReport) -> str:
+    """Return why a test was not run."""
+    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return said.removeprefix("Skipped: ")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup() -> Generator[None, object, object]:
+    return (yield from _without_what_is_missing())
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    return (yield from _without_what_is_missing())
+
+
+def _without_what_is_missing() -> Generator[None, object, object]:
+    """Not run a test for which something is missing on this machine, wherever that is noticed; fail it where CI is."""
     try:
-        return request.config.stash[SERVERS].url(name)
+        return (yield)
     except Missing as missing:
         if os.environ.get("CI") == "true":
-            pytest.fail(f"{name} cannot be started: {missing}", pytrace=False)
-        pytest.skip(f"{name} cannot be started: {missing}")
+            pytest.fail(str(missing), pytrace=False)
+        pytest.skip(str(missing))
+
+
+def address(request: pytest.FixtureRequest, name: str) -> str:
+    """Return a server's address, or raise `Missing`."""
+    return request.config.stash[SERVERS].url(name)
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,7 @@ class Servers:
             return self.starting[name].result()
         except Missing as missing:
             self.missing[name] = str(missing)
-            raise
+            raise Missing(f"{name} cannot be started: {missing}") from missing
 
     def start(self, names: Iterable[str]) -> None:
         """Start servers side by side, without waiting."""

@@ -1,17 +1,69 @@
-"""The compose file names settings that there are, and the image holds what the package needs."""
+"""Compose reads its file, starts what its profiles name, and the image holds what the package needs."""
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
-from ibidem_workers.settings import PREFIX, Settings
+import pytest
+import yaml
+
+from ibidem_workers.settings import PREFIX, load
+from ibidem_workers.settings_sources import from_dotenv
+from servers.missing import Missing
 
 ROOT = Path(__file__).parents[2]
+OURS = {"worker", "gateway"}
+STARTED = {
+    (): OURS,
+    ("default",): OURS | {"opensearch", "rabbitmq"},
+    ("elasticsearch", "redis"): OURS | {"elasticsearch", "redis"},
+    ("opensearch", "redis"): OURS | {"opensearch", "redis"},
+    ("command",): OURS | {"ibidem"},
+}
+"""Services that are started, by the profiles that are named."""
+
+Services = dict[str, dict[str, Any]]
 
 
-def test_every_setting_in_the_compose_file_is_one() -> None:
-    named = set(re.findall(rf"^\s+({PREFIX}\w+):", (ROOT / "docker-compose.yml").read_text(), re.MULTILINE))
-    assert named
-    assert named <= {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+@pytest.fixture(scope="module")
+def services() -> Services:
+    """Every service as Compose reads it, with the files of variables put in."""
+    command = shutil.which("docker-compose")
+    if command is None:
+        raise Missing("docker-compose is not on the path: install it (tests/servers/install.sh)")
+    done = subprocess.run([command, "config"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    found: Services = yaml.safe_load(done.stdout)["services"]
+    return found
+
+
+@pytest.mark.parametrize("profiles", STARTED, ids=str)
+def test_what_the_profiles_name_is_started_and_nothing_else(services: Services, profiles: tuple[str, ...]) -> None:
+    started = {name for name, one in services.items() if set(one.get("profiles", profiles or ["-"])) & {*profiles, "-"}}
+    assert started | OURS == STARTED[profiles]
+    assert not any("profiles" in services[name] for name in OURS)
+    assert not any("depends_on" in one for one in services.values()), "it would start what no profile names"
+
+
+def test_every_service_says_how_it_is_and_may_take_so_much_memory_and_no_more(services: Services) -> None:
+    assert {name for name, one in services.items() if one["healthcheck"]["test"] == ["NONE"]} == {"ibidem"}
+    assert all(one["mem_limit"] for one in services.values())
+
+
+def test_every_image_is_one_version(services: Services) -> None:
+    images = {one["image"] for one in services.values() if "build" not in one}
+    images |= set(re.findall(r"^FROM (\S+)", (ROOT / "Dockerfile").read_text(), re.MULTILINE))
+    assert [image for image in images if not re.search(r":\d+\.\d+\.\d+(-\w+)?$", image)] == []
+
+
+def test_ours_are_given_every_setting_of_a_file_and_know_each(services: Services, tmp_path: Path) -> None:
+    given = {name: value for name, value in services["worker"]["environment"].items() if name.startswith(PREFIX)}
+    assert from_dotenv(type(load({}, tmp_path)), ROOT / "docker.env").keys() == {"engine", "broker", "index"}
+    settings = load(given, tmp_path)
+    assert (settings.engine, settings.index) == ("opensearch+http://opensearch:9200", "ibidem")
+    assert services["gateway"]["environment"] == services["ibidem"]["environment"] == services["worker"]["environment"]
 
 
 def test_every_folder_that_the_image_copies_is_there_and_let_in() -> None:

@@ -3,13 +3,11 @@
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from servers import session
 from servers.missing import Missing
-from servers.plugin import SERVERS, address
 from servers.process import Launch
 from servers.session import Servers
 
@@ -70,11 +68,40 @@ def test_a_server_that_cannot_be_started_for_a_command_is_named_at_its_end() -> 
     assert ended.stderr.startswith("not run: what needs redis: ")
 
 
-@pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail.Exception), ("", pytest.skip.Exception)])
-def test_a_test_without_its_server_is_not_run_and_fails_where_ci_promises_it(
-    monkeypatch: pytest.MonkeyPatch, ci: str, outcome: type[BaseException]
+WANTING = """
+import pytest
+from faults.environment import Own
+from servers.plugin import redis
+
+@pytest.fixture
+def own():
+    with Own() as own:
+        yield own
+
+@pytest.mark.server("redis")
+def test_of_the_session(redis):
+    pass
+
+def test_of_its_own(own):
+    own.server("redis")
+
+def test_of_none():
+    pass
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--numprocesses=1",)], ids=["alone", "spread"])
+@pytest.mark.parametrize("ci", ["true", ""], ids=["ci", "elsewhere"])
+def test_a_test_without_its_server_is_not_run_and_named_at_the_end_and_fails_where_ci_promises_it(
+    tmp_path: Path, ci: str, options: tuple[str, ...]
 ) -> None:
-    monkeypatch.setenv("CI", ci)
-    request = SimpleNamespace(config=SimpleNamespace(stash={SERVERS: Servers(["rabbitmq"])}))
-    with pytest.raises(outcome, match="rabbitmq cannot be started: no such program"):
-        address(request, "rabbitmq")  # type: ignore[arg-type]
+    (tmp_path / "test_it.py").write_text(WANTING)
+    environment = {"PATH": "/nowhere", "CI": ci, "PYTHONPATH": str(Path(__file__).parents[1]), "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "pytest", "-p", "servers.plugin", *options, "test_it.py"]
+    ended = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert ended.returncode == bool(ci), ended.stdout + ended.stderr
+    assert ("1 failed, 1 passed" if ci else "1 passed, 2 skipped") in ended.stdout
+    assert "redis-server is not on the path" in ended.stdout
+    assert ci or "not run: 1 test: redis cannot be started: redis-server is not on the path" in ended.stdout

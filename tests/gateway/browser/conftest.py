@@ -1,6 +1,5 @@
 """A real browser before a gateway over a real index: Debian's Chromium, driven by Playwright."""
 
-import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
 from servers.indices import remove_indices
-from servers.plugin import SERVERS
+from servers.missing import Missing
 from support.gateway_server import running
 
 ARGUMENTS = [
@@ -50,16 +49,12 @@ DOCUMENTS = [
 ]
 
 
-def chromium(request: pytest.FixtureRequest) -> str:
-    """Return where the browser is; without one the tests are not run, and fail where CI promises it."""
+def chromium() -> str:
+    """Return where the browser is, or raise `Missing`."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found:
         return found
-    why = "no chromium on the path: install it (tests/servers/install.sh)"
-    request.config.stash[SERVERS].missing["chromium"] = why
-    if os.environ.get("CI") == "true":
-        pytest.fail(why, pytrace=False)
-    pytest.skip(why)
+    raise Missing("no chromium on the path: install it (tests/servers/install.sh)")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +63,7 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
     It ends with its module: while it runs, its driver's loop stands in the way of tests that run one themselves.
     """
-    path = chromium(request)
+    path = chromium()
     with sync_playwright() as started:
         opened = started.chromium.launch(executable_path=path, args=ARGUMENTS)
         yield opened
