@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 
 import orjson
 
-from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.short_repr import kind, short_repr
 from ibidem_ingest.text.unicode_kinds import WIDEST, normal_length
 
@@ -170,6 +170,20 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
         return _document(record, max_text)
     except _Wrong as wrong:
         raise Refused(Refusal(where, named(record), wrong.field, wrong.why)) from wrong
+
+
+def check(document: Document) -> None:
+    """Check a document that was made by hand as `read_record` checks a record.
+
+    Raises:
+        Refused: Some field is missing or wrong.
+        UsageError: It is no document.
+
+    >>> check(Document("a", "Some words.", date="1787"))
+    """
+    if not isinstance(document, Document):
+        raise UsageError(f"{short_repr(document)} is no document", "make one with Document(id, text) or read_record")
+    read_record(document.as_record(), "document")
 
 
 def moved(record: Mapping[str, object]) -> set[str]:

@@ -12,6 +12,7 @@ from ibidem_engines.reindex import Opened, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import LONGEST
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.short_repr import kind
 
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
 _RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or sqlite:////absolute/file.sqlite"
@@ -29,6 +30,8 @@ def open_engine(url: str, index: str) -> Engine:
         UsageError: An address or a name that is not understood.
     """
     check_name(index)
+    if not isinstance(url, str):
+        raise UsageError(f"the engine's address is {kind(url)}", f"{_RIGHT_SQLITE}; or {RIGHT}")
     return _ENGINES[_scheme(url)](url, index)
 
 
@@ -70,7 +73,7 @@ def check_name(index: str) -> None:
     Raises:
         UsageError: The name, and how one is written.
     """
-    if not _INDEX.fullmatch(index):
+    if not isinstance(index, str) or not _INDEX.fullmatch(index):
         raise UsageError(
             f"index name {index!r} is not allowed",
             "use at most 100 lower-case letters, digits, -, _ and ., a letter or digit first",

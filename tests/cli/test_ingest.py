@@ -2,11 +2,15 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import pytest
+
+from ibidem_workers.runs import AGAIN
 from support.command_line import Answer, Run
 
 
@@ -130,3 +134,30 @@ def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: 
     assert stands["state"] == "interrupted"
     assert stands["pending"] == len(list(Path(".ibidem/queue").rglob("ready/*")))  # a document each
     assert stands["indexed"] + stands["pending"] >= 10  # the rest was not read yet
+
+
+@pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
+def test_an_engine_that_is_away_is_one_message_without_a_stack(
+    run: Run, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("IBIDEM_ENGINE", f"{kind}+http://127.0.0.1:1")
+    code, out, err = run("ingest", "docs.jsonl")
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line.startswith(f"ibidem: {kind}+http://127.0.0.1:1: it does not answer")
+
+
+def test_a_run_that_is_stopped_is_told_to_go_on_as_status_says(run: Run) -> None:
+    os.mkfifo("slow.jsonl")
+    command = [Path(sys.executable).with_name("ibidem"), "ingest", "slow.jsonl"]
+    with (
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as ingest,
+        Path("slow.jsonl").open("w", encoding="utf-8"),  # never at its end
+    ):
+        while "being read" not in run("status")[1]:
+            time.sleep(0.05)
+        ingest.send_signal(signal.SIGINT)
+        said = "" if ingest.stderr is None else ingest.stderr.read()
+    assert ingest.returncode == 130
+    assert f"; {AGAIN}; " in said
+    assert f"{AGAIN.capitalize()}." in run("status")[1]

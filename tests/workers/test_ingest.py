@@ -65,7 +65,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Setti
         yield Document("b", "x " * 900)
         raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted, match=r"ibidem worker.*ibidem status \d{8}-"):
+    with pytest.raises(Interrupted, match=r"the same command again.*ibidem status \d{8}-"):
         ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
     assert summary(engine)["state"] == "interrupted"
     assert queue(settings).workers() == 0

@@ -16,7 +16,7 @@ from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
 from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Progress, RunMonitor
+from ibidem_workers.runs import AGAIN, Progress, RunMonitor
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest, Source, Submission
 
@@ -165,8 +165,8 @@ class _LocalRun:
                 self._watched().wait(self._tend)
         except KeyboardInterrupt as error:
             raise Interrupted(
-                f"run {run} was stopped; what was sent stays in the queue",
-                f"go on with: ibidem worker; how it stands: ibidem status {run}",
+                f"run {run} was stopped; what it sent is in the queue",
+                f"{AGAIN}; how it stands: ibidem status {run}",
             ) from error
         return run
 

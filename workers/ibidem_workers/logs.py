@@ -19,6 +19,9 @@ from ibidem_workers.settings import Level, Settings
 LONGEST = 2_000
 """Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
 
+SILENT = ("opensearch", "elastic_transport", "elasticsearch")
+"""Clients that log each request that failed, some with its stack; what we make of it is said once, by us."""
+
 OURS = ("ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
 
 
@@ -42,6 +45,8 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     root.setLevel(logging.INFO if level == logging.DEBUG else max(level, logging.WARNING))
     for name in OURS:
         logging.getLogger(name).setLevel(level)
+    for name in SILENT:
+        logging.getLogger(name).setLevel(logging.NOTSET if level == logging.DEBUG else logging.CRITICAL)
     logging.captureWarnings(capture=True)
 
 

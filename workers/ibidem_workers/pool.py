@@ -124,7 +124,7 @@ class Pool:
         if code == STOPPED or not worker.ready:
             raise WorkersFailed(
                 f"a worker ended with code {code}" + (f": {said}" if said else ""),
-                "what was sent is still in the queue; mend this, then go on with: ibidem worker",
+                "what was sent is still in the queue; mend this, then give the same command again",
             )
         replacement = self._started()
         self._close(worker)

@@ -88,6 +88,9 @@ def new_run() -> str:
 
 
 POLL = 0.05
+AGAIN = "give the same command again: what is there already says unchanged"
+"""How a run that was broken off goes on."""
+
 SHARE = 10
 """Of the time, one in so many may go into looking how a run stands."""
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
@@ -210,6 +210,17 @@ class Settings(BaseSettings):
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
+    def __init__(self, **values: Any) -> None:
+        """Take values by name.
+
+        Raises:
+            UsageError: A value that is not right, or a name that is not known, with what would be right.
+        """
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise _usage_error(error, values) from error
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -395,17 +406,31 @@ def _with_options(url: str, known: Collection[str]) -> str:
 
 def _validated(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
     try:
-        settings = Settings(**values)  # type: ignore[arg-type] # values of any kind come in, the model checks them
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = str(first["loc"][0])
-        what = redact_text(str(first["msg"]).removeprefix("Value error, "))
-        raise UsageError(
-            f"{variable(name)} (from {origins.get(name, 'the caller')}) is {_redacted(name, values[name])!r}: {what}",
-            Settings.model_fields[name].description or "",
-        ) from error
+        settings = Settings(**values)
+    except UsageError as error:
+        if isinstance(error.__cause__, ValidationError):
+            raise _usage_error(error.__cause__, values, origins) from error.__cause__
+        raise
     settings.origins.update(origins)
     return settings
+
+
+def _usage_error(
+    error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str] | None = None
+) -> UsageError:
+    """Name the first setting that is wrong, its value as far as it may be seen, and what would be right."""
+    first = error.errors()[0]
+    name = str(first["loc"][0])
+    if name not in Settings.model_fields:
+        return UsageError(
+            f"no setting is called {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
+        )
+    what = redact_text(str(first["msg"]).removeprefix("Value error, "))
+    where = (origins or {}).get(name, "the caller")
+    return UsageError(
+        f"{variable(name)} (from {where}) is {_redacted(name, values[name])!r}: {what}",
+        Settings.model_fields[name].description or "",
+    )
 
 
 def _redacted(name: str, value: object) -> str:

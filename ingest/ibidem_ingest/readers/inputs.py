@@ -4,6 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -15,6 +16,7 @@ from ibidem_ingest.readers.formats import Format, Tally, format_named, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.sandbox import SECONDS, SandboxedReader
 from ibidem_ingest.readers.text import record_of as text_record
+from ibidem_ingest.short_repr import short_repr
 
 STANDARD_INPUT = "-"
 
@@ -168,6 +170,10 @@ def read(
         UsageError: At once, before anything is read: a path does not exist, its format is not known, or the library
             that reads it is missing.
     """
+    if isinstance(paths, str | bytes | PathLike) or not isinstance(paths, Sequence):
+        raise UsageError(
+            f"{short_repr(paths)} is no list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
+        )
     chosen = choice if isinstance(choice, Choice) else Choice(choice)
     check(paths, chosen)
     tally = tally or Tally()

@@ -10,9 +10,11 @@ import xxhash
 from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.short_repr import short_repr
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, numbers, text_profile, title
 from ibidem_ingest.signatures.feature_set import FeatureSet
 from ibidem_ingest.signatures.fingerprint import Fingerprint
@@ -55,7 +57,14 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
 
     Returns:
         The signatures of each document, in the same order.
+
+    Raises:
+        UsageError: Something among them is no document.
     """
+    if strangers := [each for each in documents if not isinstance(each, Document)]:
+        raise UsageError(
+            f"{short_repr(strangers[0])} is no document", "make one with Document(id, text) or read_record"
+        )
     return [signatures for _, signatures in signed(documents, tables)]
 
 

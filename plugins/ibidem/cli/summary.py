@@ -10,6 +10,7 @@ from ibidem.cli.console import Indented
 from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
 from ibidem_ingest.readers.inputs import LINK
+from ibidem_workers.runs import AGAIN
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10
@@ -108,7 +109,7 @@ def under_way(summary: Summary) -> Iterator[Text]:
         if summary.get("again"):
             yield Text(f"The same files were given again in run {summary['again']}.")
         else:
-            yield Text("Give the same command again: what is there already says unchanged.")
+            yield Text(f"{AGAIN.capitalize()}.")
     elif state in STATES:
         on = f" by a command on {summary['host']}" if state == "reading" and summary.get("host") else ""
         yield Text(f"\nThe run is {STATES[state]}{on}; see it with: ibidem status {summary['run']}")

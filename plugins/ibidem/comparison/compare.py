@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ibidem.comparison.matches import Passage, Region, aligned, covered, in_characters, runs
 from ibidem.comparison.offsets import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_of
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Evidence, Guards, Long, Policy, decide, equal_content, same_table
 from ibidem_ingest.pairs.relations import relate
@@ -66,7 +66,12 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         b: The second document.
         tables: The idf tables of their languages.
         policy: The figures of the decision.
+
+    Raises:
+        Refused: A field of a document is missing or wrong.
     """
+    check(a)
+    check(b)
     (packed_a, packed_b), long = signed(a, b, tables)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     found = runs(words_a.tokens, words_b.tokens)
