@@ -252,6 +252,7 @@ class Engine(Protocol):
     def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """Rank what matches and return the first `size` hits with packed signatures only.
 
+        Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.
         Documents with one of the content hashes in `without` are left out of hits and total; all others are ranked as
         they are with them.
         """

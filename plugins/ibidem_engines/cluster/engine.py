@@ -16,6 +16,7 @@ from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import of_cluster
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, carrying
+from ibidem_engines.cluster.mapped_fields import field_issue
 from ibidem_engines.cluster.ranking import long_values, ranked, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
@@ -94,6 +95,8 @@ class ClusterEngine:
             body["aggs"] = cursors.NEWEST
         copies = cursors.marks(self.index, query)[1]
         found = self._cluster.hold(ranked(self._target(taken.point, copies), body, known.most_hits))
+        if not found.hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
+            raise UsageError(issue.what, issue.remedy)
         if taken.newest is None:
             newest = None if taken.point else cursors.newest_of(found.answer)
             taken = cursors.Cursor(newest, found.answer.get("pit_id", taken.point))
@@ -179,7 +182,8 @@ class ClusterEngine:
 
     def health_issues(self) -> list[HealthIssue]:
         """See `Engine.health_issues`."""
-        return list(of_cluster(self._cluster, self.index))
+        issue = field_issue(self._cluster, self.index, self.fields)
+        return [*of_cluster(self._cluster, self.index), *([issue] if issue else [])]
 
     def holding(self) -> ClusterReindexSource:
         """See `Engine.holding`."""

@@ -1,5 +1,6 @@
 """What is wrong with an index and with where it lies; what a server makes of it is tried by `ibidem doctor`'s tests."""
 
+import json
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.errors import Permanent
+from ibidem_engines.query import parse_query
+from ibidem_ingest.errors import UsageError
 from servers.fake_server import Answer, between
-from servers.indices import remove_indices
+from servers.indices import ask, remove_indices
 
 
 @pytest.fixture
@@ -54,6 +57,39 @@ def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_t
 def test_what_a_user_may_not_look_at_is_none() -> None:
     with between(plan=lambda _: Answer(403, {"error": "no"})) as server:
         assert open_engine(server.address("opensearch"), "news").health_issues() == []
+
+
+THEIRS = {
+    "headline": {"type": "text"},
+    "article": {"properties": {"body": {"type": "text"}, "pages": {"type": "integer"}}},
+    "printed": {"type": "date"},
+}
+
+
+def test_an_index_of_others_whose_fields_were_not_named_is_told_which_they_may_be(address: str, name: str) -> None:
+    ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
+    ask(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps({"headline": "Wheat", "article": {"body": "Rice"}}))
+    engine = open_engine(address, name)
+    (found,) = engine.health_issues()
+    assert (found.name, found.stops) == ("fields", False)
+    assert f"index '{name}' has no fields 'title' and 'text'" in found.what
+    assert "IBIDEM_FIELDS=title=headline,text=article.body" in found.remedy
+    with pytest.raises(UsageError, match=r"no fields 'title' and 'text'.*IBIDEM_FIELDS=title=headline"):
+        engine.window(parse_query("wheat"), 10)
+    engine.close()
+
+
+def test_fields_that_were_named_are_no_issue_and_one_that_is_wrong_is(address: str, name: str) -> None:
+    ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
+    right = open_engine(f"{address}/?fields=title%3Dheadline,text%3Darticle.body", name)
+    assert right.health_issues() == []
+    assert right.window(parse_query("wheat"), 10).total == 0
+    wrong = open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)
+    (found,) = wrong.health_issues()
+    assert "has no field 'body'" in found.what
+    assert "IBIDEM_FIELDS=title=headline,text=article.body (of type text are" in found.remedy
+    right.close()
+    wrong.close()
 
 
 @pytest.mark.server("elasticsearch")
