@@ -27,14 +27,12 @@ from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.index.inspection import inspect
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import pack
-from ibidem_workers.duplicates import Written, duplicates
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -43,7 +41,6 @@ from servers.session import Servers
 
 BATCH = 1_000
 WORDS = [f"word{number}" for number in range(3_000)]
-LOOKED_UP = 20
 Way = Callable[[Engine, str], object]
 
 
@@ -89,7 +86,7 @@ def taken(folder: Path, asked: argparse.Namespace) -> Iterator[str]:
         try:
             for engine, others in zip(engines, (shuffled, copied), strict=True):
                 fill(engine, made, others(made[0], asked.equal, tables), tables)
-            yield from (f"| {name} | {line}" for line in compared(engines, made, tables, asked.rounds))
+            yield from (f"| {name} | {line}" for line in compared(engines, made, asked.rounds))
         finally:
             for engine in engines:
                 engine.close()
@@ -135,12 +132,8 @@ def shuffled(one: Document, count: int, tables: Tables) -> Iterator[Record]:
     return signed((replace(one, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)
 
 
-def ways(made: Sequence[Document], tables: Tables) -> Mapping[str, Way]:
+def ways(made: Sequence[Document]) -> Mapping[str, Way]:
     """Name what is compared: takes an engine and words."""
-    fresh = [replace(made[0], id=f"new{at}", text=f"{made[0].text} more{at}") for at in range(LOOKED_UP)]
-    written = [
-        Written(record, Outcome(record.document.id, WriteStatus.INDEXED, 1 << 40)) for record in records(fresh, tables)
-    ]
     return {
         "search, not grouped": lambda engine, typed: searched(engine, typed, dedupe="off"),
         "search, identical": lambda engine, typed: searched(engine, typed, dedupe_level="identical"),
@@ -149,7 +142,6 @@ def ways(made: Sequence[Document], tables: Tables) -> Mapping[str, Way]:
         "search, scope=matches": lambda engine, typed: searched(engine, typed, dedupe_scope="matches"),
         "search, scope=index": lambda engine, typed: searched(engine, typed, dedupe_scope="index"),
         "inspect": lambda engine, _: inspect(engine, made[0].id).as_json(),
-        f"look-up of {LOOKED_UP} at ingest": lambda engine, _: duplicates(engine, written, Policy()),
     }
 
 
@@ -159,11 +151,11 @@ def searched(engine: Engine, typed: str, **asked: str) -> Mapping[str, object]:
     return search(engine, parse_query(typed), request)
 
 
-def compared(engines: Sequence[Engine], made: Sequence[Document], tables: Tables, rounds: int) -> Iterator[str]:
+def compared(engines: Sequence[Engine], made: Sequence[Document], rounds: int) -> Iterator[str]:
     """Measure each way on both indexes in turn."""
     words = made[0].text.split()
     queries = [" OR ".join(words[at : at + 3]) for at in range(0, 15, 3)]
-    for name, way in ways(made, tables).items():
+    for name, way in ways(made).items():
         least = [[float("inf")] * len(queries) for _ in engines]
         cut = ""
         for _ in range(rounds + 1):

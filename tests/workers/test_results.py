@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem_engines.errors import Damaged
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.results import BatchResult, Duplicate
+from ibidem_workers.results import BatchResult
 
 NUMBERS = st.integers(0, 1_000)
 ACCOUNTS = st.builds(
@@ -16,7 +16,6 @@ ACCOUNTS = st.builds(
     stale=NUMBERS,
     unsigned=NUMBERS,
     refusals=st.lists(st.builds(Refusal, *[st.text(max_size=5)] * 4), max_size=3),
-    duplicates=st.lists(st.builds(Duplicate, *[st.text(max_size=5)] * 3), max_size=3),
     at=st.floats(0, 1e9),
 )
 
@@ -31,10 +30,9 @@ def test_the_documents_of_two_accounts_add_up(one: BatchResult, other: BatchResu
     both = one + other
     assert both.documents == one.documents + other.documents
     assert both.at == max(one.at, other.at)
-    assert [*both.duplicates] == [*one.duplicates, *other.duplicates]
 
 
-@pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"duplicates": [{}], "parts": None}])
+@pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"parts": None}])
 def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
     with pytest.raises(Damaged, match="beside the index is damaged"):
         BatchResult.from_json(BatchResult().as_json() | damage)

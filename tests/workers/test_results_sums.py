@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.results import LEVELS, BatchResult, Duplicate, RunTotals
+from ibidem_workers.results import BatchResult, RunTotals
 
 NUMBERS = st.integers(0, 1_000)
 ACCOUNTS = st.builds(
@@ -14,7 +14,6 @@ ACCOUNTS = st.builds(
     stale=NUMBERS,
     unsigned=NUMBERS,
     refusals=st.lists(st.builds(Refusal, *[st.text(max_size=3)] * 4), max_size=2),
-    duplicates=st.lists(st.builds(Duplicate, st.just("b"), st.just("a"), st.sampled_from(LEVELS)), max_size=3),
     at=st.floats(0, 1e9),
 )
 
@@ -30,7 +29,6 @@ def summed(accounts: list[BatchResult]) -> RunTotals:
 def test_sums_are_the_sum_of_the_accounts(accounts: list[BatchResult]) -> None:
     sums = summed(accounts)
     assert sums.documents == sum(account.documents for account in accounts)
-    assert sum(sums.by_level().values()) == sum(len(account.duplicates) for account in accounts)
     assert sums.at == max((account.at for account in accounts), default=0.0)
 
 

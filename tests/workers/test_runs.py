@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import Batch
-from ibidem_workers.results import BatchResult, Duplicate, refusals_as_json
+from ibidem_workers.groups.checkpoint import Checkpoint
+from ibidem_workers.results import BatchResult, refusals_as_json
 from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary, wait
 
 KEYS = [
@@ -53,7 +54,7 @@ def test_batches_add_up(engine: Engine) -> None:
     unread = Refusal("news.jsonl:3", "", "", "not JSON")
     engine.put_records("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([unread])}})
     late = Refusal("message", "x", "date", "none")
-    note(engine, 0, BatchResult(indexed=3, unsigned=1, duplicates=[Duplicate("b", "a", "near")], at=4.0))
+    note(engine, 0, BatchResult(indexed=3, unsigned=1, at=4.0))
     note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late], at=2.5))
     found = summary(engine, "run")
     assert {name: found[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
@@ -64,9 +65,19 @@ def test_batches_add_up(engine: Engine) -> None:
         "refused": 2,
         "unsigned": 1,
     }
-    assert found["duplicates"] == {"identical": 0, "near": 1}
     assert found["refusals"] == [unread.as_json(), late.as_json()]
     assert (found["took_s"], found["state"], found["pending"]) == (4.0, "done", 0)
+
+
+def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_and_before_the_next(
+    engine: Engine,
+) -> None:
+    for started, (run, joined) in enumerate({"first": {"near": 2}, "second": {"near": 5, "identical": 1}}.items()):
+        record = RunRecord(run, [], float(started), "submitted", joined=joined)
+        engine.put_records("runs", {record.key: record.as_json()})
+    Checkpoint(joined={"near": 9, "identical": 1}).save(engine)
+    assert summary(engine, "first")["duplicates"] == {"identical": 1, "near": 3}
+    assert summary(engine, "second")["duplicates"] == {"identical": 0, "near": 4}
 
 
 @given(
@@ -142,7 +153,7 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
         time.sleep(2 * LONGEST_PAUSE / SHARE)
         return noted(self, ledger, prefix)
 
-    monkeypatch.setattr(type(engine), "noted", waited)
+    monkeypatch.setattr(type(engine), "get_records", waited)
     watch.look()
     assert watch.pause == LONGEST_PAUSE
 

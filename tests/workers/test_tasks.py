@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,9 @@ from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
-from ibidem_workers.results import BatchResult, Duplicate
+from ibidem_workers.groups.follow import store_of
+from ibidem_workers.groups.service import settle_all
+from ibidem_workers.results import BatchResult
 from ibidem_workers.settings import Settings
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
@@ -88,8 +89,6 @@ def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Work
     worker.take(*records, number=1)
     again = worker.take(*records, number=2, tries=1)
     assert counts(again) == (2, 0, 0, 0)
-    assert again is not None
-    assert again.duplicates == [Duplicate("b", "a", "near")]
 
 
 def test_the_same_id_twice_in_a_batch_leaves_the_newer_version(worker: Worker, engine: Engine) -> None:
@@ -105,19 +104,7 @@ def test_the_same_id_twice_in_a_batch_leaves_the_newer_version(worker: Worker, e
 def test_a_text_without_words_is_indexed_and_counted_as_unsigned(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": " … "}, {"id": "b", "text": ""})
     assert account is not None
-    assert (account.indexed, account.unsigned, account.duplicates) == (2, 2, [])
-
-
-def test_a_duplicate_is_an_outcome_with_its_level_and_what_it_duplicates(worker: Worker) -> None:
-    worker.take({"id": "a", "text": SPEECH})
-    account = worker.take(
-        {"id": "b", "text": SPEECH.upper()},
-        {"id": "c", "text": f"{SPEECH} indeed"},
-        {"id": "d", "text": "no"},
-        number=1,
-    )
-    assert account is not None
-    assert account.duplicates == [Duplicate("b", "a", "identical"), Duplicate("c", "a", "near")]
+    assert (account.indexed, account.unsigned) == (2, 2)
 
 
 def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
@@ -210,15 +197,16 @@ def test_a_document_that_ended_its_worker_too_often_is_a_dead_letter(worker: Wor
     assert "ended its worker 3 times" in letter.refusal.why
 
 
-def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, tmp_path: Path) -> None:
+def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engine: Engine) -> None:
     strict = Worker(replace(worker.bench, settings=worker.bench.settings.changed(distinct=("meta.docket",))))
-    account = strict.take(
+    strict.take(
         {"id": "a", "text": SPEECH, "meta": {"docket": "12-1"}},
         {"id": "b", "text": SPEECH, "meta": {"docket": "12-2"}},
         {"id": "c", "text": SPEECH},
     )
-    assert account is not None
-    assert [one.id for one in account.duplicates] == ["c"]
+    settle_all(engine)
+    found = store_of(engine).read([("ibidem", name) for name in "abc"])
+    assert [each.lead for each in found] == [True, True, False]
 
 
 def test_a_version_far_in_the_future_is_refused_unless_a_setting_allows_it(worker: Worker) -> None:

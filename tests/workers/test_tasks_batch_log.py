@@ -27,7 +27,7 @@ def test_a_batch_is_one_line_with_its_account_and_the_time_of_each_stage(
     (line,) = (vars(each) for each in caplog.records)
     assert (line["message"], line["documents"], line["indexed"], line["refused"]) == ("batch done", 1, 1, 0)
     stages = [name for name in line if name.endswith("_ms")]
-    assert stages == ["read_ms", "sign_ms", "write_ms", "duplicates_ms", "note_ms", "all_ms"]
+    assert stages == ["read_ms", "sign_ms", "write_ms", "note_ms", "all_ms"]
     assert sum(line[name] for name in stages[:-1]) <= line["all_ms"] + 0.5
 
 

@@ -15,7 +15,9 @@ from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
+from ibidem_workers.groups.service import settle_all
 from ibidem_workers.pool import Pool
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import AGAIN, Progress, RunMonitor
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import IngestRequest, Source, Submission
@@ -48,21 +50,30 @@ LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
 
 Seen = Callable[[Progress], None]
+Grouped = Callable[[int], None]
 
 
 class Interrupted(EngineError):
     """Someone stopped a run half-way; nothing that was sent is lost."""
 
 
-def ingest(request: IngestRequest, settings: Settings, *, wait: bool = True, seen: Seen = lambda _: None) -> str:
+def ingest(
+    request: IngestRequest,
+    settings: Settings,
+    *,
+    wait: bool = True,
+    seen: Seen = lambda _: None,
+    grouped: Grouped = lambda _: None,
+) -> str:
     """Take files and folders in.
 
     Args:
         request: What to read.
         settings: Where to.
-        wait: Whether to wait until every document is accounted for. Without waiting no worker is started: the batches
-            lie in the queue for `ibidem worker`.
+        wait: Whether to wait until every document is accounted for and grouped. Without waiting no worker is started:
+            the batches lie in the queue for `ibidem worker`, and grouping follows.
         seen: Called with the progress, some times a second.
+        grouped: Called with the number of documents that were just grouped.
 
     Returns:
         The run's name, for `runs.summary`.
@@ -75,7 +86,7 @@ def ingest(request: IngestRequest, settings: Settings, *, wait: bool = True, see
     """
     tally = Tally()
     source = read(request.paths, request.choice, settings.max_text, tally, settings.read_seconds)
-    return ingest_documents(source, settings, wait=wait, seen=seen, tally=tally, paths=request.paths)
+    return ingest_documents(source, settings, wait=wait, seen=seen, grouped=grouped, tally=tally, paths=request.paths)
 
 
 def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its name
@@ -84,6 +95,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     *,
     wait: bool = True,
     seen: Seen = lambda _: None,
+    grouped: Grouped = lambda _: None,
     tally: Tally | None = None,
     paths: Sequence[str | Path] = (),
 ) -> str:
@@ -95,7 +107,9 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         check_tables(engine, Tables(settings.tables))
         answers(settings)
         if wait:
-            return _LocalRun(engine, settings, seen).through(source, tally, paths)
+            run = _LocalRun(engine, settings, seen).through(source, tally, paths)
+            retry_unavailable(lambda: settle_all(engine, grouped), settings.patience)
+            return run
         return Submission(engine, settings, paths, tally).send(source).run
     finally:
         engine.close()

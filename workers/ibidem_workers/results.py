@@ -1,7 +1,6 @@
 """Result of a batch: the outcome of each of its documents, as stored; totals of a run."""
 
 import time
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TypeGuard
@@ -11,23 +10,8 @@ from ibidem_ingest.errors import Refusal
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicate:
-    """A document that was indexed though a duplicate was there already: an outcome that people see.
-
-    Args:
-        id: The document's id.
-        of: The id of the duplicate that was there before it.
-        level: `identical` or `near`.
-    """
-
-    id: str
-    of: str
-    level: str
-
-
-@dataclass(frozen=True, slots=True)
 class BatchResult:
-    """Sums, refusals and duplicates of one batch; indexed + unchanged + stale + refusals = its documents.
+    """Sums and refusals of one batch; indexed + unchanged + stale + refusals = its documents.
 
     Args:
         indexed: Documents that were written.
@@ -36,7 +20,6 @@ class BatchResult:
         stale: Documents of which a newer version was there, or a newer deletion.
         unsigned: Documents without words, among the indexed and unchanged ones.
         refusals: Why each refused document was refused.
-        duplicates: The indexed documents that found a duplicate there.
         parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
         at: When it was made, in seconds since 1970.
     """
@@ -46,7 +29,6 @@ class BatchResult:
     stale: int = 0
     unsigned: int = 0
     refusals: Sequence[Refusal] = field(default_factory=list)
-    duplicates: Sequence[Duplicate] = field(default_factory=list)
     parts: int = 0
     replaced: int = 0
     at: float = field(default_factory=time.time)
@@ -66,7 +48,6 @@ class BatchResult:
             unsigned=self.unsigned + other.unsigned,
             replaced=self.replaced + other.replaced,
             refusals=[*self.refusals, *other.refusals],
-            duplicates=[*self.duplicates, *other.duplicates],
             at=max(self.at, other.at),
         )
 
@@ -78,7 +59,6 @@ class BatchResult:
             "stale": self.stale,
             "unsigned": self.unsigned,
             "refusals": refusals_as_json(self.refusals),
-            "duplicates": [[one.id, one.of, one.level] for one in self.duplicates],
             "parts": self.parts,
             "replaced": self.replaced,
             "at": self.at,
@@ -91,12 +71,11 @@ class BatchResult:
         Raises:
             Damaged: It is no such record.
 
-        >>> one = BatchResult(indexed=2, duplicates=[Duplicate("b", "a", "near")], at=0.0)
+        >>> one = BatchResult(indexed=2, refusals=[Refusal("a.jsonl:3", "a", "date", "no date")], at=0.0)
         >>> BatchResult.from_json(one.as_json()) == one
         True
         """
-        refusals, duplicates = _named(Refusal, record.get("refusals")), _named(Duplicate, record.get("duplicates"))
-        return parse_record(cls, {**record, "refusals": refusals, "duplicates": duplicates})
+        return parse_record(cls, {**record, "refusals": _named(record.get("refusals"))})
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
@@ -110,20 +89,17 @@ def refusals_from_json(value: object) -> list[Refusal]:
     Raises:
         Damaged: It is no such list.
     """
-    return [parse_record(Refusal, one) for one in _named(Refusal, value)]
+    return [parse_record(Refusal, one) for one in _named(value)]
 
 
-def _named(kind: type[Refusal | Duplicate], lists: object) -> list[dict[str, object]]:
+def _named(lists: object) -> list[dict[str, object]]:
     """Give the entries of short lists their names again."""
-    names = [member.name for member in fields(kind)]
+    names = [member.name for member in fields(Refusal)]
     return [dict(zip(names, one, strict=False)) for one in lists] if _are_lists(lists) else []
 
 
 def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
     return isinstance(value, list) and all(isinstance(one, list) for one in value)
-
-
-LEVELS = ("identical", "near")
 
 
 @dataclass(slots=True)
@@ -137,7 +113,6 @@ class RunTotals:
         stale: Documents of which a newer version was there, or a newer deletion.
         unsigned: Documents without words.
         refusals: Why each refused document was refused.
-        duplicates: How many of the indexed ones found a duplicate there, by level.
         at: When the last of them was accounted for, in seconds since 1970.
     """
 
@@ -146,7 +121,6 @@ class RunTotals:
     stale: int = 0
     unsigned: int = 0
     refusals: list[Refusal] = field(default_factory=list)
-    duplicates: Counter[str] = field(default_factory=Counter)
     replaced: int = 0
     at: float = 0.0
 
@@ -163,7 +137,6 @@ class RunTotals:
         self.unsigned += account.unsigned
         self.replaced += account.replaced
         self.refusals += account.refusals
-        self.duplicates.update(duplicate.level for duplicate in account.duplicates)
         self.at = max(self.at, account.at)
 
     def merge(self, other: "RunTotals") -> None:
@@ -174,13 +147,4 @@ class RunTotals:
         self.unsigned += other.unsigned
         self.replaced += other.replaced
         self.refusals += other.refusals
-        self.duplicates.update(other.duplicates)
         self.at = max(self.at, other.at)
-
-    def by_level(self) -> Mapping[str, int]:
-        """Return the duplicates as a summary prints them.
-
-        >>> RunTotals(duplicates=Counter(near=2)).by_level()
-        {'identical': 0, 'near': 2}
-        """
-        return {level: self.duplicates[level] for level in LEVELS}

@@ -12,6 +12,7 @@ from uuid import uuid4
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.groups.checkpoint import joined
 from ibidem_workers.process_id import has_exited, host_of
 from ibidem_workers.results import BatchResult, RunTotals, refusals_from_json
 from ibidem_workers.retry import retry_unavailable
@@ -39,6 +40,7 @@ class RunRecord:
         meta_fields: Fields that were not known and went into `meta`.
         passed_over: Files in folders that no reader takes, by suffix: how many.
         holder: The process that reads; empty where an earlier version noted the run.
+        joined: How many documents had joined a group when it began, by level.
     """
 
     run: str
@@ -53,6 +55,7 @@ class RunRecord:
     meta_fields: list[str] = field(default_factory=list)
     passed_over: dict[str, int] = field(default_factory=dict)
     holder: str = ""
+    joined: dict[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -88,6 +91,7 @@ def new_run() -> str:
 
 
 POLL = 0.05
+LEVELS = ("identical", "near")
 AGAIN = "give the same command again: what is there already says unchanged"
 """How a run that was broken off goes on."""
 
@@ -282,6 +286,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     watch = RunMonitor(engine, run or _last(engine))
     progress = watch.look()
     told = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
+    told |= {"duplicates": _joined(engine, watch.record)}
     return told | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
 
 
@@ -311,6 +316,14 @@ def _again(engine: Engine, record: RunRecord) -> str:
     return later[-1] if later else ""
 
 
+def _joined(engine: Engine, record: RunRecord) -> dict[str, int]:
+    """Count the documents that joined a group since a run began, and before the next one did."""
+    records = [RunRecord.from_json(noted) for _, noted in engine.get_records("runs", HEADS) if "started" in noted]
+    later = [one.joined for one in records if one.started > record.started]
+    until = later[0] if later else joined(engine)
+    return {level: max(0, until.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
+
+
 def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
     slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
     return [refusal for _, noted in slices for refusal in refusals_from_json(noted["refusals"])]
@@ -327,7 +340,7 @@ def _summary(record: RunRecord, sums: RunTotals, progress: Progress, unread: lis
         "stale": sums.stale,
         "refused": len(refusals),
         "unsigned": sums.unsigned,
-        "duplicates": sums.by_level(),
+        "duplicates": dict.fromkeys(LEVELS, 0),
         "refusals": [refusal.as_json() for refusal in refusals],
         "took_s": round((sums.at if progress.ended else time.time()) - record.started, 3),
         "state": _state(record, progress),

@@ -20,6 +20,7 @@ from ibidem_ingest.readers.choice import Choice
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.batches import Batch, Record, cut, weight
 from ibidem_workers.celery_app import make_app, send
+from ibidem_workers.groups.checkpoint import joined
 from ibidem_workers.message_size import MOST_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.process_id import this_process
 from ibidem_workers.results import refusals_as_json
@@ -127,6 +128,7 @@ class Submission:
 
     def send(self, source: Source) -> RunRecord:
         """Send all documents and note what could not be read; however it ends, the record says how far it came."""
+        self.record.joined = retry_unavailable(lambda: joined(self._engine), self._patience)
         self._note("reading")
         self._tell("run begun")
         try:

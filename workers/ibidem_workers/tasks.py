@@ -1,4 +1,4 @@
-"""Celery task: read, sign and write a batch, count duplicates, record the result."""
+"""Celery task: read, sign and write a batch, record the result."""
 
 import logging
 import time
@@ -16,11 +16,9 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document, named, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
-from ibidem_workers.duplicates import Written, duplicates
-from ibidem_workers.results import BatchResult, Duplicate
+from ibidem_workers.results import BatchResult
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
 from ibidem_workers.writable import printable, writable
@@ -83,7 +81,6 @@ def _sums(account: BatchResult) -> dict[str, object]:
         "unchanged": account.unchanged,
         "stale": account.stale,
         "refused": len(account.refusals),
-        "duplicates": len(account.duplicates),
     }
 
 
@@ -227,13 +224,6 @@ def _taken(bench: WorkerContext, delivery: Delivery) -> BatchResult:
         outcomes = retry_unavailable(write, patience, bench.ended)
     if delivery.tries or delivery.again or len(calls) > 1:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
-    indexed = [
-        Written(record, outcome)
-        for record, outcome in zip(made, outcomes, strict=True)
-        if outcome.fate is WriteStatus.INDEXED and record.signatures.length
-    ]
-    with stages("duplicates"):
-        found = retry_unavailable(lambda: _duplicates(bench, indexed), patience, bench.ended)
     refusals += [
         Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED
     ]
@@ -247,7 +237,6 @@ def _taken(bench: WorkerContext, delivery: Delivery) -> BatchResult:
             for record, outcome in zip(made, outcomes, strict=True)
         ),
         refusals=refusals,
-        duplicates=found,
     )
 
 
@@ -275,13 +264,6 @@ def largest_version(setting: int) -> int:
     7
     """
     return setting or time.time_ns() // 1_000 + A_DAY
-
-
-def _duplicates(bench: WorkerContext, indexed: Sequence[Written]) -> list[Duplicate]:
-    if not indexed:
-        return []
-    bench.engine.refresh()
-    return duplicates(bench.engine, indexed, Policy(), guarded=bool(bench.settings.distinct))
 
 
 def _replaced(outcome: Outcome, record: Record) -> bool:

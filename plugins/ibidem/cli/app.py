@@ -25,6 +25,7 @@ COMMANDS = {
     "alerts": "Save searches that report only what duplicates nothing reported before.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "backfill": "Sign what an index already holds, in its place or into a new index.",
+    "regroup": "Settle stored groups again: join leads that are duplicates of each other.",
     "idf": "Build, choose, show or compare tables of word frequencies.",
     "evaluate": "Measure the duplicates that are found against labels.",
     "serve": "Answer searches over HTTP in the engine's own shape, and show a page for people.",

@@ -3,6 +3,7 @@
 import os
 import select
 import signal
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -12,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import Indented, messages, print_json, rated_bar, results
+from ibidem.cli.console import Indented, bar, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
 from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, figures
@@ -29,6 +30,8 @@ from ibidem_workers.backfill.check import Checked, check
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replaced, Replacement, replace_index
 from ibidem_workers.backfill.run import in_place
+from ibidem_workers.groups.follow import store_of
+from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings, load
 
@@ -49,6 +52,9 @@ def run(
     following: Annotated[
         bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")
     ] = False,
+    groups: Annotated[
+        bool, typer.Option("--groups", help="Sign nothing; settle the groups of what is signed already.")
+    ] = False,
     level: Level = None,
     preset: Preset = None,
     window_days: WindowDays = None,
@@ -58,7 +64,11 @@ def run(
 
     Leaves with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
-    check_options(into=into, alias=alias, modes={"--dry-run": dry, "--check": checked, "--follow": following})
+    check_options(
+        into=into,
+        alias=alias,
+        modes={"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups},
+    )
     given = figures(level, preset, window_days)
     for option, value in zip(("--level", "--preset", "--window-days"), given.values(), strict=True):
         if value is not None and not dry:
@@ -69,6 +79,8 @@ def run(
         show_dry_run(settings, pair_policy(given), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
+    elif groups:
+        show_grouped(settings, as_json=as_json)
     elif into:
         show_replaced(settings, Replacement(into, alias), as_json=as_json)
     elif following:
@@ -106,6 +118,27 @@ SIGNED = {
     "stale": "left aside: newer there, or deleted meanwhile",
 }
 """What became of documents that an index held already."""
+
+
+def show_grouped(settings: Settings, *, as_json: bool) -> None:
+    """Settle the groups of what is signed, from where an earlier command stopped."""
+    began = time.perf_counter()
+    with engine_context(settings) as engine, bar("Grouping") as advance:
+        done = 0
+
+        def seen(documents: int) -> None:
+            nonlocal done
+            done += documents
+            advance(done, None)
+
+        settle_all(engine, seen)
+        counts = store_of(engine).counts()
+    took = round(time.perf_counter() - began, 3)
+    told = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
+    if as_json:
+        print_json(told)
+    else:
+        results().print(Text(f"{counted(counts.documents, 'document')} in {counted(counts.groups, 'group')}"))
 
 
 def show_replaced(settings: Settings, asked: Replacement, *, as_json: bool) -> None:

@@ -57,7 +57,7 @@ def run(
     else:
         show_summary(found, results())
     if not wait and settings.queue_folder is not None:
-        messages().print(Text("No worker was started; start some with: ibidem worker"))
+        messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if found["refused"]:
         raise typer.Exit(SOME_REFUSED)
 

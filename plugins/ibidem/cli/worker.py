@@ -8,12 +8,17 @@ import typer
 
 from ibidem.cli.console import messages
 from ibidem.cli.errors import Terminated
+from ibidem_engines.connect import open_engine
+from ibidem_engines.errors import Unavailable
 from ibidem_engines.redaction import redact
 from ibidem_workers import logs
+from ibidem_workers.groups.service import settle
 from ibidem_workers.pool import Pool
 from ibidem_workers.settings import load
 
 LOOK_EVERY = 0.5
+SETTLES = 2.0
+"""Seconds for which documents are grouped between two looks at the workers."""
 
 
 def run(
@@ -29,6 +34,10 @@ def run(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
     with suppress(Terminated), Pool(settings) as pool:
+        engine = open_engine(settings.address, settings.index)
         while True:
             pool.check()
+            if pool.ready:
+                with suppress(Unavailable):  # the workers tell it, and wait for it
+                    settle(engine, SETTLES)
             time.sleep(LOOK_EVERY)

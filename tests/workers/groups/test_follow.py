@@ -126,7 +126,7 @@ class Killed(BaseException):
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
-        ways = {"assign": type(store_of(engine)).assign, "note": type(engine).put_records}
+        ways = {"assign": type(store_of(engine)).assign, "put_records": type(engine).put_records}
 
         def deadly(name: str) -> object:
             def call(self: object, *args: object) -> object:
@@ -142,7 +142,7 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
         for _ in range(8):
             with (
                 patch.object(type(store_of(engine)), "assign", deadly("assign")),
-                patch.object(type(engine), "note", deadly("note")),
+                patch.object(type(engine), "put_records", deadly("put_records")),
             ):
                 try:
                     Follower(engine, size=size).catch_up()
@@ -182,7 +182,7 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
         settler.settle(portion, {part: checkpoint.after(part)}, lambda joining: None)
         checkpoint.settle(part, portion[-1].name.order)
         yield "settled"
-        checkpoint.put_records(engine)
+        checkpoint.save(engine)
         yield "noted"
 
 

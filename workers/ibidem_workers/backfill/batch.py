@@ -9,15 +9,12 @@ from ibidem_engines.records import records
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.paging import Portions
 from ibidem_workers.batches import Batch
-from ibidem_workers.duplicates import Written as Indexed
-from ibidem_workers.duplicates import duplicates
-from ibidem_workers.results import BatchResult, Duplicate
+from ibidem_workers.results import BatchResult
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
 
@@ -214,7 +211,7 @@ def _in_place(desk: BackfillContext, held: Sequence[SourceDocument]) -> _Round:
     done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
     desk.own.extend(outcome.order for _, outcome in done if outcome.order)
     kept = BatchResult(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
-    return _Round(kept + _account(desk, done), changed)
+    return _Round(kept + _account(done), changed)
 
 
 def _copied(
@@ -232,25 +229,18 @@ def _copied(
         outcomes = retry_unavailable(lambda: copy.take(signed), desk.settings.patience)
     else:
         outcomes = retry_unavailable(lambda: copy.take_late(signed, late), desk.settings.patience)
-    return _account(desk, list(zip(signed, outcomes, strict=True))[: len(fit)])
+    return _account(list(zip(signed, outcomes, strict=True))[: len(fit)])
 
 
-def _account(desk: BackfillContext, done: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
-    """Account for documents that were written, and look for duplicates of them."""
-    written = [
-        Indexed(record, outcome)
-        for (_, record), outcome in done
-        if record is not None and outcome.fate is WriteStatus.INDEXED
-    ]
-    with_words = [one for one in written if one.record.signatures.length]
-    found = retry_unavailable(lambda: _duplicates(desk, with_words), desk.settings.patience) if with_words else []
+def _account(done: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
+    """Account for documents that were written."""
+    written = [record for (_, record), outcome in done if record is not None and outcome.fate is WriteStatus.INDEXED]
     return BatchResult(
         indexed=len(written),
         unchanged=sum(outcome.fate is WriteStatus.UNCHANGED for _, outcome in done),
         stale=sum(outcome.fate is WriteStatus.STALE for _, outcome in done),
-        unsigned=len(written) - len(with_words),
+        unsigned=sum(not record.signatures.length for record in written),
         refusals=_refusals(done),
-        duplicates=found,
     )
 
 
@@ -260,11 +250,6 @@ def _refusals(done: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
         for (held, _), outcome in done
         if outcome.fate is WriteStatus.REFUSED
     ]
-
-
-def _duplicates(desk: BackfillContext, written: Sequence[Indexed]) -> list[Duplicate]:
-    desk.engine.refresh()
-    return duplicates(desk.engine, written, Policy(), guarded=bool(desk.settings.distinct))
 
 
 def _refused(name: Name, why: str) -> Refusal:

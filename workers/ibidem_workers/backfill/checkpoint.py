@@ -65,6 +65,7 @@ class Checkpoint:
         marks: When the copy took its place: up to where it had been written.
         alias: The alias that the copy gets; empty for none.
         state: Whether it goes on, or the copy has taken its place, or all is done.
+        joined: How many documents had joined a group when it began, by level.
     """
 
     run: str
@@ -82,6 +83,7 @@ class Checkpoint:
     marks: dict[str, int] = field(default_factory=dict)
     alias: str = ""
     state: State = "open"
+    joined: dict[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> str:

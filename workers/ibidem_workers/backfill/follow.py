@@ -3,14 +3,19 @@
 import time
 from collections.abc import Callable
 
+from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import parsed
 from ibidem_workers.backfill.run import Backfill, Seen, begun, opened
+from ibidem_workers.groups.service import settle
 from ibidem_workers.settings import Settings
 
 EVERY = 1.0
 """Seconds between two looks."""
+
+SETTLES = 10.0
+"""Seconds for which documents are grouped between two looks."""
 
 LONGEST_PAUSE = 30.0
 """Seconds between two looks while the engine does not answer."""
@@ -35,7 +40,7 @@ def follow(
     """
     with opened(settings) as (engine, holding):
         backfill = begun(engine, holding, settings, seen)
-        _Following(backfill, holding, ended, said).go_on()
+        _Following(backfill, holding, engine, ended, said).go_on()
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run
@@ -47,14 +52,20 @@ class _Following:
     Args:
         backfill: What is followed.
         holding: The index.
+        engine: The same, whose documents are grouped once they are signed.
         ended: As in `follow`.
         said: As in `follow`.
     """
 
     def __init__(
-        self, backfill: Backfill, holding: ReindexSource, ended: Callable[[float], bool], said: Callable[[str], None]
+        self,
+        backfill: Backfill,
+        holding: ReindexSource,
+        engine: Engine,
+        ended: Callable[[float], bool],
+        said: Callable[[str], None],
     ) -> None:
-        self._backfill, self._holding, self._ended, self._said = backfill, holding, ended, said
+        self._backfill, self._holding, self._engine, self._ended, self._said = backfill, holding, engine, ended, said
         self._pause = EVERY
 
     def go_on(self) -> None:
@@ -70,6 +81,7 @@ class _Following:
     def _look(self) -> None:
         upto = self._holding.newest(parsed(self._backfill.checkpoint.upto))
         self._backfill.sign(upto, changes_only=True)
+        settle(self._engine, SETTLES)
 
     def _tried(self, step: Callable[[], None]) -> bool:
         """Do a step; what an engine that does not answer leaves is taken up by the next."""

@@ -16,10 +16,13 @@ from ibidem_workers.backfill.batch import BackfillBatch, Written, page_key
 from ibidem_workers.backfill.checkpoint import Checkpoint, OwnWrites, by_part, noted, parsed
 from ibidem_workers.backfill.paging import PAGE, names, paged
 from ibidem_workers.backfill.pool import Signers, SigningJob
+from ibidem_workers.groups.checkpoint import joined
+from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interrupted
 from ibidem_workers.pool import WorkersFailed
 from ibidem_workers.process_id import this_process
 from ibidem_workers.results import BatchResult
+from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import HEADS, RunRecord, State, new_run
 from ibidem_workers.settings import Settings
 
@@ -118,7 +121,14 @@ class Backfill:
         """Keep how far it is."""
         one = self.checkpoint
         read = RunRecord(
-            one.run, [f"index {one.source}"], one.started, state, one.documents, one.number, holder=this_process()
+            one.run,
+            [f"index {one.source}"],
+            one.started,
+            state,
+            one.documents,
+            one.number,
+            holder=this_process(),
+            joined=one.joined,
         )
         self._engine.put_records("runs", {one.key: one.as_json(), HEADS + one.run: read.as_json()})
 
@@ -226,6 +236,7 @@ def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
     with opened(settings) as (engine, holding):
         backfill = begun(engine, holding, settings, seen)
         backfill.run()
+        retry_unavailable(lambda: settle_all(engine), settings.patience)
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run
@@ -240,7 +251,7 @@ def begun(engine: Engine, holding: ReindexSource, settings: Settings, seen: Seen
     one = noted(engine)
     parts = set(map(str, holding.parts()))
     if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
-        one = Checkpoint(new_run(), time.time(), holding.index, tables=dict(tables.current()))
+        one = Checkpoint(new_run(), time.time(), holding.index, tables=dict(tables.current()), joined=joined(engine))
     return Backfill(engine, holding, one, settings, seen)
 
 

@@ -78,9 +78,14 @@ class Checkpoint:
         found = dict(engine.get_records("runs", KEY)).get(KEY)
         return cls() if found is None else parse_record(cls, found)
 
-    def put_records(self, engine: Engine) -> None:
+    def save(self, engine: Engine) -> None:
         """Keep it."""
         engine.put_records("runs", {KEY: asdict(self)})
+
+
+def joined(engine: Engine) -> dict[str, int]:
+    """Tell how many documents have joined a group so far, by level."""
+    return Checkpoint.read(engine).joined
 
 
 def by_part(marks: Marks) -> dict[str, int]:

@@ -73,7 +73,7 @@ class Follower:
             self._through(settler, checkpoint, part, upto[part])
         if all(checkpoint.after(part) >= number for part, number in upto.items()):
             checkpoint.seen = by_part(upto)
-        checkpoint.put_records(self.engine)
+        checkpoint.save(self.engine)
         return True
 
     def _through(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
@@ -89,7 +89,7 @@ class Follower:
             self.seen(len(portion))
             portions += 1
             if portions % REFRESH == 0:
-                checkpoint.put_records(self.engine)
+                checkpoint.save(self.engine)
                 settler.refresh()
 
     def _settle(
@@ -99,7 +99,7 @@ class Follower:
 
         def plan(joining: Counter[str]) -> None:
             checkpoint.plan(part, last, joining)
-            checkpoint.put_records(self.engine)
+            checkpoint.save(self.engine)
 
         settler.settle(portion, {each: checkpoint.after(each) for each in settler.store.parts()}, plan)
 
@@ -168,5 +168,5 @@ def regroup(engine: Engine, *, everything: bool = False, seen: Seen = lambda _: 
     checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
     if everything:
         checkpoint.joined = {}
-    checkpoint.put_records(engine)
+    checkpoint.save(engine)
     return Follower(engine, seen, size).catch_up()

@@ -1,0 +1,46 @@
+"""Settling what is new in an index: for some time, by one process at a time, until nothing is left."""
+
+import time
+from math import inf
+
+from ibidem_engines.engine import Engine
+from ibidem_workers.groups.checkpoint import Checkpoint, by_part, parsed
+from ibidem_workers.groups.follow import Follower, Seen, store_of
+from ibidem_workers.groups.lease import Lease
+
+PAUSE = 0.2
+"""Seconds between two looks while another process settles."""
+
+
+def settle(engine: Engine, seconds: float, seen: Seen = lambda _: None) -> None:
+    """Settle what is new in an index, unless another process does.
+
+    Args:
+        engine: The index.
+        seconds: For how long at most.
+        seen: Called with the number of documents that were looked at.
+    """
+    lease, until = Lease(engine), time.monotonic() + seconds
+
+    def going_on(documents: int) -> None:
+        lease.renew()
+        seen(documents)
+
+    if not settled(engine) and lease.take():
+        try:
+            Follower(engine, going_on, stop=lambda: time.monotonic() > until).catch_up()
+        finally:
+            lease.give_back()
+
+
+def settle_all(engine: Engine, seen: Seen = lambda _: None) -> None:
+    """Settle all that is there, or wait until another process has done so."""
+    while not settled(engine):
+        settle(engine, inf, seen)
+        time.sleep(PAUSE)
+
+
+def settled(engine: Engine) -> bool:
+    """Tell whether all that was written is settled."""
+    seen = Checkpoint.read(engine).seen
+    return by_part(store_of(engine).newest(parsed(seen))) == seen
