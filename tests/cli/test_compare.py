@@ -19,6 +19,11 @@ def test_compare_of_two_ids_shows_every_signal_and_the_text_they_share(run: Run,
     )
 
 
+def test_compare_tells_differences_only_of_texts_that_share_enough_to_read_them(run: Run) -> None:
+    assert "differs" in run("compare", "lease", "draft")[1]
+    assert "differs" not in run("compare", "lease", "letter")[1]
+
+
 def test_compare_takes_two_files_too(answer: Answer) -> None:
     Path("a.txt").write_text("The appeal is dismissed with costs.", encoding="utf-8")
     Path("b.txt").write_text("the appeal IS dismissed,\nwith costs", encoding="utf-8")

@@ -1,11 +1,19 @@
 """Evidence is told in words."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from ibidem.comparison.compare import compare
 from ibidem.grouped_search.explanations import reason
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from support.books import page
 
 DASH = "\N{EN DASH}"
 PLACES = {"parts": "pages", "own": {"from": 3, "to": 3, "of": 20}, "other": {"from": 12, "to": 31, "of": 402}}
+COVERED = {"covered_a": 0.9, "covered_b": 0.04}
 OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
 
 
@@ -40,6 +48,22 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
         ({"signature": "pages", "relation": "overlapping_text", **PLACES}, OVERLAP),
         ({"signature": "pages", "relation": "different_pagination", **PLACES}, "the same text on other pages"),
         (
+            {"signature": "chunks", "relation": "different_pagination", **PLACES, "parts": "chunks"},
+            "the same text, longer or shorter in places",
+        ),
+        (
+            {"signature": "pages", "relation": "different_pagination", **PLACES, "signals": COVERED},
+            "the same text on other pages (about 4 % of the five-word runs)",
+        ),
+        (
+            {"signature": "pages", "relation": "overlapping_text", **PLACES, "signals": {"covered_b": 0.01}},
+            OVERLAP + " (about 1 % of its five-word runs)",
+        ),
+        (
+            {"signature": "pages", "relation": "part_of", **PLACES, "signals": COVERED},
+            "part of: Journal, pages 12-31 of 402",
+        ),
+        (
             {"signature": "minhash", "shared": 73, "of": 100, "relation": "same_pagination", **PLACES},
             "the same text on the same pages, 73 of 100 samples of five-word runs equal",
         ),
@@ -52,6 +76,15 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
 )
 def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, object], said: str) -> None:
     assert reason(why, "Journal").replace(DASH, "-") == said
+
+
+def test_pages_that_share_a_third_each_are_told_with_their_share(tmp_path: Path) -> None:
+    first = [page(number) for number in range(20)]
+    second = [words[: len(words) // 3] + page(100 + at)[len(words) // 3 :] for at, words in enumerate(first)]
+    a, b = (Document(name, "\f".join(map(" ".join, pages))) for name, pages in (("a", first), ("b", second)))
+    found = compare(a, b, Tables(tmp_path))
+    assert found.evidence is not None
+    assert re.search(r"on the same pages \(about (2\d|3\d) % of the five-word runs\)", reason(found.evidence.why))
 
 
 def test_a_document_that_is_not_named_is_it() -> None:

@@ -28,6 +28,9 @@ from ibidem_workers.settings import Settings, load
 WIDEST: Level = "partial"
 """The level at which a pair is compared."""
 
+READABLE = 0.5
+"""Share of one of the texts that stands in the other, from which their differences can be read."""
+
 RIGHT = "compare two ids or two files"
 
 
@@ -88,8 +91,14 @@ def report(found: Comparison) -> Iterator[RenderableType]:
     yield from signals(found.signals)
     yield Text()
     yield from side_by_side(found)
-    if pieces := word_diff(found.a.text, found.b.text):
+    if readable(found) and (pieces := word_diff(found.a.text, found.b.text)):
         yield Indented(one_line(spelled(pieces)), 13, "differs")
+
+
+def readable(found: Comparison) -> bool:
+    """Tell whether the texts share so much that their differences can be read."""
+    shares = found.signals["overlap"]
+    return max(float(str(shares[side])) for side in ("a", "b")) >= READABLE
 
 
 def heading(letter: str, document: Document) -> Indented:

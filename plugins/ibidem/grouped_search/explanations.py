@@ -64,12 +64,27 @@ LONGEST_TITLE = 80
 """Characters of another text's title; those of old books fill a paragraph."""
 
 
+SIDES: Mapping[str, str] = {"own": "covered_a", "other": "covered_b"}
+"""The two texts, and the signal that tells which share of one stands in the other."""
+
 RELATIONS: Mapping[str, str] = {
     "same_pagination": "the same text on the same pages",
     "different_pagination": "the same text on other pages",
     "overlapping_text": "texts that overlap",
 }
 """Relations without a direction."""
+
+WITHOUT_PAGES: Mapping[str, str] = {
+    "same_pagination": "the same text",
+    "different_pagination": "the same text, longer or shorter in places",
+}
+"""The first two, of texts that have no pages."""
+
+TOLD_BELOW = 0.75
+"""Share of a span from which it is not told: a span that is common almost whole says it already."""
+
+HALF = 0.5
+"""Share of both texts below which it is told also of texts that are called the same."""
 
 DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
 """What a document is to the other."""
@@ -86,8 +101,12 @@ def relation(why: Why, other: str, own: str = "") -> str:
     name = str(why["relation"])
     direction = DIRECTIONS.get(why.get("direction", name))
     if direction is None:
-        places = " with ".join(part for side in ("own", "other") if (part := place(why, side)))
-        return f"{RELATIONS[name]}: {places}" if name == "overlapping_text" and places else RELATIONS[name]
+        if name == "overlapping_text":
+            places = " with ".join(part for side in SIDES if (part := place(why, side)))
+            return f"{RELATIONS[name]}: {places}" if places else RELATIONS[name]
+        words = WITHOUT_PAGES if why.get("parts") == "chunks" else RELATIONS
+        least = min((common for side in SIDES if (common := common_share(why, side)) is not None), default=1.0)
+        return words[name] + (f" (about {percent(least)} of the five-word runs)" if least < HALF else "")
     where = place(why, "other" if direction == "part of" else "own")
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
@@ -98,8 +117,22 @@ def relation(why: Why, other: str, own: str = "") -> str:
     return f"{told}, {where}" if where else told
 
 
+def common_share(why: Why, side: str) -> float | None:
+    """Return which share of a text's five-word runs the other has, as far as it is known.
+
+    Args:
+        why: The evidence.
+        side: `own` or `other`.
+    """
+    signals = why.get("signals")
+    share = signals.get(SIDES[side]) if isinstance(signals, Mapping) else None
+    return float(share) if isinstance(share, int | float) else None
+
+
 def place(why: Why, side: str) -> str:
     """Say where in one of two texts the common part stands; empty when no range is known.
+
+    Where much less than that is common, the share is told too: pages 20 to 265 may hold a few lines each.
 
     >>> place({"parts": "pages", "other": {"from": 12, "to": 12, "of": 402}}, "other")
     'page 12 of 402'
@@ -107,7 +140,11 @@ def place(why: Why, side: str) -> str:
     span = why.get(side)
     if not isinstance(span, Mapping):
         return ""
-    return f"{spanned(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
+    told = f"{spanned(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
+    common, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
+    if common is None or common >= TOLD_BELOW * whole:
+        return told
+    return f"{told} (about {percent(common)} of its five-word runs)"
 
 
 def apart(days: int) -> str:

@@ -27,6 +27,14 @@ def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
     assert (group.opened, [each.id for each in group.duplicates], group.hidden) == (False, ["b"], 0)
 
 
+@pytest.mark.parametrize(("level", "told"), [("near", True), ("partial", False)])
+def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, told: bool) -> None:
+    duplicate = hit("b", "the rent of York", indent=1, level=level)
+    lead = hit("a", "the rent of London", size=2, indent=0)
+    (group,) = listed({"hits": {"hits": [lead, duplicate]}, "dedupe": {"mode": "indent"}}, 1)
+    assert bool(group.duplicates[0].differs) == told
+
+
 def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:
     lead = hit("a", "rent", size=1, indent=0, only_counted=1)
     (group,) = listed({"hits": {"hits": [lead]}, "dedupe": {"mode": "indent"}}, 1)

@@ -178,7 +178,7 @@ def duplicate(hit: ResponseHit, lead: ResponseHit) -> Entry:
         url=url(hit),
         level=str(mark["level"] or "joined"),
         reason=printable(because(mark).lstrip(":; ")),
-        differs=differing(text_of(lead), text_of(hit)),
+        differs=() if mark["level"] == "partial" else differing(text_of(lead), text_of(hit)),
         lead=lead["_id"],
     )
 
