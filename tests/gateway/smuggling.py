@@ -28,6 +28,34 @@ from servers.fake_server import Answer, Between, Request, between
 from support.gateway_server import running
 
 ACTIONS = (*("_search",) * 12, *("_msearch",) * 9, *("_count",) * 3, "_search/", "_SEARCH", "_search/scroll")
+DOCUMENTS = (
+    "_doc/1",
+    "_create/1",
+    "_update/1",
+    "_source/1",
+    "_bulk",
+    "_bulk",
+    "_bulk",
+    "_mget",
+    "_mget",
+    "",
+    "_refresh",
+)
+ELSEWHERE = (
+    *("_mapping", "_alias/x", "_settings", "_delete_by_query", "_update_by_query", "_explain/1", "_search/template"),
+    *(
+        "_termvectors/1",
+        "_pit",
+        "_async_search",
+        "_rank_eval",
+        "_search_shards",
+        "_knn_search",
+        "_eql/search",
+        "_close",
+    ),
+)
+"""Paths of documents, and others that are never passed on while not all indexes are open."""
+
 TYPES = (
     *("application/json",) * 4,
     *("application/x-ndjson",) * 2,
@@ -75,6 +103,37 @@ class Grammar:
         return Made(
             self.random.choice(METHODS if self.one_in(3) else METHODS[:4]), path + self.query(), tuple(headers), body
         )
+
+    def of_documents(self) -> Made:
+        """Make a request that reads or writes documents, or does what is never passed on."""
+        action = self.random.choice(ELSEWHERE if self.one_in(6) else DOCUMENTS)
+        document = json.dumps({"text": "a"}).encode()
+        if action == "_bulk":
+            body = b"".join(self.operation() for _ in range(self.random.choice((1, 2, 3))))
+        elif action == "_mget":
+            documents = [{"_id": "1", self.random.choice(("_index", "_index", "index")): self.name()} for _ in "ab"]
+            body = self.text({"docs": documents} if self.one_in(2) else {"ids": ["1"], "docs": documents[:1]})
+        else:
+            body = b"" if self.one_in(2) else document
+        packing, body = self.packed(body) if self.one_in(3) else ([], body)
+        kind = "application/x-ndjson" if action == "_bulk" else self.random.choice(TYPES)
+        path = f"/{action}" if action in ("_bulk", "_mget") and self.one_in(2) else f"/{self.target()}/{action}"
+        if self.one_in(10):
+            path = self.random.choice(
+                ("/_reindex", "/_aliases", "/_all/_doc/1", "/_sql", "/_cat/indices", f"/_alias/{self.secret}")
+            )
+        method = self.random.choice(METHODS)
+        return Made(method, path.rstrip("/") or "/x", (("host", "127.0.0.1"), ("content-type", kind), *packing), body)
+
+    def operation(self) -> bytes:
+        """Write one operation of `_bulk`."""
+        meta: dict[str, Any] = {"_id": "1"} | ({"_index": self.name() if self.one_in(2) else self.index})
+        line: dict[str, Any] = {self.random.choice(("index", "create", "update", "delete", "reindex")): meta}
+        if self.one_in(8):
+            line["index"] = {"_index": self.secret}
+        end = self.random.choice((b"\n",) * 6 + (b"\r\n", b"\n\n", b"\r"))
+        written = self.text(line, honest=not self.one_in(6)) + end
+        return written if "delete" in line else written + b'{"text":"a"}' + end
 
     def one_in(self, many: int) -> bool:
         """Say yes once in so many times."""
@@ -354,7 +413,7 @@ def send(url: str, made: Made) -> tuple[int, bytes]:
 
 
 @contextmanager
-def recorded() -> Iterator[tuple[str, Between]]:
+def recorded(**changed: Any) -> Iterator[tuple[str, Between]]:
     """The gateway before an engine that keeps what reaches it."""
 
     def plan(request: Request) -> Answer:
@@ -365,14 +424,14 @@ def recorded() -> Iterator[tuple[str, Between]]:
     told = {"took": 1, "_shards": {"total": 1, "successful": 1}, "hits": {"total": {"value": 0}, "hits": []}}
     with (
         between(plan=plan) as engine,
-        running(Settings(engine=engine.address("opensearch"), index=OPEN)) as url,
+        running(Settings(engine=engine.address("opensearch"), index=OPEN, **changed)) as url,
     ):
         yield url, engine
 
 
-def fuzz(url: str, engine: Between, grammar: Grammar, outcome: Outcome) -> None:
+def fuzz(url: str, engine: Between, grammar: Grammar, outcome: Outcome, *, documents: bool = False) -> None:
     """Send one request, and look at what reached the engine."""
-    made = grammar.request()
+    made = grammar.of_documents() if documents and grammar.one_in(2) else grammar.request()
     engine.asked.clear()
     status, told = send(url, made)
     outcome.statuses[status] += 1
@@ -400,9 +459,9 @@ def main() -> int:
     asked = parser.parse_args()
     grammar = Grammar(Random(asked.seed))  # noqa: S311 - nothing is kept secret by it
     outcome, end = Outcome(), time.monotonic() + asked.seconds
-    with recorded() as (url, engine):
+    with recorded(gateway_paths="all") as (url, engine):
         while time.monotonic() < end:
-            fuzz(url, engine, grammar, outcome)
+            fuzz(url, engine, grammar, outcome, documents=True)
     total = sum(outcome.statuses.values())
     statuses = ", ".join(f"{count} of {status}" for status, count in sorted(outcome.statuses.items()))
     sys.stdout.write(

@@ -3,6 +3,8 @@
 import json
 from random import Random
 
+import pytest
+
 from gateway.attacks import OPEN, SECRET, attacks
 from gateway.conftest import Leases
 from gateway.smuggling import Grammar, Made, Outcome, fuzz, judged, recorded, send
@@ -15,11 +17,12 @@ def grammar(index: str = OPEN, secret: str = SECRET) -> Grammar:
     return Grammar(Random(12), index, secret)  # noqa: S311 - nothing is kept secret by it
 
 
-def test_nothing_that_reaches_the_engine_names_another_index() -> None:
+@pytest.mark.parametrize("paths", ["search", "all"])
+def test_nothing_that_reaches_the_engine_names_another_index(paths: str) -> None:
     made, outcome = grammar(), Outcome()
-    with recorded() as (url, engine):
+    with recorded(gateway_paths=paths) as (url, engine):
         for _ in range(ON_A_STAND_IN):
-            fuzz(url, engine, made, outcome)
+            fuzz(url, engine, made, outcome, documents=paths == "all")
     assert not outcome.found
     assert outcome.reaching > ON_A_STAND_IN / 20
 

@@ -165,6 +165,12 @@ class Settings(BaseSettings):
         description="Indexes that `ibidem serve` lets its callers search, by commas; `*` stands for any characters. "
         "Empty: IBIDEM_INDEX alone.",
     )
+    gateway_paths: Literal["search", "all"] = Field(
+        default="search",
+        description="What `ibidem serve` answers of the engine's own paths: `search`: `_search`, `_msearch` and "
+        "`_count`; `all`: every other path goes to the engine too, with the caller's own rights. While not all indexes "
+        "are open, these are documents, one by one and in `_bulk` and `_mget`.",
+    )
     gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description="Names under which `ibidem serve` may be called, by commas, so that no other site reaches it "

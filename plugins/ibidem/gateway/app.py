@@ -13,6 +13,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from ibidem.gateway import document_routes, ops_routes, search_routes
 from ibidem.gateway.callers import Engines
@@ -21,12 +22,14 @@ from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithConte
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
 from ibidem.gateway.errors import HttpError, accepts_html
+from ibidem.gateway.index_access import all_open
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import LimitsMiddleware
 from ibidem.gateway.openapi import documented
 from ibidem.gateway.page import rendering, routes
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import shown
+from ibidem.gateway.passthrough import Passthrough
 from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.address import parse_address
@@ -86,6 +89,10 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     app.state.given = given
     for router in ROUTERS:
         app.include_router(router)
+    if settings.gateway_paths == "all":
+        if all_open(settings):
+            app.include_router(search_routes.everywhere)
+        app.router.routes.append(Route("/{path:path}", Passthrough(given), include_in_schema=False))
     for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     documented(app)

@@ -19,6 +19,7 @@ from ibidem.gateway.arrival import arrived, too_long
 from ibidem.gateway.callers import RIGHTS
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import STAGES, Metrics
+from ibidem.gateway.paths import streams
 from ibidem_workers.settings import Settings
 
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -143,6 +144,7 @@ class LimitsMiddleware:
         self._always = POLICY | dict(product)
         self._shown = shown
         self._now = 0
+        self._streams = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -154,7 +156,10 @@ class LimitsMiddleware:
         STAGES.set({})
         try:
             self._check(scope)
-            await self._in_time(scope, await arrived(receive, self._settings), answer)
+            if streams(scope, self._settings):
+                await self._streamed(scope, receive, answer)
+            else:
+                await self._in_time(scope, await arrived(receive, self._settings), answer)
         except HttpError as wrong:
             if answer.status:
                 raise
@@ -177,18 +182,23 @@ class LimitsMiddleware:
             check_host(asked.get("host", ""), self._hosts)
         check_site(scope["method"], asked, scope["path"])
         length = asked.get("content-length", "0")
-        if length.isdecimal() and int(length) > self._settings.gateway_body:
+        if not streams(scope, self._settings) and length.isdecimal() and int(length) > self._settings.gateway_body:
             raise too_long(self._settings)
+
+    async def _streamed(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
+        """Let a request through as it comes; it has a place among its like, and ends when nothing moves any more."""
+        if self._streams >= self._settings.gateway_clients:
+            raise busy(self._streams)
+        self._streams += 1
+        try:
+            await self._app(scope, receive, answer)
+        finally:
+            self._streams -= 1
 
     async def _in_time(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
         """Answer within the time and the number of requests that are allowed."""
         if scope["path"] not in ALWAYS and self._now >= self._settings.gateway_clients:
-            raise HttpError(
-                429,
-                "rejected_execution_exception",
-                f"{self._now} requests are being answered",
-                "come again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
-            )
+            raise busy(self._now)
         waited_for = True
 
         async def while_waited_for(message: Message) -> None:
@@ -220,6 +230,16 @@ class LimitsMiddleware:
             f"no answer within {self._settings.gateway_timeout} seconds",
             "ask for less; IBIDEM_GATEWAY_TIMEOUT allows more",
         )
+
+
+def busy(now: int) -> HttpError:
+    """Say that there are too many requests at once."""
+    return HttpError(
+        429,
+        "rejected_execution_exception",
+        f"{now} requests are being answered",
+        "come again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
+    )
 
 
 def check_once(scope: Scope) -> None:

@@ -12,6 +12,7 @@ from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.native_parameters import check_parameters
+from ibidem.gateway.paths import everything
 from ibidem.gateway.search_request import NativeRequest, build_request, is_ours, read_parameters
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
@@ -136,7 +137,7 @@ def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Valu
         settings: The settings in force.
     """
     named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
-    if len(named) > 1 or not named[0]:
+    if len(named) > 1 or not (named[0] or everything(settings)):
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
     rest = {name: value for name, value in head.items() if name not in INDEX}
     check_head(rest, settings)

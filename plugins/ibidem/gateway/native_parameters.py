@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
+from ibidem.gateway.paths import everything
 from ibidem_workers.settings import Settings
 
 KNOWN = frozenset(
@@ -31,7 +32,7 @@ REFUSED: Mapping[str, str] = {
 
 
 def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
-    """Refuse parameters that nobody knows, while not all indexes are open, and scrolls always.
+    """Refuse parameters that nobody knows, while not all indexes are open, and scrolls where not all paths are.
 
     Args:
         parameters: Of the query string.
@@ -40,6 +41,8 @@ def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
     Raises:
         Answered: Naming the parameter.
     """
+    if everything(settings):
+        return
     for name in parameters:
         if name in REFUSED:
             raise HttpError(

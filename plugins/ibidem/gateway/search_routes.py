@@ -1,7 +1,7 @@
 """Routes of `_search`, `_msearch` and `_count`: grouped, or passed on; cancelled when the client disconnects."""
 
 import asyncio
-from collections.abc import Awaitable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
 from typing import Annotated, TypeVar
 from urllib.parse import quote
@@ -11,11 +11,12 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ibidem.gateway.bodies import written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
-from ibidem.gateway.dependencies import WithCaller, WithCluster, WithContext
+from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.msearch import Several, all_of, read_lines
-from ibidem.gateway.search_request import NativeRequest, read_request
+from ibidem.gateway.paths import everything
+from ibidem.gateway.search_request import DEDUPE, NativeRequest, read_request
 from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_workers.settings import Settings
@@ -25,7 +26,7 @@ JSON, LINES = "json", "x-ndjson"
 
 
 async def pass_on(
-    request: Request, upstream: Upstream, content: bytes, read: NativeRequest | Several, settings: Settings
+    request: Request, upstream: Upstream, content: bytes, read: NativeRequest | Several | None, settings: Settings
 ) -> Response:
     """Send a request on that asks nothing of the dedupe layer, and return the answer as it is.
 
@@ -33,16 +34,17 @@ async def pass_on(
         request: Method, path, query string and headers.
         upstream: The engine.
         content: The body's bytes.
-        read: What was read of it all.
+        read: What was read of it all; None for what is the engine's to judge.
         settings: The settings in force.
     """
-    if all_open(settings) and not read.dedupe:
+    if read is None or (all_open(settings) and not read.dedupe):
         return await pass_as_it_came(request, upstream, content)
     if isinstance(read, Several):
         path, form = read.path, LINES
         body: bytes | None = b"".join(line.content for line in read.lines)
     else:
-        path, form = f"/{quote(read.indexes)}/{request.url.path.rpartition('/')[2]}", JSON
+        path, form = request.url.path.rpartition("/")[2], JSON
+        path = f"/{quote(read.indexes)}/{path}" if read.indexes else f"/{path}"
         body = written(read.body) if read.body else None
     headers = reshaped(request.headers, None if body is None else form)
     return as_response(await upstream.send(request.method, target(path, read.parameters), headers, body))
@@ -73,6 +75,7 @@ def as_response(reply: Reply) -> Response:
 
 
 Answer = TypeVar("Answer")
+Read = TypeVar("Read", NativeRequest, Several)
 
 CLOSED = 499
 """The status that servers note for it; nobody reads it."""
@@ -119,6 +122,9 @@ async def check_path(request: Request) -> None:
 
 router = APIRouter(tags=["search"], dependencies=[Depends(check_path)])
 
+everywhere = APIRouter(tags=["search"])
+"""Searches that name no index, where all are open."""
+
 OF_ENGINE = "engine"
 """What errors of the engine's own are counted as."""
 
@@ -132,8 +138,10 @@ async def search(
 ) -> Response:
     """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
     content = await request.body()
-    asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
-    if asked.passes:
+    asked = readable(
+        lambda: read_request(indexes, request.url.query, request.headers, content, given.settings), request, given
+    )
+    if asked is None or asked.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(
@@ -148,13 +156,29 @@ async def count(
 ) -> Response:
     """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
     content = await request.body()
-    asked = read_request(indexes, request.url.query, request.headers, content, given.settings)
-    if asked.passes:
+    asked = readable(
+        lambda: read_request(indexes, request.url.query, request.headers, content, given.settings), request, given
+    )
+    if asked is None or asked.passes:
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(
         request, answer(work, counted(work, asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
     )
+
+
+@everywhere.get("/_search")
+@everywhere.post("/_search")
+async def search_all(request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
+    """Search all indexes, or those of a point in time."""
+    return await search("", request, given, cluster, caller)
+
+
+@everywhere.get("/_count")
+@everywhere.post("/_count")
+async def count_all(request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
+    """Count in all indexes."""
+    return await count("", request, given, cluster, caller)
 
 
 @router.get("/_msearch")
@@ -166,11 +190,32 @@ async def several(
 ) -> Response:
     """Search several times at once; each search says for itself, or the query string for all, how it is grouped."""
     content = await request.body()
-    asked = read_lines(indexes, request.url.query, request.headers, content, given.settings)
-    if all(line.passes for line in asked.lines):
+    asked = readable(
+        lambda: read_lines(indexes, request.url.query, request.headers, content, given.settings), request, given
+    )
+    if asked is None or all(line.passes for line in asked.lines):
         return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
+
+
+def readable(read: Callable[[], Read], request: Request, given: GatewayContext) -> Read | None:
+    """Read a request; None for what cannot be read where the engine alone decides on it.
+
+    Args:
+        read: Reads it.
+        request: The request.
+        given: What every request may use.
+
+    Raises:
+        HttpError: It cannot be read.
+    """
+    try:
+        return read()
+    except HttpError:
+        if everything(given.settings) and DEDUPE not in request.url.query:
+            return None
+        raise
 
 
 async def counted(work: DedupeProxy, asked: NativeRequest, around: IndexMetadataCache) -> Json:

@@ -4,7 +4,8 @@ import itertools
 import logging
 import re
 import ssl
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -77,7 +78,7 @@ class Upstream:
 
     Args:
         address: Where they are; a user or key in it is not used.
-        most: Connections at the same time.
+        most: Requests at the same time; as many again may be streamed.
     """
 
     def __init__(self, address: Address, most: int) -> None:
@@ -114,6 +115,39 @@ class Upstream:
         LOG.warning("the engine does not answer: %s", unreachable.os_error)
         raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
 
+    @asynccontextmanager
+    async def stream(
+        self, method: str, target: str, headers: Iterable[tuple[str, str]], body: AsyncIterator[bytes] | None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send a request whose body comes bit by bit, and give the answer before it is read.
+
+        Args:
+            method: Its method.
+            target: Path and query string, encoded.
+            headers: Its headers.
+            body: Gives its body.
+
+        Raises:
+            HttpError: The node does not answer (503), or broke off (502).
+        """
+        node = self._nodes[next(self._turns) % len(self._nodes)]
+        try:
+            async with self._opened().request(
+                method,
+                URL(f"{node}{target}", encoded=True),
+                headers=list(headers),
+                data=body,
+                skip_auto_headers=OURS,
+                allow_redirects=False,
+            ) as answer:
+                yield answer
+        except aiohttp.ClientConnectorError as error:
+            LOG.warning("the engine does not answer: %s", error.os_error)
+            raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+        except (aiohttp.ClientError, OSError) as error:
+            LOG.warning("the engine broke off its answer: %s", error)
+            raise HttpError(502, "bad_gateway_exception", "the engine broke off its answer") from error
+
     async def close(self) -> None:
         """Close all connections."""
         if self._session is not None:
@@ -130,7 +164,7 @@ class Upstream:
         if self._session is None:
             context = ssl.create_default_context(cafile=self._ca or None)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=self._most, ssl=context),
+                connector=aiohttp.TCPConnector(limit=2 * self._most, ssl=context),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,

@@ -1,0 +1,252 @@
+"""Where all paths are answered, what is not ours goes to the engine and comes back as it is."""
+
+import json
+import secrets
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit
+
+import elasticsearch
+import httpx2
+import opensearchpy
+import pytest
+from elasticsearch import helpers as elasticsearch_helpers
+
+from gateway.conftest import LEASE, Leases
+from gateway.test_search_routes_passing import ask
+from ibidem_workers.settings import Settings
+from servers.fake_server import Answer, Request, between
+from servers.indices import remove_indices
+from support.gateway_server import running
+
+ALL = {"gateway_paths": "all", "gateway_indexes": "*"}
+REQUESTS = [
+    ("GET", "/_cat/indices?v=true", b""),
+    ("PUT", "/news-%C3%BC/_doc/a%2Fb%20c?routing=x;y", b' {"odd" : 1.50, "odd": 2}'),
+    ("POST", "/_bulk", b'{"index":{"_index":"any"}}\n{"a":1}\n\n'),
+    ("POST", "/_search/scroll", b'{"scroll_id":"x"}'),
+    ("GET", "/_search?scroll=10m", b""),
+    ("GET", "/_all/_search?index=news", b""),
+    ("POST", "/%3Cnews-%7Bnow%2Fd%7D%3E/_search", b"{}"),
+    ("POST", "/news,-old/_search", b"{}"),
+    ("POST", "/_msearch", b'{}\n{"query":{"wrapper":{"query":"e30="}}}\n'),
+    ("DELETE", "/news/_pit", b"{}"),
+    ("POST", "/news/_search", b"query: {match_all: {}}"),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+def test_any_request_reaches_the_engine_byte_for_byte_and_so_does_its_answer(
+    method: str, path: str, body: bytes
+) -> None:
+    told = b'{"odd" :[1.50]} '
+    with (
+        between(plan=lambda _: Answer(201, told)) as engine,
+        running(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
+    ):
+        status, _, read = ask(url, method, path, body or None, content_type="application/yaml", authorization="Basic a")
+    (asked,) = engine.asked
+    sent = {name.lower(): value for name, value in asked.headers.items()}
+    assert (asked.method, asked.path, asked.body) == (method, path, body)
+    assert (sent["authorization"], sent["content-type"]) == ("Basic a", "application/yaml")
+    assert (status, read) == (201, told)
+
+
+def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length() -> None:
+    seen: list[Request] = []
+    with (
+        between(plan=lambda request: seen.append(request) or Answer(200, b"x" * 300_000)) as engine,
+        running(Settings(engine=engine.address("opensearch"), gateway_body=1_000, **ALL)) as url,  # type: ignore[arg-type]
+    ):
+        parts = urlsplit(url)
+        body = b'{"index":{}}\n{"a":1}\n' * 20_000
+        assert ask(url, "POST", "/a/_bulk", body)[2] == b"x" * 300_000
+        with socket.create_connection((parts.hostname or "", parts.port or 0)) as connection:
+            connection.sendall(b"POST /a/_bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 4\r\n\r\nab")
+            with suppress(TimeoutError):
+                connection.settimeout(0.2)
+                assert not connection.recv(1)
+            connection.settimeout(30)
+            connection.sendall(b"cd")
+            assert connection.recv(100).startswith(b"HTTP/1.1 200")
+    assert [each.body for each in seen] == [body, b"abcd"]
+
+
+def test_a_body_that_stops_coming_ends_with_408_and_takes_no_place_from_searches() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(
+            Settings(engine=engine.address("opensearch"), gateway_arrival=1, gateway_clients=1, **ALL)  # type: ignore[arg-type]
+        ) as url,
+    ):
+        parts = urlsplit(url)
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) as connection:
+            connection.sendall(b"POST /a/_bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 4\r\n\r\nab")
+            assert httpx2.get(f"{url}/a/_search").status_code == 200
+            assert connection.recv(100).startswith(b"HTTP/1.1 408")
+
+
+def test_our_own_paths_stay_ours() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
+    ):
+        assert httpx2.get(f"{url}/healthz").json() == {"status": "ok"}
+        assert httpx2.get(f"{url}/openapi.json").json()["info"]["title"] == "ibidem"
+        assert not engine.asked
+        assert httpx2.get(f"{url}/_search?dedupe=maybe").status_code == 400
+        assert httpx2.post(f"{url}/a/_doc", headers={"origin": "http://evil.example"}).status_code == 403
+        assert not engine.asked
+
+
+def test_an_engine_that_is_away_is_said_to_be_so() -> None:
+    with running(Settings(engine="opensearch+http://127.1.2.3:9", **ALL)) as url:  # type: ignore[arg-type]
+        answer = httpx2.get(f"{url}/_cat/indices")
+    assert (answer.status_code, "127.1.2.3" in answer.text) == (503, False)
+
+
+REFUSED = [
+    ("GET", "/_cat/indices"),
+    ("POST", "/_reindex"),
+    ("PUT", "/ibidem"),
+    ("PUT", "/ibidem/_mapping"),
+    ("POST", "/ibidem/_delete_by_query"),
+    ("POST", "/ibidem/_pit"),
+    ("GET", "/vault/_doc/1"),
+    ("GET", "/ibidem,vault/_doc/1"),
+    ("GET", "/vault"),
+    ("GET", "/_search"),
+    ("POST", "/_search/scroll"),
+    ("GET", "/ibidem/_doc/1/_x"),
+    ("GET", "/ibidem/_doc/1?index=vault"),
+    ("GET", "/ibidem/_mget?source={}"),
+    ("POST", "/ibidem/_doc?pipeline=x"),
+]
+
+
+@pytest.mark.parametrize(("method", "path"), REFUSED)
+def test_while_not_all_indexes_are_open_nothing_else_is_passed_on_than_documents_of_those_that_are(
+    method: str, path: str
+) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
+    ):
+        assert ask(url, method, path)[0] in {400, 403}
+        assert not engine.asked
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "sent"),
+    [
+        (
+            "/_bulk",
+            b'{"index":{"_index":"ibidem","_id":"1"}}\r\n{ "a":1 }\r\n\n',
+            b'{"index":{"_index":"ibidem","_id":"1"}}\n{"a":1}\n',
+        ),
+        (
+            "/ibidem/_bulk",
+            b'{"delete":{"_id":"1"}}\n{"create":{}}\n{"a":1}\n',
+            b'{"delete":{"_id":"1"}}\n{"create":{}}\n{"a":1}\n',
+        ),
+        ("/ibidem/_mget", b'{"ids" : ["1"]}', b'{"ids":["1"]}'),
+        ("/ibidem/_doc/a%2Fb", b'{"a" : 1}', b'{"a":1}'),
+        ("/ibidem/_update/1", b'{"doc":{ }}', b'{"doc":{}}'),
+    ],
+)
+def test_documents_of_open_indexes_are_passed_on_written_again(path: str, body: bytes, sent: bytes) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
+    ):
+        assert ask(url, "POST", path, body, content_type="application/json")[0] == 200
+    assert [(each.path, each.body) for each in engine.asked] == [(path, sent)]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/_bulk", b'{"index":{"_index":"vault"}}\n{"a":1}\n'),
+        ("/_bulk", b'{"index":{}}\n{"a":1}\n'),
+        ("/ibidem/_bulk", b'{"index":{"_index":"vault"}}\n{"a":1}\n'),
+        ("/ibidem/_bulk", b'{"index":{},"create":{"_index":"vault"}}\n{"a":1}\n'),
+        ("/ibidem/_bulk", b'{"delete":{"_id":"1"}}\n{"index":{"_index":"vault"}}\n{}\n'),
+        ("/ibidem/_bulk", b'{"index":{"pipeline":"x"}}\n{"a":1}\n'),
+        ("/ibidem/_bulk", b'{"index":{}}\n'),
+        ("/ibidem/_mget", b'{"docs":[{"_index":"vault","_id":"1"}]}'),
+        ("/_mget", b'{"docs":[{"_id":"1"}]}'),
+        ("/_mget", b'{"ids":["1"]}'),
+        ("/ibidem/_doc", b'{"a":1}{"b":2}'),
+    ],
+)
+def test_documents_of_other_indexes_are_not(path: str, body: bytes) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        running(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
+    ):
+        assert ask(url, "POST", path, body, content_type="application/json")[0] in {400, 403}
+        assert not engine.asked
+
+
+@pytest.fixture(scope="module")
+def everything(leases: Leases) -> Iterator[str]:
+    """The gateway for all paths of all indexes."""
+    with running(leases.settings.changed(**ALL)) as url:
+        yield url
+
+
+CLIENTS: dict[str, tuple[Any, Any]] = {
+    "opensearch": (opensearchpy.OpenSearch, opensearchpy.helpers),
+    "elasticsearch": (elasticsearch.Elasticsearch, elasticsearch_helpers),
+}
+
+
+def test_an_application_that_writes_reads_scrolls_and_searches_works_against_one_address(
+    leases: Leases, everything: str
+) -> None:
+    name, (client_of, helpers) = f"app-{secrets.token_hex(4)}", CLIENTS[leases.kind]
+    with client_of(everything) as client:
+        try:
+            client.indices.create(index=name)
+            actions = [{"_index": name, "_id": str(at), "text": f"{LEASE} {at % 3}"} for at in range(300)]
+            assert helpers.bulk(client, actions, refresh=True) == (300, [])
+            assert client.get(index=name, id="7")["_source"]["text"].endswith("1")
+            assert client.exists(index=name, id="7")
+            assert len(list(helpers.scan(client, index=name, size=100))) == 300
+            client.delete(index=name, id="7", refresh=True)
+            assert client.count(index=name)["count"] == 299
+            found = client.search(index=name, body={"query": {"match_all": {}}, "size": 1})
+            assert found["hits"]["total"]["value"] == 299
+        finally:
+            remove_indices(leases.settings.engine, name)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/_cluster/health?filter_path=cluster_name,status", None),
+        ("GET", "/{index}/_mapping", None),
+        ("HEAD", "/{index}", None),
+        ("HEAD", "/nosuch", None),
+        ("GET", "/{index}/_doc/lease?_source=title", None),
+        ("GET", "/nosuch/_doc/1", None),
+        ("POST", "/{index}/_search?filter_path=-took", {"nosuch": 1}),
+        ("POST", "/_all/_search?q=nosuchword&filter_path=hits.total", {}),
+        ("GET", "/_cat/indices/{index}?format=yaml&h=index,docs.count", None),
+        ("POST", "/{index}/_validate/query", {"query": {"match_all": {}}}),
+        ("POST", "/{index}/_analyze", {"text": "The rent"}),
+    ],
+)
+def test_what_is_passed_on_is_answered_as_the_engine_does(
+    leases: Leases, everything: str, method: str, path: str, body: object
+) -> None:
+    data = None if body is None else json.dumps(body).encode()
+    path = path.format(index=leases.index)
+    direct, through = (
+        ask(each, method, path, data, content_type="application/json") for each in (leases.url, everything)
+    )
+    assert through[::2] == direct[::2]
+    passed = {name: value for name, value in direct[1].items() if name not in {"date", "transfer-encoding"}}
+    assert {name: through[1].get(name) for name in passed} == passed
