@@ -76,17 +76,13 @@ def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
         record: What was signed.
         layout: `full` or `lean`.
         there: Names of what ibidem added to it before; what is no longer among it is unset, since an update merges.
-            The group that the document is in stays: whoever groups looks at every write.
+            It leads a group of its own again, so that whoever groups decides by the signatures of now.
 
     Raises:
         Unfit: Something in it cannot be stored.
     """
     _check(record)
-    there = set(there)
-    ours = dict.fromkeys(there) | _ours(record, layout)
-    if "group" in there:
-        del ours["group"], ours["lead"]
-    return orjson.dumps({"doc": {OURS: ours}})
+    return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout)}})
 
 
 def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
