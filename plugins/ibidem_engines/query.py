@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ibidem_engines.query_syntax import WORD_FIELDS, Group, Term, read_query
-from ibidem_ingest.document import interval
+from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
 MAX_WORDS = 200

@@ -71,6 +71,36 @@ def test_suffixes_may_be_read_as_text_and_a_format_is_for_names_that_tell_none(a
     assert answer("ingest", "mixed", "--format", "text", "--force", "--id-prefix", "y")["indexed"] == 3
 
 
+ENGLISH = "The tenant shall pay the rent on the first day of each month, in advance and without demand. " * 2
+GERMAN = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen. " * 2
+
+
+def test_the_language_of_a_document_that_does_not_say_is_detected_and_the_summary_tells_it(
+    answer: Answer, run: Run
+) -> None:
+    Path("manuals").mkdir()
+    for name, text in (
+        ("en.txt", ENGLISH),
+        ("de.txt", GERMAN),
+        ("short.txt", "Kurz."),
+        ("de.md", f"# Miete\n\n{GERMAN}"),
+    ):
+        Path("manuals", name).write_text(text, encoding="utf-8")
+    lines = [{"id": "said", "text": GERMAN, "language": "en"}, {"id": "unsaid", "text": GERMAN}]
+    Path("manuals", "a.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    found = answer("ingest", "manuals")
+    assert found["languages"] == {"en": 3, "de": 3}
+    assert answer("search", "Miete", "--filter", "language=de")["hits"]["total"]["value"] == 3
+    assert "Languages: en 3, de 3." in run("ingest", "manuals")[1]
+
+
+def test_a_language_may_be_given_for_documents_that_do_not_say(answer: Answer, run: Run) -> None:
+    Path("a.txt").write_text(GERMAN, encoding="utf-8")
+    assert answer("ingest", "a.txt", "--language", "nl")["languages"] == {"nl": 1}
+    code, _, err = run("ingest", "a.txt", "--language", "Dutch")
+    assert (code, "'Dutch' is no language" in err) == (2, True)
+
+
 def test_what_is_not_waited_for_stays_in_the_queue(run: Run) -> None:
     Path("new.jsonl").write_text('{"id": "new", "text": "A new text."}', encoding="utf-8")
     code, out, err = run("ingest", "new.jsonl", "--no-wait")

@@ -8,8 +8,8 @@ import orjson
 import zstandard
 
 from fuzz.target import Target, as_any_text, folder, told
-from ibidem_engines.cluster.source_values import iso_date
-from ibidem_ingest.document import Document, interval, read_record
+from ibidem_ingest.dates import interval, iso_date
+from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.error_map import Unreadable

@@ -183,3 +183,16 @@ def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
     assert read_record({"id": "a", "text": "\ufdfa" * 5}, "a", 90).text == "\ufdfa" * 5
     with pytest.raises(Refused, match="6 characters that stand for 108 characters, at most 90"):
         read_record({"id": "a", "text": "\ufdfa" * 6}, "a", 90)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("Mon, 19 Oct 1987 09:30:00 GMT", "1987-10-19T09:30:00+00:00"),
+        ("19 Oct 1987 09:30 -0500 (EST)", "1987-10-19T09:30:00-05:00"),
+        ("19.10.1987", "1987-10-19"),
+        ("1987/10/19", "1987-10-19"),
+    ],
+)
+def test_dates_are_read_by_the_rule_for_indexes_of_others(said: str, kept: str) -> None:
+    assert read_record({"id": "a", "text": "", "date": said}, "f:1").date == kept

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -122,6 +123,7 @@ class Submission:
         self._app, self._patience = make_app(settings), float(settings.patience)
         self._tally = tally or Tally()
         self._repeats = SeenIds()
+        self._languages: Counter[str] = Counter()
         self._refusals: list[Refusal] = []
         self._slices = 0
         self._noted = 0.0
@@ -181,6 +183,8 @@ class Submission:
         self.record.repeated, self.record.repeated_ids = self._repeats.count, self._repeats.ids
         self.record.batches += 1
         self.record.documents += len(batch.records)
+        self._languages.update(str(record["language"]) for record in batch.records)
+        self.record.languages = dict(self._languages.most_common())
         if time.monotonic() - self._noted > NOTED_EVERY:
             self._note("reading")
         self._after_batch()

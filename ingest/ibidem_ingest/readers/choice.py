@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Literal, get_args
 
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.languages import DEFAULT, DETECT, detect, is_code
 from ibidem_ingest.readers.formats import Format, format_named, format_of
 from ibidem_ingest.short_repr import short_repr
 
@@ -25,6 +26,7 @@ class Choice:
         follow_links: Whether links in folders are followed, wherever they lead.
         id_prefix: Stands before every id, so that two folders with files of one name stay apart.
         id_from: What names the document of a file: its path below the given folder, its name, or a hash of its text.
+        language: That of documents that do not say theirs; `detect`: as their text has it.
 
     Raises:
         UsageError: A format, suffix or source of ids that is not understood.
@@ -36,6 +38,7 @@ class Choice:
     follow_links: bool = False
     id_prefix: str = ""
     id_from: IdFrom = "path"
+    language: str = DEFAULT
 
     def __post_init__(self) -> None:
         """Check what no type does."""
@@ -44,6 +47,8 @@ class Choice:
             raise UsageError("there is no format to force", "give it: --format FORMAT --force")
         if self.id_from not in get_args(IdFrom):
             raise UsageError(f"no ids from {short_repr(self.id_from)}", f"they are from {', '.join(get_args(IdFrom))}")
+        if self.language != DETECT and not is_code(self.language):
+            raise UsageError(f"{short_repr(self.language)} is no language", "write a code of ISO 639-1: en, de, fr")
         for suffix in self.also_text:
             if PurePath(f"x{suffix}").suffix != suffix:
                 raise UsageError(f"{short_repr(suffix)} is no suffix", "write them as --also-text .rst,.log")
@@ -60,6 +65,10 @@ class Choice:
         if PurePath(name.lower()).suffix in {suffix.lower() for suffix in self.also_text}:
             return Format.TEXT
         return format_of(name) or given
+
+    def language_of(self, text: str) -> str:
+        """Tell the language of a document that does not say it."""
+        return (detect(text) or DEFAULT) if self.language == DETECT else self.language
 
     def name(self, path: Path, root: Path | None) -> str:
         """Name the document of a file by its place; empty where its text names it.

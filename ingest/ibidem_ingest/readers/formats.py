@@ -21,6 +21,8 @@ class Format(StrEnum):
     TEXT = "text"
     HTML = "html"
     PDF = "pdf"
+    MARKDOWN = "markdown"
+    RST = "rst"
 
 
 COMPRESSED = frozenset({".gz", ".xz", ".zst"})
@@ -29,7 +31,9 @@ SUFFIXES = {
     ".ndjson": Format.JSONL,
     ".txt": Format.TEXT,
     ".text": Format.TEXT,
-    ".md": Format.TEXT,
+    ".md": Format.MARKDOWN,
+    ".markdown": Format.MARKDOWN,
+    ".rst": Format.RST,
     ".html": Format.HTML,
     ".htm": Format.HTML,
     ".xhtml": Format.HTML,
@@ -63,7 +67,7 @@ def format_named(name: Format | str | None) -> Format | None:
         raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
 
 
-LIBRARIES = {Format.HTML: "trafilatura", Format.PDF: "pypdfium2"}
+LIBRARIES = {Format.HTML: "trafilatura", Format.MARKDOWN: "markdown_it", Format.PDF: "pypdfium2"}
 _QUIET = logging.NullHandler()
 REMEDY = "install it with: pip install 'ibidem[readers]'"
 

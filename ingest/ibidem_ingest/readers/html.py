@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ibidem_ingest.document import interval
+from ibidem_ingest.dates import iso_date
 from ibidem_ingest.readers.error_map import Unreadable, translated
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import EMPTY, content, first_line
@@ -92,13 +92,4 @@ def _head(tree: Any, trafilatura: Any) -> dict[str, object]:
     alone = _tree("<html><body></body></html>")
     alone.insert(0, deepcopy(head))
     said = trafilatura.extract_metadata(alone, date_config=_DATES)
-    return record | {"date": _date(said.date or ""), "url": said.url or ""}
-
-
-def _date(said: str) -> str:
-    """Return a date if it is one; a page that says another thing has none."""
-    try:
-        interval(said)
-    except ValueError:
-        return ""
-    return said
+    return record | {"date": iso_date(said.date or ""), "url": said.url or ""}

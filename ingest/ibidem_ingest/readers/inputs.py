@@ -189,15 +189,15 @@ def _documents(
             if isinstance(source, Refusal):
                 yield source
             else:
-                for one in _of_source(source, apart, tally):
+                for one in _of_source(source, apart, tally, choice):
                     yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source.where)
 
 
-def _of_source(source: Source, apart: SandboxedReader, tally: Tally) -> Iterator[Document | Refusal]:
+def _of_source(source: Source, apart: SandboxedReader, tally: Tally, choice: Choice) -> Iterator[Document | Refusal]:
     if source.path is None or source.format is Format.JSONL:
-        yield from lines_of(source.path, source.where, apart.max_text, tally)
+        yield from lines_of(source.path, source.where, apart.max_text, tally, choice.language_of)
     else:
-        yield _document(source, source.path, apart)
+        yield _document(source, source.path, apart, choice)
 
 
 def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
@@ -211,13 +211,15 @@ def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
     return replace(document, id=named)
 
 
-def _document(source: Source, path: Path, apart: SandboxedReader) -> Document | Refusal:
+def _document(source: Source, path: Path, apart: SandboxedReader, choice: Choice) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
         plain = source.format is Format.TEXT
         record = text_record(path, apart.max_text) if plain else apart.record_of(source.format, path)
-        id_ = source.id or hash_of(_text(record))
-        return read_record(record | {"id": id_, ORIGIN: source.origin}, source.where, apart.max_text)
+        text = _text(record)
+        named = {"id": source.id or hash_of(text), ORIGIN: source.origin}
+        language = record.get("language") or choice.language_of(text)
+        return read_record(record | named | {"language": language}, source.where, apart.max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
     except Refused as refused:

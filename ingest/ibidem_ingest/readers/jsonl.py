@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,10 +49,14 @@ BYTES_ASIDE = 1 << 16
 BOM = b"\xef\xbb\xbf"
 EMPTY = "it is empty; leave it out, or give one JSON object a line"
 
+LanguageOf = Callable[[str], str]
+
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
 
-def read(path: Path | None, where: str, max_text: int, tally: Tally) -> Iterator[Document | Refusal]:
+def read(
+    path: Path | None, where: str, max_text: int, tally: Tally, language_of: LanguageOf = lambda _: ""
+) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped.
 
     Args:
@@ -59,6 +64,7 @@ def read(path: Path | None, where: str, max_text: int, tally: Tally) -> Iterator
         where: How the file is named to the user.
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
+        language_of: Tells the language of a text whose record does not; empty when it cannot.
     """
     number = 0
     empty = True
@@ -70,7 +76,10 @@ def read(path: Path | None, where: str, max_text: int, tally: Tally) -> Iterator
                 if not line.isspace():
                     empty = False
                     place = f"{where}:{number}"
-                    yield _taken(line, place, max_text, tally) if whole else _too_long(line, place, max_text)
+                    if whole:
+                        yield _taken(line, place, max_text, tally, language_of)
+                    else:
+                        yield _too_long(line, place, max_text)
     except Unreadable as error:
         if number:
             yield Refusal(f"{where}:{number + 1}", "", "", f"nothing from here on can be read: {error.why}")
@@ -85,7 +94,7 @@ def _limit(max_text: int) -> int:
     return max_text * BYTES_A_CHARACTER + BYTES_ASIDE
 
 
-def _taken(line: bytes, where: str, max_text: int, tally: Tally) -> Document | Refusal:
+def _taken(line: bytes, where: str, max_text: int, tally: Tally, language_of: LanguageOf) -> Document | Refusal:
     """Make a document of a line."""
     try:
         record = orjson.loads(line)
@@ -96,6 +105,8 @@ def _taken(line: bytes, where: str, max_text: int, tally: Tally) -> Document | R
         return refused.refusal
     if names := moved(record):
         tally.moved.update(names)
+    if not record.get("language") and (language := language_of(document.text)):
+        return replace(document, language=language)
     return document
 
 

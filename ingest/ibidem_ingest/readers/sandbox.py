@@ -22,7 +22,9 @@ import orjson
 from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.html import record_of as html_record
+from ibidem_ingest.readers.markdown import record_of as markdown_record
 from ibidem_ingest.readers.pdf import record_of as pdf_record
+from ibidem_ingest.readers.restructured import record_of as rst_record
 
 SECONDS = 120.0
 """What reading one file may take."""
@@ -40,6 +42,8 @@ _PIECE = 1 << 20
 
 RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
     Format.HTML: html_record,
+    Format.MARKDOWN: markdown_record,
+    Format.RST: rst_record,
     Format.PDF: pdf_record,
 }
 

@@ -7,11 +7,14 @@ from ibidem_ingest.readers.error_map import Unreadable, translated
 
 EMPTY = "it is empty; leave it out"
 LONGEST_TITLE = 200
+BEGINNING = 2_000
+"""Characters of a text in which its title is looked for."""
+
 BYTES_A_CHARACTER = 4
 
 
 def record_of(path: Path, max_text: int) -> dict[str, object]:
-    """Read a text file; form feeds end its pages, and its first line that is not blank is its title.
+    """Read a text file; form feeds end its pages, and its first line with words is its title.
 
     Args:
         path: The file.
@@ -20,22 +23,32 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     Raises:
         Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
     """
+    text = text_of(path, max_text)
+    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text)}
+
+
+def text_of(path: Path, max_text: int) -> str:
+    """Read the text of a file in UTF-8.
+
+    Raises:
+        Unreadable: As `record_of` does.
+    """
     data = content(path, max_text)
     with translated():
         text = data.decode().removeprefix("\ufeff")
     if not text.strip():
         raise Unreadable(EMPTY)
-    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text)}
+    return text
 
 
 def first_line(text: str) -> str:
-    r"""Return the first line that is not blank, as a title.
+    r"""Return the first line with words, as a title; empty where the beginning has none.
 
-    >>> first_line("\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
+    >>> first_line("\n=======\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
     'COMPLAINT FOR DAMAGES'
     """
-    start = text.lstrip()[: LONGEST_TITLE + 1]
-    line = " ".join(next(iter(start.splitlines()), "").split())
+    lines = text.lstrip()[:BEGINNING].splitlines()
+    line = " ".join(next((line for line in lines if any(map(str.isalnum, line))), "").split())
     return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
 
 

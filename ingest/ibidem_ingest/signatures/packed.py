@@ -17,7 +17,8 @@ from typing import NamedTuple
 import orjson
 import xxhash
 
-from ibidem_ingest.document import Document, interval
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 

@@ -21,8 +21,10 @@ from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.languages import DETECT
 from ibidem_ingest.pairs.decision import Level
 from ibidem_ingest.readers import read
+from ibidem_ingest.readers.choice import Choice
 from ibidem_workers.settings import Settings, load
 
 WIDEST: Level = "partial"
@@ -72,7 +74,7 @@ def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
 
 def of_file(path: str, settings: Settings) -> Document:
     """Read the one document of a file."""
-    found = [one for one, _ in zip(read([path], max_text=settings.max_text), range(2), strict=False)]
+    found = [one for one, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)]
     if len(found) != 1:
         held = "no document" if not found else "more than one document"
         raise UsageError(f"{path} holds {held}", "compare files with one document each, or ids of the index")

@@ -165,7 +165,7 @@ def compare(
         texts = sample(seen(documents(paths, settings), lambda done: advance(done, None)), left.language, sampled)
     if not texts:
         messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
-    strange = foreign(left.language, texts, left)
+    strange = foreign(left.language, texts)
     warn_of([strange] if strange else [])
     told, shares = correlation(left, right), changed(texts, left, right)
     if plot is not None:

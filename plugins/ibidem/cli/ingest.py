@@ -9,6 +9,7 @@ from ibidem.cli.console import Advance, bar, messages, print_json, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
+from ibidem_ingest.languages import DETECT
 from ibidem_ingest.readers.choice import Choice, IdFrom
 from ibidem_ingest.readers.formats import Format
 from ibidem_workers import logs
@@ -41,6 +42,9 @@ def run(
         str,
         typer.Option("--id-from", metavar="path|name|hash", help="What names the document of a file."),
     ] = "path",
+    language: Annotated[
+        str, typer.Option("--language", metavar="CODE", help="Of documents that do not say theirs: en, de; or detect.")
+    ] = DETECT,
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
     ] = False,
@@ -48,7 +52,7 @@ def run(
 ) -> None:
     """Take files into the index; leaves with 3 when some documents were refused."""
     suffixes = tuple(suffix.strip() for suffix in also_text.split(",") if suffix.strip())
-    choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from))
+    choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from), language)
     settings = load()
     logs.set_up(settings)
     found = through(IngestRequest(paths, choice), settings, wait=wait)

@@ -9,6 +9,7 @@ from rich.text import Text
 from ibidem.cli.console import Indented
 from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import counted
+from ibidem_ingest.languages import DEFAULT
 from ibidem_ingest.readers.inputs import LINK
 from ibidem_workers.runs import AGAIN
 
@@ -91,6 +92,8 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
         yield Text(f"\nFields that documents do not have went into meta: {listed(summary['meta_fields'])}.")
+    if (languages := summary.get("languages") or {}).keys() - {DEFAULT}:
+        yield Text(f"\nLanguages: {listed([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
     if links := passed_over.pop(LINK, 0):
         told = counted(links, "link")

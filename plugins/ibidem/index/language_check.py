@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ibidem.grouped_search.explanations import counted
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
-from ibidem_ingest.idf.language import LEAST_TERMS, READ, strangers
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.languages import alike, detect
 
 
 class ReservoirSample:
@@ -35,8 +35,11 @@ class ReservoirSample:
 
 
 SAMPLED = 200
-LEAST_CHARACTERS = 3 * LEAST_TERMS
-"""Shorter texts cannot tell."""
+LEAST_CHARACTERS = 300
+"""Shorter texts are not judged."""
+
+READ = 5_000
+"""Characters of a text that are kept."""
 
 LEAST_JUDGED = 5
 LEAST_SHARE = 0.2
@@ -45,7 +48,7 @@ LEAST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Documents that say they are in a language and hardly use its commonest words.
+    """Documents that say they are in a language and are in another.
 
     Args:
         language: The language that they say, or that is meant when they say nothing.
@@ -63,24 +66,24 @@ class Foreign:
 
     def __str__(self) -> str:
         told = counted(self.sampled, "sampled document")
-        return f"{self.documents:,} of {told} of language {self.language!r} hold hardly any of its commonest words"
+        return f"{self.documents:,} of {told} of language {self.language!r} are in another language"
 
 
 REMEDY = "give each document its `language`; rare words of one language say nothing about another"
 
 
-def foreign(language: str, texts: Iterable[str], table: Table) -> Foreign | None:
-    """Look whether texts are in the language of the table that they are signed with.
+def foreign(language: str, texts: Iterable[str]) -> Foreign | None:
+    """Look whether texts are in the language that their documents say.
 
     Args:
         language: What the documents say.
         texts: Theirs.
-        table: The idf table.
 
     Returns:
         What is wrong; None when nothing is, or when too few texts are long enough to tell.
     """
-    strange, judged = strangers(texts, table)
+    told = [heard for text in texts if (heard := detect(text))]
+    strange, judged = sum(not alike(language, heard) for heard in told), len(told)
     found = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
     return Foreign(language, strange, judged) if found else None
 
@@ -104,8 +107,6 @@ class LanguageSampler:
         Args:
             table_of: Gives the idf table of a language.
         """
-        tables = ((language, table_of(language)) for language in sorted(self._lots))
-        found = (
-            foreign(language, self._lots[language].drawn, table) for language, table in tables if table is not None
-        )
+        known = [language for language in sorted(self._lots) if table_of(language) is not None]
+        found = (foreign(language, self._lots[language].drawn) for language in known)
         return [each for each in found if each is not None]

@@ -8,12 +8,13 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.cluster.source_values import iso_date, with_member
+from ibidem_engines.cluster.source_values import with_member
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Query
-from ibidem_ingest.document import EPOCH, MAX_ID_BYTES, Document, interval
+from ibidem_ingest.dates import EPOCH, interval, iso_date
+from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.short_repr import kind, short_repr
 from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures

@@ -14,7 +14,7 @@ from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.keys import marked, marks, values_of, values_of_record, words
 from ibidem_engines.sqlite.records import as_json
-from ibidem_ingest.document import interval
+from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.group_name import group_name
 
 MOST_CHARACTERS = 200_000_000

@@ -18,7 +18,8 @@ from ibidem_engines.cluster.source import (
     version_of,
 )
 from ibidem_engines.fields import Fields, parse_fields
-from ibidem_ingest.document import Document, interval
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record

@@ -13,7 +13,8 @@ from ibidem_ingest.readers.formats import Format, format_named, format_of
         ("news.ndjson.zst", Format.JSONL),
         ("NEWS.JSONL.GZ", Format.JSONL),
         ("brief.txt", Format.TEXT),
-        ("readme.md", Format.TEXT),
+        ("readme.md", Format.MARKDOWN),
+        ("index.rst", Format.RST),
         ("page.htm", Format.HTML),
         ("scan.PDF", Format.PDF),
         ("brief.txt.gz", None),
@@ -27,7 +28,7 @@ def test_the_suffix_tells_the_format(name: str, told: Format | None) -> None:
 
 
 def test_a_wrong_format_is_answered_with_the_right_ones() -> None:
-    with pytest.raises(UsageError, match="no format 'docx'; the formats are jsonl, text, html, pdf"):
+    with pytest.raises(UsageError, match="no format 'docx'; the formats are jsonl, text, html, pdf, markdown"):
         format_named("docx")
 
 

@@ -9,7 +9,8 @@ from ibidem.comparison.html import printable
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.inspection import Duplicate, Inspection
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document, interval
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document
 
 MOST = 200
 """Duplicates that the page shows."""

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.source_values import iso_date
-from ibidem_ingest.document import interval
+from ibidem_ingest.dates import interval, iso_date
 
 DAYS = st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31))  # noqa: DTZ001 - days of a calendar
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.document import interval
+from ibidem_ingest.dates import interval
 
 EPOCH = date(1980, 1, 1)
 

@@ -1,0 +1,132 @@
+"""Dates as people know them, a time, a day, a month or a year, each the interval of the days it covers.
+
+One rule reads them, whether a file, a mail or another program's index says them.
+"""
+
+import re
+from calendar import monthrange
+from datetime import UTC, date, datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from ibidem_ingest.short_repr import short_repr
+
+EPOCH = date(1980, 1, 1)
+_EPOCH_ORDINAL = EPOCH.toordinal()
+_SHAPE = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
+    r"(?P<time>[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
+    re.ASCII,
+)
+_RIGHT = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (1787-09-17T12:00:00Z)"
+
+
+def interval(date: str) -> tuple[int | None, int | None]:
+    """Give the first and the last day that a date covers.
+
+    Args:
+        date: ISO 8601 in its form with hyphens: a time, a day, a month or a year from 1 to 9999; empty when unknown. A
+            time without a zone is UTC, one with a zone falls on the day it has in UTC.
+
+    Returns:
+        First and last day, both included, in days since 1980-01-01; twice None when the date is unknown. The packed
+        signatures keep them in 32 bits, which these years never fill.
+
+    Raises:
+        ValueError: No such date; the message says what would be right.
+
+    >>> interval("1980-02")
+    (31, 59)
+    >>> interval("1980-01-02T00:30:00+02:00")
+    (0, 0)
+    """
+    if not date:
+        return None, None
+    shape = _SHAPE.fullmatch(date)
+    if shape is None:
+        raise ValueError(f"{short_repr(date)} is not a date; {_RIGHT}")
+    try:
+        first, last = _days(shape)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{short_repr(date)} is not a date ({error}); {_RIGHT}") from error
+    return first - _EPOCH_ORDINAL, last - _EPOCH_ORDINAL
+
+
+def _days(shape: re.Match[str]) -> tuple[int, int]:
+    """Count the days of a date that has the right shape; those of no calendar raise ValueError or OverflowError."""
+    year, month, day, time = shape.groups()
+    if time:
+        at = _utc(datetime.fromisoformat(shape.string)).toordinal()
+        return at, at
+    if day:
+        at = date(int(year), int(month), int(day)).toordinal()
+        return at, at
+    first_month, last_month = (int(month), int(month)) if month else (1, 12)
+    first = date(int(year), first_month, 1)
+    last = first.replace(month=last_month, day=monthrange(first.year, last_month)[1])
+    return first.toordinal(), last.toordinal()
+
+
+def _utc(time: datetime) -> datetime:
+    """Move a time to UTC; one without a zone is there already."""
+    return time if time.tzinfo is None else time.astimezone(UTC)
+
+
+SECONDS_BELOW = 10_000_000_000
+"""A number below is seconds since 1970 (until 2286), one above milliseconds, as servers count them."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SHAPES = tuple(
+    re.compile(shape, re.ASCII)
+    for shape in (
+        r"(?P<y>\d{4})/(?P<m>\d\d)/(?P<d>\d\d)(?:[ T].*)?",
+        r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?:T.*)?",
+        r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?: .*)?",
+    )
+)
+
+
+def iso_date(value: object) -> str:
+    """Write a date in ISO 8601; empty when it is not known which day is meant.
+
+    Taken are: ISO 8601 as it is, `1987/10/19` and `1987/10/19 09:30:00`, `19871019`, `19.10.1987`, the dates of mail
+    and HTTP (`Mon, 19 Oct 1987 09:30:00 GMT`), and numbers: a year, or seconds or milliseconds since 1970. A
+    date such as `10/11/1987` is two days, so it is none.
+
+    >>> [iso_date(value) for value in ("1787-09", "1987/10/19", 561600000000, 1787, "10/11/1987")]
+    ['1787-09', '1987-10-19', '1987-10-19T00:00:00Z', '1787', '']
+    """
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return ""
+    text = str(value).strip()
+    if _is_date(text):
+        return text
+    found = _of_number(float(text)) if re.fullmatch(r"-?\d{9,15}(\.\d+)?", text, re.ASCII) else _of_text(text)
+    return found if _is_date(found) else ""
+
+
+def _of_number(number: float) -> str:
+    """Read seconds or milliseconds since 1970."""
+    seconds = number if abs(number) < SECONDS_BELOW else number / 1000
+    try:
+        return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+    except OverflowError:
+        return ""
+
+
+def _of_text(text: str) -> str:
+    """Read a date by the shapes above."""
+    for shape in _SHAPES:
+        if found := shape.fullmatch(text):
+            return f"{found['y']}-{int(found['m']):02}-{int(found['d']):02}"
+    try:
+        return parsedate_to_datetime(text).isoformat()
+    except (ValueError, TypeError, IndexError):
+        return ""
+
+
+def _is_date(text: str) -> bool:
+    try:
+        interval(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,32 @@
+"""The language of a text that does not say."""
+
+import pytest
+
+from ibidem_ingest.languages import LEAST_LETTERS, READ, detect
+
+TEXTS = {
+    "en": "The tenant shall pay the rent on the first day of each month, in advance and without demand.",
+    "de": "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen.",
+    "fr": "Le locataire paie le loyer le premier jour de chaque mois, d'avance et sans autre demande.",
+    "la": "Gallia est omnis divisa in partes tres, quarum unam incolunt Belgae, aliam Aquitani, tertiam Celtae.",
+    "ru": "Арендатор обязан вносить арендную плату в первый день каждого месяца, заранее и без напоминаний.",
+    "zh": "承租人应当在每月的第一天预先支付租金,无须催告;出租人应当维修房屋的屋顶、外墙和排水管道。" * 3,
+}
+
+
+@pytest.mark.parametrize("language", TEXTS)
+def test_a_text_tells_its_language(language: str) -> None:
+    assert detect(TEXTS[language]) == language
+
+
+@pytest.mark.parametrize("text", ["", "hello", "1 2 3 " * 500, "Shr 33 cts vs 28 cts Net 3,722,000 vs 3,103,000 " * 4])
+def test_what_is_too_short_or_holds_no_sentences_tells_none(text: str) -> None:
+    assert detect(text) == ""
+
+
+def test_a_short_text_is_not_judged() -> None:
+    assert detect(TEXTS["de"][: LEAST_LETTERS - 1]) == ""
+
+
+def test_the_middle_of_a_text_tells() -> None:
+    assert detect(TEXTS["en"] + TEXTS["de"] * 2 * (READ // len(TEXTS["de"])) + TEXTS["en"]) == "de"
