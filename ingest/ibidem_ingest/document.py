@@ -1,4 +1,4 @@
-"""Documents and their dates: the fields, and the checks that a record passes to become one."""
+"""Documents: their fields, and the checks that a record passes to become one."""
 
 import re
 from collections.abc import Mapping
