@@ -68,7 +68,7 @@ def test_doctor_names_an_index_of_another_schema_and_what_mends_it(run: Run, ans
 
 def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: Run, answer: Answer) -> None:
     words = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte"
-    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9}) for at in range(6)]
+    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9, "language": "en"}) for at in range(6)]
     Path("german.jsonl").write_text("\n".join(lines), encoding="utf-8")
     assert [check["ok"] for check in answer("doctor")["checks"] if check["name"] == "languages"] == [True]
     run("ingest", "german.jsonl")

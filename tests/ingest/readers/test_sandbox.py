@@ -88,9 +88,9 @@ def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
 STARTS = f"""
 import sys
 from pathlib import Path
-from ibidem_ingest.readers.apart import Apart
+from ibidem_ingest.readers.sandbox import SandboxedReader
 from ibidem_ingest.readers.formats import Format
-with Apart(1_000, 60, (sys.executable, "-c", {FOR_EVER!r})) as apart:
+with SandboxedReader(1_000, 60, (sys.executable, "-c", {FOR_EVER!r})) as apart:
     apart.record_of(Format.HTML, Path("a.html"))
 """
 
