@@ -74,7 +74,7 @@ def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: R
     run("ingest", "german.jsonl")
     (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "languages")
     assert not check["ok"]
-    assert "6 of 6 sampled documents of language 'en'" in check["what"]
+    assert "6 of 9 sampled documents of language 'en'" in check["what"]
     assert "`language`" in check["remedy"]
 
 
