@@ -26,6 +26,34 @@ def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None
     assert "Values that over 100 long texts carry were passed over as forms: 11 page_bands" in printed
 
 
+def test_stored_groups_are_those_that_the_whole_index_falls_into(answer: Answer) -> None:
+    stored, whole = answer("groups", "--stored"), answer("groups")
+    assert {name: stored[name] for name in ("documents", "groups", "duplicates", "sizes")} == {
+        name: whole[name] for name in ("documents", "groups", "duplicates", "sizes")
+    }
+    assert stored["largest"] == whole["largest"]
+
+
+def test_stored_groups_go_with_no_figures_of_their_own(run: Run) -> None:
+    code, _, err = run("groups", "--stored", "--level", "partial")
+    assert code == 2
+    assert "--stored" in err
+
+
+def test_stored_groups_are_exported_group_by_group_with_what_joined_each(run: Run) -> None:
+    assert run("groups", "--stored", "--export", "stored.csv")[0] == 0
+    head, *lines = Path("stored.csv").read_text(encoding="utf-8").splitlines()
+    assert head == "lead,index,id,size,evidence"
+    assert [line.split(",")[4] for line in lines] == ["", "content", "minhash"]
+
+
+def test_regrouping_leaves_right_groups_as_they_are(answer: Answer) -> None:
+    before = answer("groups", "--stored")
+    assert answer("regroup")["joined"] == 0
+    assert answer("groups", "--stored") == before
+    assert answer("regroup", "--all")["groups"] == before["groups"]
+
+
 @pytest.mark.parametrize("name", ["groups.csv", "groups.jsonl"])
 def test_groups_are_exported_a_document_a_line(run: Run, name: str) -> None:
     assert run("groups", "--export", name)[0] == 0

@@ -1,7 +1,7 @@
 """`ibidem groups`: all groups of the index."""
 
 import csv
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,7 +19,8 @@ from ibidem.dedupe.long_candidates import MOST_HOLDERS
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import counted
 from ibidem.index.documents import titles
-from ibidem.index.groups import IndexGroups, Member, index_groups
+from ibidem.index.groups import Member, index_groups
+from ibidem.index.stored_groups import StoredReport
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
@@ -32,18 +33,27 @@ def run(
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
     ] = None,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="Read the groups that are stored with the documents; decide nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
-    policy = pair_policy(figures(level, preset, window_days))
+    given = figures(level, preset, window_days)
+    if stored and any(value is not None for value in given.values()):
+        raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
     write = writer(export) if export is not None else None
     with engine_context() as engine:
-        with bar("Reading") as advance:
-            found = index_groups(engine, policy, seen=lambda done: advance(done, None))
-        answer = found.as_json(titles(engine, [name for name, _ in found.largest]))
-    if export is not None and write is not None:
-        write(export, found)
-        messages().print(Text(f"Written to {export}."))
+        if stored:
+            report_stored = StoredReport(engine)
+            answer, members = report_stored.as_json(), report_stored.members()
+        else:
+            with bar("Reading") as advance:
+                found = index_groups(engine, pair_policy(given), seen=lambda done: advance(done, None))
+            answer, members = found.as_json(titles(engine, [name for name, _ in found.largest])), found.members()
+        if export is not None and write is not None:
+            write(export, members)
+            messages().print(Text(f"Written to {export}."))
     if as_json:
         print_json(answer)
         return
@@ -96,7 +106,7 @@ KINDS = {
 """What each kind of evidence is in words."""
 
 
-def writer(path: Path) -> Callable[[Path, IndexGroups], None]:
+def writer(path: Path) -> Callable[[Path, Iterable[Member]], None]:
     """Return what writes a file of this name."""
     writers = {".csv": write_csv, ".jsonl": write_jsonl}
     if path.suffix not in writers:
@@ -104,16 +114,16 @@ def writer(path: Path) -> Callable[[Path, IndexGroups], None]:
     return writers[path.suffix]
 
 
-def write_csv(path: Path, found: IndexGroups) -> None:
+def write_csv(path: Path, members: Iterable[Member]) -> None:
     """Write the members of all groups as a table."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(field.name for field in fields(Member))
-        table.writerows(astuple(member) for member in found.members())
+        table.writerows(astuple(member) for member in members)
 
 
-def write_jsonl(path: Path, found: IndexGroups) -> None:
+def write_jsonl(path: Path, members: Iterable[Member]) -> None:
     """Write the members of all groups, one JSON object a line."""
     with path.open("wb") as file:
-        for member in found.members():
+        for member in members:
             file.write(orjson.dumps(asdict(member), option=orjson.OPT_APPEND_NEWLINE))
