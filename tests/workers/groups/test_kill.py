@@ -1,0 +1,46 @@
+"""Processes that settle groups and are killed: whoever goes on leaves what one pass would have left."""
+
+import multiprocessing
+import random
+import time
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_workers.groups.follow import Follower
+from ibidem_workers.groups.service import settle_all
+from workers.groups.test_follow import groups, index, plain, signed
+
+
+def settle(path: str) -> None:
+    """Settle portions of three documents until killed."""
+    engine = open_engine(path, "news")
+    while True:
+        Follower(engine, size=3).catch_up()
+
+
+def killed(path: str, seconds: float) -> None:
+    """Start two processes that settle the same index, and kill them after a while."""
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=settle, args=(path,)) for _ in range(2)]
+    for each in processes:
+        each.start()
+    time.sleep(seconds)
+    for each in processes:
+        each.kill()
+        each.join()
+
+
+def address_of(engine: Engine) -> str:
+    return f"sqlite:////{engine._file.path}"  # type: ignore[attr-defined]
+
+
+def test_killed_processes_leave_the_groups_of_one_plain_pass() -> None:
+    rng = random.Random(17)  # noqa: S311 - made-up data keeps no secret
+    made = signed(17, families=40, versions=8)
+    with index() as engine:
+        while made:
+            some, made = made[:15], made[15:]
+            engine.write(some)
+            killed(address_of(engine), rng.uniform(0.0, 0.15))
+        settle_all(engine)
+        assert groups(engine) == plain(engine)
