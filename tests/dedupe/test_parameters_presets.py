@@ -38,4 +38,5 @@ def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_not
         terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
         fingerprint=None,
         profile=None,
+        characters=None,
     )

@@ -38,8 +38,22 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
         full=True,
         slots=tuple(rng.choices(range(65_536), k=SLOTS)),
         idf=TABLES[0],
+        noise=block(rng.choices(range(256), k=64), 60, rng.choices(range(256), k=8)),
     )
     return replace(made, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+
+
+def block(slots: Sequence[int], unknown: int, terms: Sequence[int], run: int = 5) -> bytes:
+    """Make a noise block of a text of about 800 runs of characters."""
+    return bytes(slots) + bytes((run, 77)) + unknown.to_bytes(2, "little") + bytes(terms)
+
+
+def with_runs(signed: Signatures, rng: random.Random) -> Signatures:
+    """Change some slots of the runs of characters, and some of the unknown words, near the thresholds of the rule."""
+    equal = rng.choice([12, 14, 18, 20, 21, 30, 50])
+    slots = [each if at < equal else (each + 1) % 256 for at, each in enumerate(signed.noise[:64])]
+    terms = [each if at < rng.randrange(4) else (each + 1) % 256 for at, each in enumerate(signed.noise[68:])]
+    return replace(signed, noise=block(slots, rng.choice([0, 5, 20, 60]), terms, rng.choice([5, 5, 5, 7, 133])))
 
 
 def value(signed: Signatures, name: str = "a", date: str = "", source: str = "", docket: str = "") -> bytes:
@@ -88,6 +102,7 @@ def version(signed: Signatures, rng: random.Random) -> Signatures:
     if kind == 7:
         changes["idf"] = TABLES[1]
     made = replace(signed, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    made = with_runs(made, rng) if made.noise else made
     if made.terms:
         made = with_terms(made, rng.choice([len(made.terms), *range(len(made.terms) * 3 // 5, len(made.terms) + 1)]))
     return with_slots(made, rng.choice([20, 48, 49, 50, 51, 70, 100]), band=rng.random() < 0.8) if made.slots else made
@@ -98,10 +113,11 @@ def odd(rng: random.Random, number: int) -> Signatures:
     kind = rng.randrange(4)
     if kind == 0:
         bare = {"fingerprint": "", "fingerprint_binned": "", "profile": "", "slots": (), "numbers": 0}
-        wordless = {"length": 0, "shingles": 0, "content": f"ch2:none:{number}", "number_sketch": ()}
+        wordless = {"length": 0, "shingles": 0, "content": f"ch2:none:{number}", "number_sketch": (), "noise": b""}
         return signatures(number, **bare, **wordless, terms=(), full=False)
     if kind == 1:
-        return signatures(number, length=rng.choice([3, 30, 49, 50]), terms=(), full=False, weak=rng.random() < 0.5)
+        few = {"length": rng.choice([3, 30, 49, 50]), "title": rng.choice(["", "rates", "wheat"])}
+        return signatures(number, **few, terms=(), full=False, weak=rng.random() < 0.5, noise=b"")
     terms = tuple(sorted(rng.sample(range(1_000_000), FULL_SET if kind == 2 else rng.randrange(20, FULL_SET))))
     return signatures(number, terms=terms, full=False, numbers=0, number_sketch=())
 

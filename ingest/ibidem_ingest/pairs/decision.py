@@ -5,7 +5,7 @@ The table of `presentation.md`, "What puts a pair at a level", the strongest evi
 | level | evidence |
 |---|---|
 | `identical` | equal content hash |
-| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; each with its guards, all within the date window |
+| `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where what differs looks misread; each with its guards, all within the date window |
 | `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); else one text holds most five-word runs of the other, as far as min-hash tells |
 
 Feature sets count at lengths within 5 % and the profile not at all, because trials on four real collections
@@ -24,9 +24,9 @@ from math import ceil
 from typing import Literal, get_args
 
 from ibidem_ingest.pairs.relations import relate
-from ibidem_ingest.signatures import minhash
+from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.numbers import Numbers, agree
+from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
 from ibidem_ingest.signatures.schema import FULL_SET
 
@@ -80,6 +80,28 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True)
+class Characters:
+    """Evidence of texts that were read wrongly from scans (`signatures.noise`): shared characters, misread words.
+
+    Args:
+        share: The least share of the runs of characters that both have.
+        unknown: The least share of words that no list knows, among those in which the two differ.
+        numbers: How much more of them are asked for, for each number among these: news differ in figures.
+        lengths: The least share of the longer text that the shorter one's length is.
+        lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no
+            list knows are the same in both texts of a pair, misread words are not.
+        few: Whether it counts where the idf table has few terms, so that many good words are unknown.
+    """
+
+    share: float = 0.3
+    unknown: float = 0.12
+    numbers: float = 0.3
+    lengths: float = 0.8
+    lift: float = 1.6
+    few: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Contained:
     """Containment evidence of texts of which not both are long (signatures.md 4).
 
@@ -103,6 +125,7 @@ class Policy:
         terms: Feature sets.
         fingerprint: Fingerprints.
         profile: Least ratio of lengths beside equal document profiles; agreeing numbers are required besides.
+        characters: Runs of characters, and words that were read wrongly.
         contained: Containment of shingles, at `partial`.
         related: Relations of long texts, at `partial`: the least confidence.
     """
@@ -113,6 +136,7 @@ class Policy:
     terms: Terms | None = Terms()
     fingerprint: Fingerprint | None = Fingerprint()
     profile: float | None = None
+    characters: Characters | None = Characters()
     contained: Contained | None = Contained()
     related: float | None = 0.5
 
@@ -131,8 +155,8 @@ class Evidence:
 
     Args:
         level: The strongest level that the pair reaches.
-        signature: `content`, `minhash`, `termvector`, `fingerprint`, `profile`, or at `partial` `shingles`, `pages`,
-            `chunks` or `words`.
+        signature: `content`, `minhash`, `termvector`, `fingerprint`, `profile`, `characters`, or at `partial`
+            `shingles`, `pages`, `chunks` or `words`.
         score: 0 to 1; 1.0 for equal hashes.
         why: The signature, its figures and the values of the guards, as an answer shows them.
     """
@@ -276,6 +300,30 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     return found("near", "profile", 1.0, {}, guards)
 
 
+def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
+    """Near by characters: enough runs of characters are shared, and what differs looks misread."""
+    rule = policy.characters
+    if rule is None or not same_table(a, b) or guards.length_ratio < rule.lengths:
+        return None
+    one, other = noise.read(a.noise), noise.read(b.noise)
+    if not one.run or one.run != other.run or (one.poor and not rule.few):
+        return None
+    if not (one.noisy or other.noisy):
+        return None
+    equal = minhash.equal_slots(one.slots, other.slots)
+    share = noise.estimate(equal)
+    if share < rule.share or not noise.shares_band(one.slots, other.slots):
+        return None
+    runs, terms = noise.differing(share, one.runs, other.runs), noise.unknown(one, other)
+    words = max(1.0, runs / noise.RUNS_OF_A_WORD)
+    least = rule.unknown + rule.numbers * (differing_numbers(numbers_of(a), numbers_of(b)) / words)
+    unknown = terms / words
+    if unknown < least or terms * (one.runs + other.runs) < rule.lift * runs * (one.unknown + other.unknown):
+        return None
+    told = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
+    return found("near", "characters", share, told, guards)
+
+
 def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Partial by containment: the larger text holds most shingles of the smaller; never where both are long."""
     rule = policy.contained
@@ -302,7 +350,7 @@ Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]
 
 RULES: Mapping[Level, tuple[Rule, ...]] = {
     "identical": (same_content,),
-    "near": (similar_shingles, shared_terms, same_fingerprint, same_profile),
+    "near": (similar_shingles, shared_terms, same_fingerprint, same_profile, misread),
     "partial": (contained_shingles,),
 }
 """For each level the rules that put a pair there, the strongest first."""

@@ -69,6 +69,12 @@ def compare(a: Numbers, b: Numbers) -> float:
     return len(left & right & set(union)) / len(union) if union else 1.0
 
 
+def differing_numbers(a: Numbers, b: Numbers) -> float:
+    """Estimate how many numbers are in one text only."""
+    share = compare(a, b)
+    return (1 - share) / (1 + share) * (a.distinct + b.distinct)
+
+
 def agree(a: Numbers, b: Numbers) -> bool:
     """Tell whether the numbers agree: one document has fewer than 3, or the share is at least 1/3.
 

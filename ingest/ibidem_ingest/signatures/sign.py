@@ -15,7 +15,17 @@ from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.short_repr import short_repr
-from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, numbers, text_profile, title
+from ibidem_ingest.signatures import (
+    content,
+    feature_set,
+    fingerprint,
+    long_text,
+    minhash,
+    noise,
+    numbers,
+    text_profile,
+    title,
+)
 from ibidem_ingest.signatures.feature_set import FeatureSet
 from ibidem_ingest.signatures.fingerprint import Fingerprint
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, Paged
@@ -107,6 +117,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     printed = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
     titled = title.sign(words, document.title)
+    noisy = noise.sign(words, table) if table else noise.NONE
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
@@ -122,6 +133,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         slots=minhash.stored(minhash.sketch(hashes)),
         idf=table.name if table else "",
         title=titled,
+        noise=noisy,
         long=encoded(document, len(words)),
     )
 
@@ -162,9 +174,10 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
             slots=slots,
             idf=table.name if table else "",
             title=titled,
+            noise=noisy,
             long=long.encode() if long else b"",
         )
-        for length, distinct, titled, hashed, profile, figures, slots, printed, features, long in columns
+        for length, distinct, titled, hashed, profile, figures, slots, printed, features, noisy, long in columns
     ]
 
 
@@ -187,12 +200,18 @@ def _rows(slots: NDArray[np.uint16], lengths: Places) -> list[tuple[int, ...]]:
     return [row if length else () for row, length in zip(rows, lengths.tolist(), strict=True)]
 
 
-def _by_idf(batch: TokenBatch, groups: TermGroups, table: Table | None) -> tuple[list[Fingerprint], list[FeatureSet]]:
+def _by_idf(
+    batch: TokenBatch, groups: TermGroups, table: Table | None
+) -> tuple[list[Fingerprint], list[FeatureSet], list[bytes]]:
     """Make the signatures that need an idf table."""
     if table is None:
-        return [fingerprint.NONE] * len(batch), [feature_set.NONE] * len(batch)
+        return [fingerprint.NONE] * len(batch), [feature_set.NONE] * len(batch), [noise.NONE] * len(batch)
     rarest = RarestTerms.of(batch, groups, table)
-    return fingerprint.sign_batch(batch, rarest), feature_set.sign_batch(rarest, table)
+    return (
+        fingerprint.sign_batch(batch, rarest),
+        feature_set.sign_batch(rarest, table),
+        noise.sign_batch(batch, rarest, table),
+    )
 
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:

@@ -153,6 +153,11 @@ SIGNALS = {
         f"{yes(one['equal'])}, binned {yes(one['equal_binned'])}" + (" (weak, never evidence)" if one["weak"] else "")
     ),
     "profile": lambda one: yes(one["equal"]),
+    "characters": lambda one: (
+        f"{one['shared']} of {one['of']} samples equal, so about {percent(one['estimate'])} of the characters' runs; "
+        f"of the words that differ about {percent(one['unknown'])} are in no list of words"
+    ),
+    "misread": lambda one: ", ".join(" → ".join(map(sanitize, each)) for each in one["words"]),
     "numbers": lambda one: f"{one['a']} and {one['b']}, which {'agree' if one['agree'] else 'do not agree'}",
     "date": lambda one: counted(one["days_apart"], "day") + " apart",
     "pages": lambda one: parts(one, "pages"),

@@ -98,6 +98,7 @@ KINDS = {
     "termvector": "shared rare terms",
     "fingerprint": "the same six rarest terms at the same places",
     "profile": "the same frequent words equally often",
+    "characters": "shared characters; what differs looks misread",
     "override": "declared the same by a reader",
     "shingles": "most five-word runs of one stand in the other",
     "pages": "pages that match: parts, other editions, overlapping books",

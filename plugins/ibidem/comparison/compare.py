@@ -1,16 +1,19 @@
 """Compare two documents: every signal, their relation, and the text that they share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 
 from ibidem.comparison.matches import Passage, Region, aligned, covered, in_characters, runs
 from ibidem.comparison.offsets import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_of
+from ibidem.comparison.misread import Misread, misread
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
 from ibidem_ingest.pairs.decision import Evidence, Guards, Long, Policy, decide, equal_content, same_table
 from ibidem_ingest.pairs.relations import relate
-from ibidem_ingest.signatures import minhash
+from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign
@@ -18,6 +21,12 @@ from ibidem_ingest.signatures.sign import sign
 Signals = Mapping[str, Mapping[str, object]]
 
 WIDEST = Policy(level="partial")
+
+MOST_MISREAD = 20
+"""Misread words that are told."""
+
+EXAMPLES = 3
+"""Misread words that a reason names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +85,15 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     found = runs(words_a.tokens, words_b.tokens)
     shared = [in_characters(run, words_a, words_b) for run in found]
+    wrong = misread_in(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
     return Comparison(
         a,
         b,
-        decide(packed_a, packed_b, policy, long),
-        signals(packed_a, packed_b) | of_parts(packed_a, packed_b, long) | overlap(words_a, words_b, shared),
+        with_examples(decide(packed_a, packed_b, policy, long), wrong),
+        signals(packed_a, packed_b)
+        | ({"misread": {"words": [list(each) for each in wrong]}} if wrong else {})
+        | of_parts(packed_a, packed_b, long)
+        | overlap(words_a, words_b, shared),
         words_a,
         words_b,
         tuple(aligned(words_a.tokens, words_b.tokens, found)),
@@ -108,13 +121,38 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     found["content"] = {"equal": equal_content(a, b)}
     found["minhash"] = slots(a, b)
     if same_table(a, b):
-        found |= by_rarity(a, b)
+        found |= by_rarity(a, b) | characters(a, b)
     if any(a.profile) and any(b.profile):
         found["profile"] = {"equal": a.profile == b.profile}
     found["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
     if guards.days_apart is not None:
         found["date"] = {"days_apart": guards.days_apart}
     return found
+
+
+def misread_in(a: Words, b: Words, table: Table | None) -> list[Misread]:
+    """Return the first words that were misread in one of two texts."""
+    return list(islice(misread(a.tokens, b.tokens, table), MOST_MISREAD)) if table else []
+
+
+def with_examples(evidence: Evidence | None, wrong: Sequence[Misread]) -> Evidence | None:
+    """Add examples to evidence that stands on misread words."""
+    if evidence is None or evidence.signature != "characters" or not wrong:
+        return evidence
+    return replace(evidence, why={**evidence.why, "misread": [list(each) for each in wrong[:EXAMPLES]]})
+
+
+def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
+    """Return what the runs of characters say of a pair, as far as both have them."""
+    one, other = noise.read(a.noise), noise.read(b.noise)
+    if not one.run or one.run != other.run:
+        return {}
+    equal = minhash.equal_slots(one.slots, other.slots)
+    share = noise.estimate(equal)
+    words = max(1.0, noise.differing(share, one.runs, other.runs) / noise.RUNS_OF_A_WORD)
+    unknown = min(1.0, noise.unknown(one, other) / words)
+    told = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(unknown, 2)}
+    return {"characters": told}
 
 
 def slots(a: Packed, b: Packed) -> dict[str, object]:

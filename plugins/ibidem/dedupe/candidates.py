@@ -12,8 +12,9 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.pair_rules import Rows, eligible
+from ibidem.dedupe.pair_rules import Rows, eligible, is_noisy
 from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import BANDS
@@ -105,6 +106,8 @@ def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
         yield shared(columns.profile[:, None], words & (columns.profile != 0))
     if policy.slots is not None:
         yield from in_bands(columns.slots, words & (columns.slot_count > 0))
+    if policy.characters is not None:
+        yield in_runs(columns)
     if policy.level == "partial" and policy.related is not None:
         yield from in_slots(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
@@ -125,6 +128,26 @@ def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[
     at_once = max(1, ENTRIES // max(1, len(slots)))
     for first in range(0, BANDS, at_once):
         yield shared(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
+
+
+def in_runs(columns: PackedColumns) -> KeyIndex:
+    """Find who shares a band of the runs of characters, one of them a text with many unknown words."""
+    noisy = is_noisy(columns.noise)
+    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & noisy.any())
+    slots = columns.noise[rows, : noise.SLOTS].astype(np.uint64)
+    number = np.arange(noise.SLOTS, dtype=np.uint64) << np.uint64(24)
+    second, third = (np.roll(slots, -by, axis=1) for by in noise.APART)
+    keys = slots | second << np.uint64(8) | third << np.uint64(16) | number
+    return with_noise(drop_singletons(keys.ravel(), np.repeat(rows, noise.SLOTS), len(columns)), noisy)
+
+
+def with_noise(found: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
+    """Keep the keys that a text with many unknown words holds."""
+    held = np.zeros(found.keys, bool)
+    held[found.key[noisy[found.row]]] = True
+    kept = held[found.key]
+    number = np.cumsum(held) - 1
+    return replace(found, key=number[found.key[kept]].astype(np.int32), row=found.row[kept])
 
 
 def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:

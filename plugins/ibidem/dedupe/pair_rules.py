@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.pairs.decision import LEVELS, Level, Policy, Terms, least_shared
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, corrected
 from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
@@ -20,6 +21,7 @@ from ibidem_ingest.signatures.schema import BANDS, FULL_SET, SLOTS
 Bools = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 Codes = NDArray[np.uint8]
+Figures = NDArray[np.float64]
 
 SIGNATURES = (
     "",
@@ -33,6 +35,7 @@ SIGNATURES = (
     "pages",
     "chunks",
     "words",
+    "characters",
 )
 """What a code of evidence stands for; 0 is none."""
 
@@ -72,6 +75,14 @@ class Pairs:
         return np.minimum(a, b) / np.maximum(np.maximum(a, b), 1)
 
     @cached_property
+    def numbers_differing(self) -> Figures:
+        """How many numbers are in one text only, about: `numbers.differing_numbers`."""
+        shared, union = common_numbers(self.columns.number_sketch[self.a], self.columns.number_sketch[self.b])
+        share = np.where(union > 0, shared / np.maximum(1, union), 1.0)
+        counts = self.columns.numbers.astype(np.float64)
+        return differing(share, counts[self.a], counts[self.b])
+
+    @cached_property
     def numbers_agree(self) -> Bools:
         """Whether the numbers agree: `decision.numbers_agree`."""
         counts = self.columns.numbers
@@ -85,14 +96,19 @@ class Pairs:
 
 def share_of_numbers(a: NDArray[np.int32], b: NDArray[np.int32]) -> Bools:
     """Tell for each pair of sketches whether a third of the 16 smallest of their union is shared."""
+    shared, union = common_numbers(a, b)
+    enough: Bools = shared / np.maximum(1, union) >= LEAST_SHARE
+    return enough
+
+
+def common_numbers(a: NDArray[np.int32], b: NDArray[np.int32]) -> tuple[Rows, Rows]:
+    """Count for each pair of sketches the 16 smallest of their union, those that both have first, then all."""
     both = np.sort(np.concatenate((a, b), axis=1), axis=1)
     real = both != NO_NUMBER
     twice = np.zeros_like(real)
     twice[:, 1:] = (both[:, 1:] == both[:, :-1]) & real[:, 1:]
     distinct = np.cumsum(real & ~twice, axis=1)
-    shared = (twice & (distinct <= SKETCH)).sum(axis=1)
-    enough: Bools = shared / np.clip(distinct[:, -1], 1, SKETCH) >= LEAST_SHARE
-    return enough
+    return (twice & (distinct <= SKETCH)).sum(axis=1), np.minimum(distinct[:, -1], SKETCH)
 
 
 def may_match(pairs: Pairs) -> Bools:
@@ -200,6 +216,86 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
     return equal
 
 
+def misread(pairs: Pairs, policy: Policy) -> Bools:
+    """`decision.misread` for many pairs."""
+    passed = np.zeros(len(pairs.a), bool)
+    rule = policy.characters
+    if rule is None:
+        return passed
+    run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
+    may = (run[pairs.a] > 0) & pairs.equal(run) & (idf[pairs.a] != 0) & pairs.equal(idf)
+    may &= (run[pairs.a] < noise.POOR) | rule.few
+    noisy = is_noisy(pairs.columns.noise)
+    which = np.flatnonzero(may & (noisy[pairs.a] | noisy[pairs.b]) & (pairs.lengths >= rule.lengths))
+    slots = pairs.columns.noise[:, : noise.SLOTS]
+    equal = slots[pairs.a[which]] == slots[pairs.b[which]]
+    share = ESTIMATES[equal.sum(axis=1)]
+    kept = np.flatnonzero(share >= rule.share)
+    second, third = (np.roll(equal[kept], -by, axis=1) for by in noise.APART)
+    kept = kept[(equal[kept] & second & third).any(axis=1)]
+    which, share = which[kept], share[kept]
+    some = pairs.take(which)
+    a, b = Blocks.of(pairs.columns, some.a), Blocks.of(pairs.columns, some.b)
+    runs, terms = differing(share, a.runs, b.runs), differing_terms(a, b)
+    words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
+    least = rule.unknown + rule.numbers * (some.numbers_differing / words)
+    often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
+    passed[which] = (terms / words >= least) & often
+    return passed
+
+
+ESTIMATES = np.array([noise.estimate(equal) for equal in range(noise.SLOTS + 1)])
+"""The share of runs that two texts have in common, by equal slots."""
+
+RUNS = np.array([2 ** (code / 8) for code in range(256)])
+"""The number of runs, by its code."""
+
+
+def is_noisy(block: Codes) -> Bools:
+    """`noise.Noise.noisy` for many blocks.
+
+    Args:
+        block: (n, 76) noise blocks; one that says nothing is not noisy.
+    """
+    unknown = block[:, 66] + 256.0 * block[:, 67]
+    noisy: Bools = (block[:, 64] > 0) & (unknown * noise.RUNS_OF_A_WORD >= noise.NOISY * RUNS[block[:, 65]])
+    return noisy
+
+
+def differing(share: Figures, a: Figures, b: Figures) -> Figures:
+    """`noise.differing` for many pairs."""
+    found: Figures = (1 - share) / (1 + share) * (a + b)
+    return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Blocks:
+    """What noise blocks of rows say beside the runs of characters, read as `noise.read` reads one.
+
+    Args:
+        runs: (n,) about how many runs.
+        unknown: (n,) terms that are in no idf table.
+        terms: (n, 8) slots of these.
+    """
+
+    runs: Figures
+    unknown: Figures
+    terms: Codes
+
+    @classmethod
+    def of(cls, columns: PackedColumns, rows: Rows) -> "Blocks":
+        """Read the blocks of rows."""
+        block = columns.noise[rows, noise.SLOTS :]
+        return cls(RUNS[block[:, 1]], block[:, 2] + 256.0 * block[:, 3], block[:, 4:])
+
+
+def differing_terms(a: Blocks, b: Blocks) -> Figures:
+    """`noise.unknown` for many pairs."""
+    equal = (a.terms == b.terms).sum(axis=1)
+    share = np.maximum(0.0, equal / noise.OF_TERMS - noise.CHANCE)
+    return differing(np.where((a.unknown > 0) & (b.unknown > 0), share, 0.0), a.unknown, b.unknown)
+
+
 def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.contained_shingles` for many pairs."""
     columns, rule = pairs.columns, policy.contained
@@ -243,6 +339,7 @@ RULES: Mapping[Level, Mapping[str, Rule]] = {
         "termvector": shared_terms,
         "fingerprint": same_fingerprint,
         "profile": same_profile,
+        "characters": misread,
     },
     "partial": {"shingles": contained_shingles},
 }

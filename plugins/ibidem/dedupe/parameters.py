@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ibidem_ingest.pairs.decision import LEVELS, Policy, Slots, Terms
+from ibidem_ingest.pairs.decision import LEVELS, Characters, Policy, Slots, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,13 @@ PRESETS: Mapping[str, Preset] = {
         Policy(terms=Terms(lengths=0.8, numbers=False)),
         "no date window, and numbers do not have to agree: in scanned books they are page numbers and misread digits",
     ),
+    "scans": Preset(
+        Policy(
+            characters=Characters(share=0.2, unknown=0.05, numbers=0.1, lift=1.3, few=True),
+            terms=Terms(lengths=0.8, numbers=False),
+        ),
+        "for collections that are scanned throughout: fewer shared characters and misread words suffice",
+    ),
     "conrad2003": Preset(
         Policy(
             window_days=42,
@@ -42,6 +49,7 @@ PRESETS: Mapping[str, Preset] = {
             terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
             fingerprint=None,
             profile=None,
+            characters=None,
         ),
         "the rule of Conrad, Guo and Schriber: 48 of 60 terms, padded sets too, lengths within 20 %, six weeks",
     ),

@@ -46,11 +46,24 @@ def percent(share: object) -> str:
     return f"{float(str(share)):.0%}".replace("%", " %")
 
 
+def examples(why: Why) -> str:
+    """Name misread words, where a text was looked into.
+
+    >>> examples({"misread": [["tbe", "the"], ["conrt", "court"]]}), examples({})
+    (' (tbe → the, conrt → court)', '')
+    """
+    pairs = why.get("misread")
+    return f" ({', '.join(' → '.join(each) for each in pairs)})" if isinstance(pairs, list) and pairs else ""
+
+
 SIGNATURES: Mapping[str, Callable[[Why], str]] = {
     "content": lambda _: "the same words in the same order",
     "fingerprint": lambda _: "the same six rarest terms at the same places",
     "profile": lambda _: "the same frequent words equally often",
     "minhash": lambda why: f"{why['shared']} of {why['of']} samples of five-word runs equal",
+    "characters": lambda why: (
+        f"about {percent(why['estimate'])} of the characters' runs shared; what differs looks misread" + examples(why)
+    ),
     "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
     "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
     "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter one's five-word runs",

@@ -116,11 +116,28 @@ def name_of(hit: Hit) -> DocumentRef:
 
 
 def append_matches(window: Window, beyond: ScopeMatches, overrides: Iterable[Override]) -> Window:
-    """Group what was found behind the window; nothing above changes its group."""
+    """Group what was found behind the window; nothing above changes its group.
+
+    A document that joins a lead by evidence without look-up values, such as runs of characters, though it was looked up
+    for another lead, is left out: it comes with the window's later steps.
+    """
     if not beyond.hits:
         return window
-    hits = [*window.hits[: window.ranked], *beyond.hits]
-    row = {name_of(hit): window.ranked + at for at, hit in enumerate(beyond.hits)}
+    words = list(overrides)
+    grouped = grouped_behind(window, beyond.hits, beyond, words)
+    leads = grouped.grouping.lead[window.ranked :].tolist()
+    kept = [
+        hit
+        for hit, lead in zip(beyond.hits, leads, strict=True)
+        if lead >= window.ranked or name_of(hit) in beyond.carried.get(lead, ()) or lead not in beyond.carried
+    ]
+    return grouped if len(kept) == len(beyond.hits) else grouped_behind(window, kept, beyond, words)
+
+
+def grouped_behind(window: Window, found: Sequence[Hit], beyond: ScopeMatches, overrides: Iterable[Override]) -> Window:
+    """Group hits behind the window."""
+    hits = [*window.hits[: window.ranked], *found]
+    row = {name_of(hit): window.ranked + at for at, hit in enumerate(found)}
     suspected = ((lead, row[name]) for lead, names in beyond.carried.items() for name in names if name in row)
     return Window.of(
         hits, window.policy, overrides, ranked=window.ranked, longs=window.related.longs, suspected=suspected

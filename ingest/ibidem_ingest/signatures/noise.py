@@ -1,0 +1,318 @@
+"""Noise: what tells a text that was scanned and misread from one that says something else.
+
+Hardly a run of five words survives where letters are misread, but most runs of five characters do. So 64 slots of eight
+bits hold a min-hash over the runs of a text's letters and digits, without blanks (one permutation with several rounds:
+Li, Owen, Zhang 2012, "One permutation hashing"; rounds as in Dahlgaard, Knudsen, Thorup, FOCS 2017; b-bit min-hash:
+Li and König 2010). Long texts share a third of such runs by chance, so that from 1,000 tokens on runs have seven.
+
+Shared characters alone say little: recurring notices share most of them and differ in names and figures. What differs
+between two readings of a page, however, is words that no list of words knows. Kept are how many distinct terms of the
+text are in no idf table, and a min-hash of eight slots over them; numbers have a sketch of their own. All arithmetic
+is modulo 2^32 for runs and 2^64 for terms:
+
+    run of n code points c1 … cn:   h = c1 · A^(n-1) + … + cn
+    round r:      x = h + r · A;  x = x ⊕ (x >> 16);  x = x · M1;  x = x ⊕ (x >> 13);  x = x · M2;  x = x ⊕ (x >> 16)
+                  slot = x >> 26;  value = the low 26 bits; a slot keeps the low 8 bits of its smallest value in the
+                  first round in which any run fell there
+    slot j of terms, t = wh1 of each:   x = t · B[j];  x = x ⊕ (x >> 32);  x = x · C2;  the low 8 bits of the smallest
+
+The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the table has few terms · number of runs u8,
+as 8 · log2 rounded · unknown terms u16 · 8 slots of these. Zeros for a text of fewer than 50 tokens, and where no idf
+table speaks its language.
+"""
+
+import struct
+from collections.abc import Sequence
+from math import log2
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
+from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import C2, Hashes, Places
+
+SLOTS = 64
+OF_TERMS = 8
+SHORTEST = 50
+"""Tokens from which on a text has enough runs."""
+
+SHORT_RUN, LONG_RUN, LONG = 5, 7, 1_000
+"""Characters in a run, those in a run of a long text, and the tokens from which on a text is long."""
+
+A, M1, M2 = 0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35
+ROUNDS = 8
+APART = (5, 17)
+"""How far the second and third slot of a band are from its first, round about: two bands share at most one slot."""
+
+NOISY = 0.02
+"""The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread."""
+
+RUNS_OF_A_WORD = 7.0
+"""Runs that are lost, about, with a word that differs."""
+
+POOR, FEW_TERMS = 0x80, 100_000
+"""The mark of a block that was made with an idf table of fewer terms than this: it does not know many good words."""
+
+CHANCE = 1 / 256
+NONE = b""
+
+_LAYOUT = struct.Struct(f"<{SLOTS}sBBH{OF_TERMS}s")
+_VALUE = np.uint32((1 << 26) - 1)
+_EMPTY = np.uint32(0xFFFFFFFF)
+_ENOUGH = 8
+"""Runs that are looked at for each slot: a slot is rarely empty then, and all runs are looked at where one is."""
+
+_SPACE = 32
+
+Letters = NDArray[np.uint32]
+Slots = NDArray[np.uint8]
+
+
+class Noise(NamedTuple):
+    """A noise block, read.
+
+    Args:
+        slots: 64 slots of the runs of characters.
+        run: Characters in a run, and `POOR`; 0 when the block says nothing.
+        runs: About how many runs the text has.
+        unknown: Distinct terms that are in no idf table.
+        terms: 8 slots of these; zeros where there are none.
+    """
+
+    slots: bytes
+    run: int
+    runs: float
+    unknown: int
+    terms: bytes
+
+    @property
+    def poor(self) -> bool:
+        """Whether the idf table has few terms."""
+        return self.run >= POOR
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the text has many unknown words for its length."""
+        return self.unknown * RUNS_OF_A_WORD >= NOISY * self.runs
+
+
+def read(block: bytes) -> Noise:
+    """Read a block.
+
+    >>> read(bytes(76)).run
+    0
+    """
+    slots, run, runs, unknown, terms = _LAYOUT.unpack(block)
+    return Noise(slots, run, 2 ** (runs / 8), unknown, terms)
+
+
+def sign(tokens: Sequence[str], table: Table) -> bytes:
+    """Sign one document.
+
+    Args:
+        tokens: In text order.
+        table: The idf table of their language.
+    """
+    if len(tokens) < SHORTEST:
+        return NONE
+    strange = candidates(tokens, table)[1]
+    letters = np.frombuffer("".join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
+    spelled = Spelled(letters, np.array([letters.size]), np.array([len(tokens)]))
+    (block,) = _blocks(spelled, np.array(strange, np.uint64), np.array([0, len(strange)]), table)
+    return block
+
+
+def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[bytes]:
+    """Sign several documents, as `sign` does each.
+
+    Args:
+        batch: The tokens.
+        rarest: Their terms, looked up in the idf table.
+        table: The table.
+    """
+    if not (batch.lengths >= SHORTEST).any():
+        return [NONE] * len(batch)
+    octets = np.frombuffer(batch.buffer, np.uint8)
+    if batch.buffer.isascii():
+        kept = octets != _SPACE
+        letters = octets[kept].astype(np.uint32)
+    else:
+        kept = (octets != _SPACE) & (octets & 0xC0 != 0x80)
+        points = np.frombuffer(
+            batch.buffer.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
+        )
+        letters = points[points != _SPACE]
+    begins = np.append(batch.starts, octets.size - 1).take(batch.offsets[:-1])
+    counts = np.add.reduceat(kept, begins, dtype=np.int64)
+    counts[batch.lengths == 0] = 0
+    return _blocks(Spelled(letters, counts, batch.lengths), rarest.strange, rarest.strange_offsets, table)
+
+
+def shares_band(a: bytes, b: bytes) -> bool:
+    """Tell whether one of the 64 bands of three slots is equal: those that begin at each slot."""
+    equal = [left == right for left, right in zip(a, b, strict=True)]
+    second, third = APART
+    return any(equal[at] and equal[(at + second) % SLOTS] and equal[(at + third) % SLOTS] for at in range(SLOTS))
+
+
+def estimate(equal: int) -> float:
+    """Return the share of runs that two texts have in common, from equal slots: corrected for those equal by chance.
+
+    >>> estimate(64), estimate(0)
+    (1.0, 0.0)
+    """
+    return max(0.0, (equal / SLOTS - CHANCE) / (1 - CHANCE))
+
+
+def differing(share: float, a: float, b: float) -> float:
+    """Return how many of two sets' elements are in one only, from their Jaccard index and sizes."""
+    return (1 - share) / (1 + share) * (a + b)
+
+
+def unknown(a: Noise, b: Noise) -> float:
+    """Estimate how many unknown terms are in one text only."""
+    equal = sum(left == right for left, right in zip(a.terms, b.terms, strict=True))
+    share = max(0.0, equal / OF_TERMS - CHANCE) if a.unknown and b.unknown else 0.0
+    return differing(share, a.unknown, b.unknown)
+
+
+class Spelled(NamedTuple):
+    """Documents without blanks.
+
+    Args:
+        letters: Code points of all.
+        counts: Letters of each document.
+        lengths: Its tokens.
+    """
+
+    letters: Letters
+    counts: Places
+    lengths: Places
+
+
+def _blocks(spelled: Spelled, strange: Hashes, offsets: Places, table: Table) -> list[bytes]:
+    """Make the blocks of documents.
+
+    Args:
+        spelled: The documents.
+        strange: Hashes of unknown terms, document by document.
+        offsets: Where each document's begin, and the end.
+        table: The idf table.
+    """
+    letters, counts, lengths = spelled
+    run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
+    run[(lengths < SHORTEST) | (counts < run)] = 0
+    runs = [
+        min(255, round(8 * log2(count - size + 1))) if size else 0
+        for count, size in zip(counts.tolist(), run.tolist(), strict=True)
+    ]
+    mark = POOR if table.size < FEW_TERMS else 0
+    columns = zip(
+        sketch(letters, counts, run),
+        of_terms(strange, offsets),
+        (run | mark).tolist(),
+        runs,
+        np.minimum(np.diff(offsets), 0xFFFF).tolist(),
+        strict=True,
+    )
+    return [
+        _LAYOUT.pack(slots.tobytes(), *figures, terms.tobytes()) if figures[1] else NONE
+        for slots, terms, *figures in columns
+    ]
+
+
+def of_terms(strange: Hashes, offsets: Places) -> Slots:
+    """Return the 8 slots of each document's unknown terms; zeros where there are none."""
+    slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
+    some = np.flatnonzero(np.diff(offsets))
+    if some.size:
+        mixed = strange[:, None] * np.array(SLOT_MULTIPLIERS[:OF_TERMS], np.uint64)
+        mixed ^= mixed >> np.uint64(32)
+        mixed *= np.uint64(C2)
+        slots[some] = np.minimum.reduceat(mixed, offsets[:-1].take(some), axis=0).astype(np.uint8)
+    return slots
+
+
+def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
+    """Return the 64 slots of each document.
+
+    Args:
+        letters: Code points of all, without blanks.
+        counts: Letters of each document.
+        run: Characters in a run of each; 0 for a document that is not signed.
+    """
+    hashes = _run_hashes(letters, counts, run)
+    runs = np.where(run > 0, counts - run + 1, 0)
+    first = counts.cumsum() - counts
+    smallest = np.full((counts.size, SLOTS), _EMPTY)
+    limit = np.minimum(_VALUE + 1.0, (_VALUE + 1.0) * SLOTS * _ENOUGH / np.maximum(1, runs)).astype(np.uint32)
+    _drop(smallest, _mixed(hashes, 0), np.repeat(np.arange(counts.size), counts), _limits(limit, first, runs, counts))
+    open_ = np.flatnonzero((smallest == _EMPTY).any(axis=1) & (run > 0))
+    for number in range(ROUNDS if open_.size else 0):
+        own = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
+        found = np.full((counts.size, SLOTS), _EMPTY)
+        _drop(found, _mixed(hashes[own], number), np.repeat(open_, runs[open_]), None)
+        smallest = np.where(smallest == _EMPTY, found, smallest)
+        open_ = open_[(smallest[open_] == _EMPTY).any(axis=1)]
+        if not open_.size:
+            break
+    slots = smallest.astype(np.uint8)
+    slots[smallest == _EMPTY] = 0
+    return slots
+
+
+def _limits(limit: Letters, first: Places, runs: Places, counts: Places) -> Letters:
+    """Return for each letter below which value the run that begins there counts; 0 where no run fits any more."""
+    limits = np.repeat(limit, counts)
+    for size, short in zip(
+        (SHORT_RUN, LONG_RUN), (counts - runs == SHORT_RUN - 1, counts - runs == LONG_RUN - 1), strict=True
+    ):
+        for back in range(size - 1):
+            limits[(first + runs)[short] + back] = 0
+    for document in np.flatnonzero(runs == 0).tolist():
+        limits[first[document] : first[document] + counts[document]] = 0
+    return limits
+
+
+def _run_hashes(letters: Letters, counts: Places, run: Places) -> Letters:
+    """Return the hash of the run that begins at each letter; runs beyond a document's end are not looked at."""
+    padded = np.concatenate((letters, np.zeros(LONG_RUN, np.uint32)))
+    size = letters.size
+    two = padded[:-1] * np.uint32(A)
+    two += padded[1:]
+    four = two[:-2] * np.uint32(A * A & 0xFFFFFFFF)
+    four += two[2:]
+    five = four[:size] * np.uint32(A)
+    five += padded[4 : size + 4]
+    long = run == LONG_RUN
+    if not long.any():
+        return five
+    seven = four[:size] * np.uint32(A * A * A & 0xFFFFFFFF)
+    seven += two[4 : size + 4] * np.uint32(A)
+    seven += padded[6 : size + 6]
+    return np.where(np.repeat(long, counts), seven, five)
+
+
+def _mixed(hashes: Letters, number: int) -> Letters:
+    mixed = hashes + np.uint32(number * A & 0xFFFFFFFF)
+    mixed ^= mixed >> np.uint32(16)
+    mixed *= np.uint32(M1)
+    mixed ^= mixed >> np.uint32(13)
+    mixed *= np.uint32(M2)
+    mixed ^= mixed >> np.uint32(16)
+    return mixed
+
+
+def _drop(smallest: Letters, mixed: Letters, owner: Places, limits: Letters | None) -> None:
+    """Keep the smallest value that falls into each slot."""
+    values = mixed & _VALUE
+    if limits is not None:
+        kept = np.flatnonzero(values < limits)
+        mixed, values, owner = mixed.take(kept), values.take(kept), owner.take(kept)
+    at = owner * SLOTS
+    at += mixed >> np.uint32(26)
+    np.minimum.at(smallest.reshape(-1), at, values)
