@@ -119,9 +119,10 @@ def varied(value: bytes, rng: random.Random) -> bytes:
 def spoiled(value: bytes, rng: random.Random) -> list[bytes]:
     """Spoil a value: cut off, with another byte somewhere, with a wrong flag, and with an id that is no text."""
     other = bytearray(value)
-    other[rng.randrange(HEAD.size)] ^= 1 << rng.randrange(8)
+    head = min(HEAD.size, len(value) - 1)
+    other[rng.randrange(head)] ^= 1 << rng.randrange(8)
     counts = bytearray(value)
-    counts[HEAD.size] ^= 1
+    counts[head] ^= 1
     name = value[:-1] + b"\xff"
     flags = value[:1] + bytes((value[1] ^ (1 << rng.randrange(8)),)) + value[2:]
     return [value[: rng.randrange(len(value))], bytes(other), bytes(counts), name, flags, b"\x07" + value[1:]]

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from ibidem.comparison.matches import Passage, Region, aligned, covered, in_characters, runs
+from ibidem.comparison.misread import Misread, misread
 from ibidem.comparison.offsets import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_of
-from ibidem.comparison.misread import Misread, misread
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table

@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures import feature_set, fingerprint, minhash, numbers, text_profile
+from ibidem_ingest.signatures import feature_set, fingerprint, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.lookup_keys import bands
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
@@ -51,6 +51,7 @@ MAKERS: dict[str, Callable[..., object]] = {
     "fp1": lambda text: fingerprint.sign(tokens(text), TABLE).strict,
     "fb1": lambda text: fingerprint.sign(tokens(text), TABLE).binned,
     "termvector": lambda text: list(feature_set.sign(tokens(text), TABLE).codes),
+    "noise": lambda text: noise.sign(tokens(text), TABLE).hex(),
     "packed": packed,
 }
 
