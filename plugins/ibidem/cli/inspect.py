@@ -1,6 +1,7 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -11,6 +12,7 @@ from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import counted, reason
 from ibidem.index.inspection import Duplicate, Inspection, inspect
+from ibidem.index.stored_groups import group_of
 
 COLUMNS = 20
 
@@ -34,13 +36,24 @@ def run(
     """Show one document's duplicates in the whole index, each with the reason."""
     policy = pair_policy(figures(level, preset, window_days))
     with engine_context() as engine:
-        found = inspect(engine, id_, policy)
+        found, group = inspect(engine, id_, policy), group_of(engine, id_)
     if as_json:
-        print_json(found.as_json())
+        print_json(found.as_json() | {"group": group})
         return
     console = results()
     for part in report(found):
         console.print(part)
+    console.print(Text(stored_as(id_, group), "account"))
+
+
+def stored_as(name: str, group: Mapping[str, Any]) -> str:
+    """Say in which stored group a document is, and how it came there."""
+    if not group:
+        return "No group is stored with it."
+    size = counted(group["documents"], "document")
+    if group["lead"] == name:
+        return f"It leads its stored group of {size}."
+    return f"Its stored group of {size} is led by {sanitize(group['lead'])}; joined by: {group['signature']}."
 
 
 def report(found: Inspection) -> Iterator[RenderableType]:

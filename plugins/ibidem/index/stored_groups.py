@@ -82,3 +82,22 @@ def member(document: Grouped, lead: Grouped, size: int) -> Member:
         told = decide(a, b, Policy()) if a is not None and b is not None else None
         evidence = told.signature if told else "override"
     return Member(lead.name.id, document.name.index, document.name.id, size, evidence)
+
+
+def group_of(engine: Engine, name: str) -> dict[str, object]:
+    """Describe the stored group of a document: its name, its lead, how many it holds, and what joined the document.
+
+    Args:
+        engine: The index.
+        name: Id of the document.
+    """
+    store = store_of(engine)
+    store.newest()
+    for own in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
+        lead, documents = own, 0
+        for some in store.members([own.group]):
+            lead = next((each for each in some if each.lead), lead)
+            documents += len(some)
+        joined = member(own, lead, documents).evidence if own.name.id != lead.name.id else None
+        return {"name": own.group, "lead": lead.name.id, "documents": documents, "signature": joined}
+    return {}
