@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from starlette.requests import Request
 
 from ibidem.gateway.bodies import as_object, check_type, read_body, unpacked, written
+from ibidem.gateway.defaults import unaliased
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes
 from ibidem.gateway.search_request import read_parameters
@@ -109,6 +110,7 @@ def parts_of(request: Request) -> tuple[str, str, str]:
     if parts[0] in ("_bulk", "_mget"):
         parts.insert(0, "")
     index, action, id_ = (*parts, "", "", "")[:3]
+    index = unaliased(index)[0]
     fits = len(parts) <= (3 if action in OF_IDS else 2) and (index or action)
     if not fits or request.method not in ACTIONS.get(action, ()) or (action and not action.startswith("_")):
         raise HttpError(

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem.gateway.arrival import arrived, too_long
 from ibidem.gateway.callers import RIGHTS
+from ibidem.gateway.defaults import HEADER
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import STAGES, Metrics
 from ibidem.gateway.paths import streams
@@ -99,7 +100,7 @@ POLICY = {
 }
 """Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
 
-ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
+ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host", HEADER))
 """Headers that a request may have once."""
 
 LOG = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from ibidem.dedupe.request import as_text
 from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
+from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
 from ibidem.gateway.index_access import all_open
@@ -101,8 +102,11 @@ def read_lines(
     for_each = {name: value for name, value in parameters.items() if is_ours(name) or name in OF_EACH}
     plain = unpacked(content, headers, settings)
     check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
+    indexes, alias = unaliased(indexes)
+    default = default_mode(alias, headers)
     lines = [
-        read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings) for head, body in pairs(plain)
+        read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings, default)
+        for head, body in pairs(plain)
     ]
     if not all(line.passes for line in lines):
         refuse_parts({}, {name: value for name, value in theirs.items() if name in WHOLE_ANSWER})
@@ -126,7 +130,14 @@ def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from zip(lines[::2], lines[1::2], strict=True)
 
 
-def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Values, settings: Settings) -> Line:
+def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of them
+    indexes: str,
+    for_each: Mapping[str, str],
+    head: Values,
+    body: Values,
+    settings: Settings,
+    default: Mapping[str, str],
+) -> Line:
     """Read one search of several; a parameter or part that is not understood is its own fault alone.
 
     Args:
@@ -135,19 +146,23 @@ def read_one(indexes: str, for_each: Mapping[str, str], head: Values, body: Valu
         head: Names the indexes, and how they are read.
         body: In the engine's own language.
         settings: The settings in force.
+        default: What is asked of the dedupe layer where nothing says it.
     """
     named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
     if len(named) > 1 or not (named[0] or everything(settings)):
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
+    name, alias = unaliased(named[0])
+    default = {"dedupe": alias} if alias else default
     rest = {name: value for name, value in head.items() if name not in INDEX}
+    where = {"index": name.split(",")} if name else {}
     check_head(rest, settings)
     content = b"".join(
         written({name: value for name, value in part.items() if not is_ours(name)}) + b"\n"
-        for part in ({"index": named[0].split(","), **rest}, body)
+        for part in ({**where, **rest}, body)
     )
     try:
         asked = {name: as_text(value) for name, value in rest.items()}
-        return Line(build_request(named[0], {**asked, **for_each}, body, settings), content)
+        return Line(build_request(name, {**asked, **for_each}, body, settings, default), content)
     except UsageError as wrong:
         return Line(wrong, content)
     except HttpError as wrong:

@@ -13,6 +13,7 @@ import aiohttp
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+from ibidem.gateway.defaults import own_path
 from ibidem.gateway.dependencies import GatewayContext, cluster
 from ibidem.gateway.document_paths import read_document_request
 from ibidem.gateway.errors import HttpError
@@ -86,7 +87,7 @@ class Streaming:
 
     async def _exchange(self) -> None:
         scope, headers = self._request.scope, self._request.headers
-        path = scope["raw_path"].decode("ascii")
+        path = own_path(scope["raw_path"].decode("ascii"))
         if query := scope["query_string"].decode("ascii"):
             path = f"{path}?{query}"
         sent = [*forwarded(headers), *[(name, headers[name]) for name in ("content-length",) if name in headers]]

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 from ibidem.dedupe.request import DedupeRequest, as_text, parse_request
 from ibidem.gateway.bodies import Values, as_object, check_type, read_body
+from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes, check_references
 from ibidem.gateway.native_parameters import check_parameters
@@ -13,6 +14,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 
 DEDUPE = "dedupe"
+NOTHING: Mapping[str, str] = {}
 SOURCE, SOURCE_TYPE = "source", "source_content_type"
 """Parameters of the query string in which the engines take a body."""
 
@@ -58,12 +60,14 @@ def read_request(
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
     sent = read_body(content, headers, settings)
+    indexes, alias = unaliased(indexes)
+    default = default_mode(alias, headers)
     if SOURCE not in parameters:
-        return build_request(indexes, parameters, sent or {}, settings)
+        return build_request(indexes, parameters, sent or {}, settings, default)
     if sent is not None:
         raise HttpError(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
     left = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
-    return build_request(indexes, left, read_source(parameters), settings)
+    return build_request(indexes, left, read_source(parameters), settings, default)
 
 
 def read_source(parameters: Mapping[str, str]) -> Values:
@@ -79,7 +83,9 @@ def read_source(parameters: Mapping[str, str]) -> Values:
     return as_object(parameters[SOURCE].encode())
 
 
-def build_request(indexes: str, parameters: Mapping[str, str], body: Values, settings: Settings) -> NativeRequest:
+def build_request(
+    indexes: str, parameters: Mapping[str, str], body: Values, settings: Settings, default: Mapping[str, str]
+) -> NativeRequest:
     """Take apart what is ours and what is the engine's.
 
     Args:
@@ -87,6 +93,7 @@ def build_request(indexes: str, parameters: Mapping[str, str], body: Values, set
         parameters: Of the query string.
         body: Read from JSON.
         settings: The settings in force.
+        default: What is asked of the dedupe layer where neither of them says it.
     """
     check_indexes(indexes, settings)
     theirs = {name: value for name, value in body.items() if not is_ours(name)}
@@ -95,12 +102,14 @@ def build_request(indexes: str, parameters: Mapping[str, str], body: Values, set
         indexes,
         {name: value for name, value in parameters.items() if not is_ours(name)},
         theirs,
-        asked_of_dedupe(parameters, body),
+        asked_of_dedupe(parameters, body, default),
     )
 
 
-def asked_of_dedupe(parameters: Mapping[str, str], body: Values) -> DedupeRequest | None:
-    """Return what is asked of the dedupe layer, in the query string or in the body; None when nothing is.
+def asked_of_dedupe(
+    parameters: Mapping[str, str], body: Values, default: Mapping[str, str] = NOTHING
+) -> DedupeRequest | None:
+    """Return what is asked of the dedupe layer, in the query string, in the body or else by default; None for nothing.
 
     Raises:
         UsageError: One name with two values, a wrong name or value, or figures without a mode.
@@ -118,7 +127,7 @@ def asked_of_dedupe(parameters: Mapping[str, str], body: Values) -> DedupeReques
     for name, value in here.items():
         if not isinstance(value, str | int | bool):
             raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
-    asked = there | here
+    asked = {**default, **there, **here}
     if not asked:
         return None
     read = parse_request(asked)

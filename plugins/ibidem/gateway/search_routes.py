@@ -11,6 +11,7 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ibidem.gateway.bodies import written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
+from ibidem.gateway.defaults import HEADER, unaliased
 from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
@@ -213,7 +214,8 @@ def readable(read: Callable[[], Read], request: Request, given: GatewayContext) 
     try:
         return read()
     except HttpError:
-        if everything(given.settings) and DEDUPE not in request.url.query:
+        said = HEADER in request.headers or DEDUPE in request.url.query or unaliased(request.url.path.split("/")[1])[1]
+        if everything(given.settings) and not said:
             return None
         raise
 

@@ -1,0 +1,54 @@
+"""The recipes of docs/gateway.md for other languages, run as they stand there."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gateway.conftest import Leases
+from servers.jars import fetched
+from servers.jdk import java
+
+PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
+JAVA = ("org.opensearch.client:opensearch-java:3.1.0", "org.apache.httpcomponents.client5:httpclient5:5.4.4")
+SECONDS = 200
+
+
+def recipe(language: str, gateway: str, leases: Leases) -> str:
+    """Return the page's program, for the gateway and index of the test."""
+    found = re.search(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert found
+    there = found[1].replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
+    return there.replace("warranty", "rent")
+
+
+def run(folder: Path, *command: str | Path) -> str:
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert ended.returncode == 0, ended.stderr[-3_000:]
+    return ended.stdout
+
+
+def needs(tool: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"{tool} is not on this machine")
+
+
+@needs("npm")
+def test_javascript(leases: Leases, gateway: str, tmp_path: Path) -> None:
+    if leases.kind != "opensearch":
+        return
+    (tmp_path / "recipe.mjs").write_text(recipe("js", gateway, leases))
+    run(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", "@opensearch-project/opensearch@3")
+    told = [line.split() for line in run(tmp_path, "node", "recipe.mjs").splitlines()]
+    assert sorted(size for _, size in told) == ["1", "3"]
+
+
+def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
+    if leases.kind != "opensearch":
+        return
+    jars = fetched("opensearch-java-3.1.0", JAVA)
+    (tmp_path / "Recipe.java").write_text(recipe("java", gateway, leases))
+    told = run(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
+    assert sorted(line.split()[1] for line in told[:2]) == ["0", "2"]
+    assert "dedupe" in told[2]
