@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from ibidem_engines.address import RIGHT, Address, parse_address
 from ibidem_engines.engine import Engine
 from ibidem_engines.redaction import redact
-from ibidem_engines.reindex import Opened, ReindexSource
+from ibidem_engines.reindex import ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import LONGEST
 from ibidem_ingest.errors import UsageError
@@ -87,7 +87,7 @@ def _scheme(url: str) -> str:
     return scheme
 
 
-def _sqlite(url: str, index: str, longest: float = LONGEST) -> Opened:
+def _sqlite(url: str, index: str, longest: float = LONGEST) -> Engine:
     """Open the embedded engine; a database in memory is refused, since workers are other processes."""
     rest = url.removeprefix("sqlite://")
     path = unquote(rest.removeprefix("/"))
@@ -96,11 +96,11 @@ def _sqlite(url: str, index: str, longest: float = LONGEST) -> Opened:
     return SqliteEngine(Path(path), index, longest=longest)
 
 
-def _cluster(url: str, index: str) -> Opened:
+def _cluster(url: str, index: str) -> Engine:
     return _cluster_at(parse_address(url), index)
 
 
-def _cluster_at(address: Address, index: str) -> Opened:
+def _cluster_at(address: Address, index: str) -> Engine:
     """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
     if address.kind == "opensearch":
         from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
@@ -112,4 +112,4 @@ def _cluster_at(address: Address, index: str) -> Opened:
 
 
 _CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-_ENGINES: dict[str, Callable[[str, str], Opened]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}
+_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}

@@ -9,12 +9,45 @@ from pydantic import TypeAdapter, ValidationError
 from ibidem_engines.clash import clash
 from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.errors import Damaged
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign
 
 Kind = TypeVar("Kind")
+
+_TEXTS = ("id", "title", "text", "date", "source", "url", "language")
+_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
+
+
+class Unfit(ValueError):
+    """A record that no engine can store: which field, and why."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(field, why)
+        self.field = field
+        self.why = why
+
+
+def check_storable(record: Record) -> None:
+    """Refuse what no engine can hold; one such document would spoil the request for all others.
+
+    Raises:
+        Unfit: The first field that cannot be stored.
+    """
+    document = record.document
+    for version in (record.version, document.version):
+        if version is not None and version not in _WHOLE_NUMBERS:
+            raise Unfit("version", f"{version} does not fit in 64 bits")
+    for name in _TEXTS:
+        value: str = getattr(document, name)
+        if not value.isascii():
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise Unfit(name, f"half a character (lone surrogate) at {error.start}") from error
+    if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
+        raise Unfit("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 
 
 def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:

@@ -16,11 +16,12 @@ from fuzz.target import ENDS, Target, as_any_text, folder, told
 from ibidem.dedupe.overrides import Override
 from ibidem.index.alerts import read_alert, read_reported
 from ibidem_engines.address import parse_address, with_fields
-from ibidem_engines.cluster.source import Unfit, as_document, as_source, idf_of, text_fault, version_of, with_signatures
+from ibidem_engines.cluster.source import as_document, as_source, idf_of, text_fault, version_of, with_signatures
 from ibidem_engines.cluster.source_values import members
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.fields import Fields, parse_fields, put_at, value_at, without
+from ibidem_engines.records import Unfit
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack

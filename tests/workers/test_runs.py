@@ -13,7 +13,7 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import Batch
 from ibidem_workers.groups.checkpoint import Checkpoint
 from ibidem_workers.results import BatchResult, refusals_as_json
-from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary, wait
+from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
 
 KEYS = [
     "run",
@@ -138,7 +138,7 @@ def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
         seen.append(len(seen))
         note(engine, 1, BatchResult(indexed=1))
 
-    assert wait(engine, "run", finish).done == 2
+    assert RunMonitor(engine, "run").wait(finish).done == 2
     assert seen == [0, 1]
 
 

@@ -292,17 +292,6 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     return told | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
 
 
-def wait(engine: Engine, run: str, seen: Callable[[Progress], None] = lambda _: None) -> Progress:
-    """Wait until every document of a run is accounted for.
-
-    Args:
-        engine: Where it is noted.
-        run: Its name.
-        seen: Called with each look; it may raise to end the waiting.
-    """
-    return RunMonitor(engine, run).wait(seen)
-
-
 def _last(engine: Engine) -> str:
     known = runs(engine)
     if not known:

@@ -31,8 +31,6 @@ from ibidem_ingest.text.unicode_kinds import (
 )
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
-TOK = "tok1"
-
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
 _ASCII_TOKEN = re.compile("[a-z0-9]+")
 _ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))

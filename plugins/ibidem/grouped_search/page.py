@@ -176,7 +176,7 @@ def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[Group
         wanted = []
     if request.scope != "window" and wanted:
         yield from read_long(source, window, leads)
-    beyond = yield from look_up(source.find, window, wanted, request)
+    beyond = yield from look_up(source, window, wanted, request)
     above = window
     window = yield from related(source, above.related.longs, lambda: append_matches(above, beyond, source.overrides()))
     groups = build_groups(window, leads, request)

@@ -6,12 +6,12 @@ its leads that it duplicates, and is shown here only if that one is here.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ibidem.dedupe.long_candidates import LEAST
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
+from ibidem.grouped_search.backend import SearchBackend
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import CONTENT_HITS, Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
@@ -20,13 +20,6 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import Packed
-
-
-class Find(Protocol):
-    """Looks up signature values, an answer for each search, among what matches or everywhere."""
-
-    def __call__(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
-        """See `Source.find`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +65,13 @@ def evidence_of(policy: Policy) -> Mapping[LookupField, bool]:
     }
 
 
-def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeRequest) -> RequestFlow[ScopeMatches]:
+def look_up(
+    backend: SearchBackend, window: Window, leads: Sequence[int], request: DedupeRequest
+) -> RequestFlow[ScopeMatches]:
     """Look up the duplicates of some leads.
 
     Args:
-        find: Looks up signature values; the caller's filters hold in every scope.
+        backend: Looks up signature values; the caller's filters hold in every scope.
         window: The leads' window; what stands in it is no find.
         leads: Their rows.
         request: The scope and the decision.
@@ -87,8 +82,8 @@ def look_up(find: Find, window: Window, leads: Sequence[int], request: DedupeReq
     if not signed:
         return ScopeMatches()
     searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
-    matching = yield from find(searches, everywhere=False)
-    found = (yield from find(searches, everywhere=True)) if request.scope == "index" else matching
+    matching = yield from backend.find(searches, everywhere=False)
+    found = (yield from backend.find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
     here = {window.name(row) for row in range(window.ranked)}
     hits = {name_of(hit): hit for hit in every(found) if name_of(hit) not in here}

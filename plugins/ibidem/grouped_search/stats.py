@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from types import MappingProxyType
 
 import numpy as np
@@ -15,6 +15,7 @@ from ibidem.dedupe.window import Window
 from ibidem.grouped_search.groups import Group
 from ibidem.grouped_search.paging import Pages
 from ibidem_engines.engine import Hit
+from ibidem_ingest.dates import EPOCH
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -163,9 +164,6 @@ def late(window: Window, pages: Pages, page: int) -> list[Late]:
         index, name = window.name(row)
         found.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
     return found
-
-
-EPOCH = date(1980, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_l
     The query stands beside the ids without deciding on them: a document that no longer matches, or never did, is shown.
     """
     return {
-        "query": {"bool": {"filter": [_named(ids)], "should": [clause(query, fields)]}},
+        "query": {"bool": {"filter": [_or(documents(ids))], "should": [clause(query, fields)]}},
         "size": len(ids),
         "highlight": {
             offset_limit: ANALYSED,
@@ -138,7 +138,7 @@ def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_l
 def long_signatures(ids: Sequence[tuple[str, str]]) -> Clause:
     """Ask for the long signatures of documents by index and id, and for nothing else of them."""
     return {
-        "query": {"bool": {"filter": [_named(ids), {"exists": {"field": LONG}}]}},
+        "query": {"bool": {"filter": [_or(documents(ids)), {"exists": {"field": LONG}}]}},
         "size": len(ids),
         "track_total_hits": False,
         "_source": False,
@@ -148,15 +148,15 @@ def long_signatures(ids: Sequence[tuple[str, str]]) -> Clause:
 
 def by_name(ids: Sequence[tuple[str, str]]) -> Clause:
     """Ask for documents by index and id, whole, wherever a routing keeps them."""
-    return {"query": _named(ids), "size": len(ids), "track_total_hits": False}
+    return {"query": _or(documents(ids)), "size": len(ids), "track_total_hits": False}
 
 
-def _named(ids: Sequence[tuple[str, str]]) -> Clause:
-    """Choose documents by index and id."""
+def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
+    """Choose documents by index and id: a clause for each index."""
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
         by_index.setdefault(index, []).append(name)
-    return _or([{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()])
+    return [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()]
 
 
 def by_id(ids: Sequence[str]) -> Clause:

@@ -15,8 +15,6 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
 )
 """What stands in the place of an error's type when no server named one."""
 
-DISK_FULL = "disk usage exceeded flood-stage watermark"
-
 
 class Failure(Exception):
     """One request that was not done, before it is judged.

@@ -15,12 +15,13 @@ from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.requests import WHOLE, in_path
 from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
-from ibidem_engines.cluster.source import Unfit, as_document, idf_of, ours_of, signed_part, text_fault, version_of
+from ibidem_engines.cluster.source import as_document, idf_of, ours_of, signed_part, text_fault, version_of
 from ibidem_engines.cluster.source_values import entries, members
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Ledger, Outcome, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.fields import OURS, Fields, value_at
+from ibidem_engines.records import Unfit
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument, Target
 from ibidem_ingest.errors import UsageError
 

@@ -9,10 +9,11 @@ from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
 from ibidem_engines.cluster.seq_no import NONE, State, newest, order_of, states
-from ibidem_engines.cluster.source import Unfit, with_signatures
+from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.stored_version import check_each
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
+from ibidem_engines.records import Unfit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
 

@@ -13,8 +13,9 @@ from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Query
+from ibidem_engines.records import Unfit, check_storable
 from ibidem_ingest.dates import EPOCH, interval, iso_date
-from ibidem_ingest.document import MAX_ID_BYTES, Document
+from ibidem_ingest.document import Document
 from ibidem_ingest.short_repr import kind, short_repr
 from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -32,16 +33,6 @@ COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
 LONGEST_VALUE = 1_000
 
 _NAMES = ("title", "text", "date", "source", "url", "language")
-_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
-
-
-class Unfit(ValueError):
-    """A record that no server can store: which field, and why."""
-
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(field, why)
-        self.field = field
-        self.why = why
 
 
 def as_source(record: Record, fields: Fields, layout: str) -> bytes:
@@ -56,7 +47,7 @@ def as_source(record: Record, fields: Fields, layout: str) -> bytes:
         Unfit: Something in it cannot be stored.
     """
     document = record.document
-    _check(record)
+    check_storable(record)
     source: dict[str, object] = {}
     for name in _NAMES:
         if value := getattr(document, name):
@@ -82,7 +73,7 @@ def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
     Raises:
         Unfit: Something in it cannot be stored.
     """
-    _check(record)
+    check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout)}})
 
 
@@ -97,7 +88,7 @@ def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
     Raises:
         Unfit: Something in it cannot be stored.
     """
-    _check(record)
+    check_storable(record)
     return with_member(raw, OURS, orjson.dumps(_ours(record, layout)))
 
 
@@ -161,23 +152,6 @@ def filter_value(name: str, value: str) -> str:
     """Write an entry of `meta` as the one value under which filters find it; a long one by its hash."""
     value = f"{name}={value}"
     return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
-
-
-def _check(record: Record) -> None:
-    """Refuse what no server can hold; one such document would spoil the request for all others."""
-    document = record.document
-    for version in (record.version, document.version):
-        if version is not None and version not in _WHOLE_NUMBERS:
-            raise Unfit("version", f"{version} does not fit in 64 bits")
-    for name in ("id", *_NAMES):
-        value: str = getattr(document, name)
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError as error:
-                raise Unfit(name, f"half a character (lone surrogate) at {error.start}") from error
-    if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
-        raise Unfit("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 
 
 def _ours(record: Record, layout: str) -> dict[str, object]:

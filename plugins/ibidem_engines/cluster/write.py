@@ -13,12 +13,12 @@ from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, Done, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.seq_no import order_of
-from ibidem_engines.cluster.source import Unfit, as_source, version_update
+from ibidem_engines.cluster.source import as_source, version_update
 from ibidem_engines.cluster.stored_version import StoredVersion, standing
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
-from ibidem_engines.records import superseded
+from ibidem_engines.records import Unfit, superseded
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 

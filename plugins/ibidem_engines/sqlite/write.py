@@ -9,7 +9,7 @@ import orjson
 
 from ibidem_engines.clash import clash
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.records import superseded
+from ibidem_engines.records import Unfit, check_storable, superseded
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.keys import marked, marks, values_of, values_of_record, words
@@ -19,17 +19,6 @@ from ibidem_ingest.signatures.group_name import group_name
 
 MOST_CHARACTERS = 200_000_000
 """SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
-
-_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
-
-
-class _Unfit(ValueError):
-    """A record that cannot be stored: which field, and why."""
-
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(field, why)
-        self.field = field
-        self.why = why
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +56,7 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
         if at not in outcomes:
             try:
                 facts[at] = _facts(record)
-            except _Unfit as unfit:
+            except Unfit as unfit:
                 outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     values = {at: values_of_record(records[at]) for at in facts}
     hashes = _marks([marked(values[at]) for at in facts])
@@ -90,11 +79,11 @@ def _facts(record: Record) -> Row:
     try:
         first, last = interval(document.date)
     except ValueError as error:
-        raise _Unfit("date", str(error)) from error
+        raise Unfit("date", str(error)) from error
     try:
         meta = orjson.dumps(dict(document.meta)).decode()
     except TypeError as error:
-        raise _Unfit("meta", f"JSON cannot hold it: {error}") from error
+        raise Unfit("meta", f"JSON cannot hold it: {error}") from error
     signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
     group = group_name(document.id)
@@ -103,19 +92,10 @@ def _facts(record: Record) -> Row:
 
 def _check(record: Record) -> None:
     """Refuse what SQLite cannot hold."""
-    document = record.document
-    if len(document.text) > MOST_CHARACTERS:
-        raise _Unfit("text", f"{len(document.text)} characters; SQLite takes {MOST_CHARACTERS}")
-    for version in (record.version, document.version):
-        if version is not None and version not in _WHOLE_NUMBERS:
-            raise _Unfit("version", f"{version} does not fit in 64 bits")
-    for field in ("id", "text", "title", "source", "language", "date", "url"):
-        value: str = getattr(document, field)
-        if not value.isascii():
-            try:
-                value.encode()
-            except UnicodeEncodeError as error:
-                raise _Unfit(field, f"half a character (lone surrogate) at {error.start}") from error
+    length = len(record.document.text)
+    if length > MOST_CHARACTERS:
+        raise Unfit("text", f"{length} characters; SQLite takes {MOST_CHARACTERS}")
+    check_storable(record)
 
 
 def _marks(values: Sequence[list[str]]) -> list[bytes]:

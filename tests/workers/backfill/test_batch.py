@@ -37,7 +37,7 @@ def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
 ) -> None:
     right = pages.is_current
 
-    def wrong(held: pages.Held, tables: Tables) -> bool:
+    def wrong(held: pages.SourceDocument, tables: Tables) -> bool:
         if held.name.id == "d4":
             raise ZeroDivisionError("division by zero")
         return right(held, tables)

@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from ibidem.comparison.html import printable
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.inspection import Duplicate, Inspection
 from ibidem_engines.engine import Engine
-from ibidem_ingest.dates import interval
+from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 
 MOST = 200
@@ -68,7 +68,6 @@ def copies_of(engine: Engine, found: Inspection) -> Sequence[Copy]:
     return [Copy(each, read[each.index, each.id], found.id) for each in some if (each.index, each.id) in read]
 
 
-EPOCH = date(1980, 1, 1)
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
 MOST_SOURCES = 15
 OTHERS = "other sources"

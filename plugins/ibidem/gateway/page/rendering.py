@@ -16,8 +16,6 @@ from ibidem.comparison.html_page import environment
 STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "text/css"}
 """Files that a browser may ask for, and what they are."""
 
-A_YEAR = "public, max-age=31536000, immutable"
-
 
 @cache
 def static(name: str) -> bytes:

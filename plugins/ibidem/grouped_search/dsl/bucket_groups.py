@@ -14,7 +14,7 @@ import numpy as np
 
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.dsl import by_id
+from ibidem_engines.cluster.dsl import by_id, documents
 
 COUNTED = ("terms", "multi_terms")
 OTHER_DOCUMENTS = ("nested", "children", "parent")
@@ -63,14 +63,10 @@ class BucketGroups:
 
     def _told(self) -> Json:
         """Ask which members lie in a bucket, and how many texts where the window does not hold all."""
-        by_index: dict[str, list[str]] = {}
-        rows = self.members
-        for row in rows:
-            index, name = self.window.name(row)
-            by_index.setdefault(index, []).append(name)
-        some = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(names)]}} for index, names in by_index.items()]
-        ids = {"terms": {"field": "ibidem.id", "size": max(1, len(rows))}}
-        there = {"terms": {"field": "_index", "size": max(1, len(by_index))}, "aggs": {"ids": ids}}
+        names = [self.window.name(row) for row in self.members]
+        some = documents(names)
+        ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
+        there = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
         told: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
         if not self.whole:
             told[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}

@@ -24,7 +24,7 @@ from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
-from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, leaving_out
+from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, documents, leaving_out
 from ibidem_engines.cluster.errors import Failure, failure_of
 from ibidem_engines.cluster.lookup import LookUp, carrying
 from ibidem_engines.cluster.ranking import long_values, ranked
@@ -250,13 +250,10 @@ class DslBackend:
 
         The query stands beside the ids without deciding on them, for what is marked in a hit or told of it.
         """
-        by_index: dict[str, list[str]] = {}
-        for index, name in names:
-            by_index.setdefault(index, []).append(name)
-        chosen = [{"bool": {"filter": [{"term": {"_index": index}}, by_id(some)]}} for index, some in by_index.items()]
         one = by_id([name for _, name in names])
-        alone = len(by_index) == 1 and self.layout.indices == tuple(by_index)  # else another index may hold an id too
-        among = one if alone else {"bool": {"should": chosen, "minimum_should_match": 1}}
+        indices = {index for index, _ in names}
+        alone = len(indices) == 1 and self.layout.indices == tuple(indices)  # else another index may hold an id too
+        among = one if alone else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         query: Json = {"bool": {"filter": [among]}}
         if self.asked.shown.get("query"):
             query["bool"]["should"] = [self.asked.shown["query"]]
