@@ -31,6 +31,7 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
+from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.follow import Follower, store_of
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
@@ -94,7 +95,7 @@ def leads(engine: Engine) -> dict[str, str]:
 
 def agreement(engine: Engine) -> tuple[int, int]:
     """Count the documents whose lead is that of the whole-index grouping, and all."""
-    whole = index_groups(engine)
+    whole = index_groups(engine, POLICY)
     names = [name for _, name in whole.names]
     right = {names[row]: names[int(lead)] for row, lead in enumerate(whole.grouping.lead)}
     found = leads(engine)

@@ -21,10 +21,9 @@ from ibidem_engines.stored_groups import Assignment, Grouped
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.packed import pack
-from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
+from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, policy_of
 from ibidem_workers.groups.follow import Follower, regroup, store_of
 from ibidem_workers.groups.overrides import Overrides
 from ibidem_workers.groups.settle import Settler, row_of
@@ -69,7 +68,7 @@ def groups(engine: Engine) -> Groups:
 
 def plain(engine: Engine) -> Groups:
     """Take the documents in the order of writing, each compared with every lead before it."""
-    judge = Overrides.of(engine).judge(Policy())
+    judge = Overrides.of(engine).judge(POLICY)
     rows = [row for each in stored(engine) if (row := row_of(each))]
     leads = []
     found = {each.name.id: each.name.id for each in stored(engine)}
@@ -88,7 +87,7 @@ def check(engine: Engine) -> None:
     leads = [each for each in found if each.lead]
     assert len({each.group for each in leads}) == len(leads)
     by_group = {each.group: each for each in leads}
-    judge = Overrides.of(engine).judge(Policy())
+    judge = Overrides.of(engine).judge(POLICY)
     for each in found:
         if not each.lead:
             row, lead = row_of(each), row_of(by_group[each.group])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from ibidem_engines.stored_groups import Wanted
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.lookup import content_of, values_of
 from ibidem_workers.groups.overrides import Override, Overrides, none_said
 from ibidem_workers.groups.pairs import possible
@@ -67,7 +68,7 @@ def carries(lead: Row, row: Row, rules: Rules, said: Overrides, *, copies: bool)
     return same or alike or content_of(held) == content_of(asked) or lead.name in said.partners(row)
 
 
-POLICIES = (Policy(), Policy(window_days=30), Policy("identical"))
+POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"))
 
 
 @few
@@ -83,7 +84,7 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(window: Made, siz
     rows = rows_of(window)
     pairs = [rng.sample(rows, 2) for _ in range(6)] if len(rows) > 1 else []
     words = none_said(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
-    rules = Rules(Policy(), words.judge(Policy()), words.names)
+    rules = Rules(POLICY, words.judge(POLICY), words.names)
     assert in_portions(rows, rules, size, words) == plain(rows, rules)
 
 
@@ -101,7 +102,7 @@ def test_no_pair_that_the_decision_passes_is_left_out(window: Made, policy: Poli
 @few
 @given(windows)
 def test_who_joins_was_compared_with_its_lead_itself(window: Made) -> None:
-    rows, policy = rows_of(window), Policy()
+    rows, policy = rows_of(window), POLICY
     joins = grouped(rows, nothing, Rules(policy, none_said().judge(policy)))
     leads = {join.lead.name for join in joins}
     for join in joins:
@@ -121,13 +122,13 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
         Row(("news", name), at, value(each, name))
         for at, (name, each) in enumerate(zip("abc", (first, middle, last), strict=True))
     ]
-    rules = Rules(Policy(), none_said().judge(Policy()))
+    rules = Rules(POLICY, none_said().judge(POLICY))
     assert not rules.judge(rows[0], rows[2])
     assert in_portions(rows, rules, 1) == in_portions(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
 
 
 def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> None:
     one = packed(signatures(1))
-    assert set(values_of(one, Policy()).values) == {"bands", "fingerprint"}
-    assert (values_of(one, Policy()).shortest, values_of(one, Policy()).longest) == (190, 210)
+    assert set(values_of(one, POLICY).values) == {"bands", "fingerprint"}
+    assert (values_of(one, POLICY).shortest, values_of(one, POLICY).longest) == (190, 210)
     assert values_of(one, Policy("identical")) == Wanted({})

@@ -2,14 +2,17 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import parse_record
 from ibidem_engines.reindex import Marks, ShardRef
-from ibidem_ingest.pairs.decision import Contained, Fingerprint, Policy, Slots, Terms
+from ibidem_ingest.pairs.decision import Policy
 
 KEY = "groups/checkpoint"
+
+POLICY = replace(Policy(), characters=None)
+"""What groups are settled by: every evidence of level `near` by which an index can look documents up."""
 
 
 @dataclass(slots=True)
@@ -49,7 +52,7 @@ class Checkpoint:
     pending: Pending | None = None
     deletions: int = 0
     overrides: dict[str, str] = field(default_factory=dict)
-    policy: dict[str, object] = field(default_factory=lambda: as_record(Policy()))
+    policy: dict[str, object] = field(default_factory=lambda: as_record(POLICY))
 
     def after(self, part: ShardRef) -> int:
         """Return the number of the last settled write of a part."""
@@ -109,11 +112,4 @@ def policy_of(record: Mapping[str, object]) -> Policy:
     >>> policy_of(as_record(Policy(window_days=42))) == Policy(window_days=42)
     True
     """
-    parts = {"slots": Slots, "terms": Terms, "fingerprint": Fingerprint, "contained": Contained}
-    known = set(Policy.__slots__)
-    values = {
-        name: parts[name](**value) if name in parts and isinstance(value, dict) else value
-        for name, value in record.items()
-        if name in known
-    }
-    return Policy(**values)  # type: ignore[arg-type]
+    return parse_record(Policy, record)
