@@ -1,7 +1,10 @@
 """Presets: figures with a name."""
 
+import random
+
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.table import Table
 from ibidem_ingest.pairs.decision import Policy, Terms, decide
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
@@ -25,10 +28,34 @@ def test_law_takes_a_text_that_was_half_rewritten_for_a_version() -> None:
     assert decide(packed[0], packed[1], PRESETS["law"].policy) is not None
 
 
-def test_books_do_not_ask_for_agreeing_numbers() -> None:
-    terms = PRESETS["books"].policy.terms
-    assert terms is not None
-    assert not terms.numbers
+def word(number: int, begin: str = "w") -> str:
+    return f"{begin}{chr(97 + number // 26)}{chr(97 + number % 26)}"
+
+
+def decided(a: str, b: str, policy: Policy, table: Table | None = None) -> bool:
+    documents = [Document(name, text) for name, text in (("a", a), ("b", b))]
+    packed = [unpack(pack(each, sign_one(each, table))) for each in documents]
+    assert packed[0] is not None
+    assert packed[1] is not None
+    return decide(*packed, policy) is not None  # type: ignore[arg-type] # both are there
+
+
+def test_books_takes_a_scan_in_which_every_eighth_word_is_misread() -> None:
+    clean = [word(number) for number in range(400)]
+    scan = [word(at, "x") if at % 8 == 0 else each for at, each in enumerate(clean)]
+    assert not decided(" ".join(clean), " ".join(scan), Policy())
+    assert decided(" ".join(clean), " ".join(scan), PRESETS["books"].policy)
+
+
+def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() -> None:
+    licence = [word(number, "l") for number in range(80)]
+    common = [word(number) for number in range(200)]
+    table = Table.of("en", 100_000, dict.fromkeys(licence, 2.0) | dict.fromkeys(common, 50_000.0), "a test")
+    rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
+    a, b = ([*rng.choices(common, k=3_000), *map(str, range(year, year + 30)), *licence] for year in (1811, 1847))
+    rarest = Terms(lengths=0.8, numbers=False)
+    assert decided(" ".join(a), " ".join(b), Policy(terms=rarest), table)
+    assert not decided(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
 
 
 def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_nothing_else() -> None:

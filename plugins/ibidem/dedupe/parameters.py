@@ -32,8 +32,8 @@ PRESETS: Mapping[str, Preset] = {
         "no date window, and a quarter of the five-word runs suffices: versions of a contract are years apart",
     ),
     "books": Preset(
-        Policy(terms=Terms(lengths=0.8, numbers=False)),
-        "no date window, and numbers do not have to agree: in scanned books they are page numbers and misread digits",
+        Policy(slots=Slots(20), terms=Terms(lengths=0.8)),
+        "no date window, and a fifth of the five-word runs suffices: in scanned books every few words one is misread",
     ),
     "scans": Preset(
         Policy(

@@ -32,8 +32,8 @@ public final class Presets {
                 new Policy(
                         base.level(),
                         null,
-                        base.slots(),
-                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, false),
+                        20,
+                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
                         base.fingerprint(),
                         null));
         found.put(
