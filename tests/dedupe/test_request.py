@@ -55,7 +55,7 @@ def test_every_parameter_is_read() -> None:
         ("dedupe_scope", "all", "window, matches, index"),
         ("dedupe_window_days", "-1", "none, or a whole number"),
         ("dedupe_max_per_group", "501", "0 to 500"),
-        ("dedupe_preset", "newspapers", "news, law, books, conrad2003"),
+        ("dedupe_preset", "newspapers", "news, law, books, scans, conrad2003"),
         ("dedupe_explain", "yes", "true, false"),
     ],
 )
