@@ -56,6 +56,12 @@ def test_a_line_that_cannot_be_read_or_is_not_open_stops_all(content: bytes, sta
     assert refused.value.status == status
 
 
+def test_indexes_in_the_path_are_checked_also_where_every_head_names_another() -> None:
+    with pytest.raises(HttpError) as refused:
+        read(b'{"index":"news"}\n{}\n', "<secret>")
+    assert refused.value.status == 400
+
+
 @pytest.mark.parametrize("query", ["index=secret", "source={}"])
 def test_the_query_string_names_no_index(query: str) -> None:
     with pytest.raises(HttpError) as refused:

@@ -11,7 +11,7 @@ from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
 from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
-from ibidem.gateway.index_access import all_open
+from ibidem.gateway.index_access import all_open, check_indexes
 from ibidem.gateway.native_parameters import check_parameters
 from ibidem.gateway.paths import everything
 from ibidem.gateway.search_request import NativeRequest, build_request, is_ours, read_parameters
@@ -103,6 +103,8 @@ def read_lines(
     plain = unpacked(content, headers, settings)
     check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
     indexes, alias = unaliased(indexes)
+    if indexes:
+        check_indexes(indexes, settings)
     default = default_mode(alias, headers)
     lines = [
         read_one(indexes, for_each, as_object(head or b"{}"), as_object(body), settings, default)
