@@ -188,6 +188,8 @@ def sign_batch(paged: Paged, groups: TermGroups, sequences: Shingles, place: Pla
         sequences: Their shingles.
         place: What `termgroups.sorted_places` gives for their tokens.
     """
+    if not ((np.diff(paged.first) > 1) | (paged.batch.lengths >= LEAST_TOKENS)).any():
+        return [None] * len(paged.batch)
     texts = [paged.parts(text, sequences) for text in range(len(paged.batch))]
     long = [kind == "pages" or paged.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)]
     if not any(long):

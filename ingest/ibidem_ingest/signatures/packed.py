@@ -132,7 +132,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         *signatures.number_sketch,
         *filling,
     )
-    terms = b"".join([code.to_bytes(TERM_BYTES, "little") for code in signatures.terms])
+    terms = _three_bytes(signatures.terms)
     slots = struct.pack(f"<B{len(signatures.slots)}H", len(signatures.slots), *signatures.slots)
     name = document.id.encode()
     return b"".join((head, bytes((len(signatures.terms),)), terms, slots, _LENGTH.pack(len(name)), name))
@@ -268,6 +268,15 @@ def leading_bytes(signature: str, size: int) -> bytes:
 
 def _value(document: Document, name: str) -> object:
     return getattr(document, name) if name in _FIELDS else document.meta.get(name.removeprefix("meta."))
+
+
+def _three_bytes(codes: Sequence[int]) -> bytes:
+    """Write codes in three bytes each."""
+    four = struct.pack(f"<{len(codes)}I", *codes)
+    three = bytearray(TERM_BYTES * len(codes))
+    for place in range(TERM_BYTES):
+        three[place::TERM_BYTES] = four[place::4]
+    return bytes(three)
 
 
 def _sketch(count: int, filled: Sequence[int]) -> tuple[int, ...]:
