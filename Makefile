@@ -56,6 +56,7 @@ docs: install
 figures: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/quality.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
