@@ -1,12 +1,13 @@
 """All regular expressions of the packages, and texts to which a backtracking one would not come to an end.
 
 The texts are made of each expression itself: what leads to a repetition, then what is repeated, very often, then a
-character that fits nothing. `python -m adversary.patterns EXPRESSION FLAGS LENGTH METHODS` uses an expression on all of
-its texts, and is ended by the system where one takes longer than could be if time grew with the length alone.
+character that fits nothing. `python -m adversary.patterns` uses the expressions that standard input names on all of
+their texts, and is ended by the system where one takes longer than could be if time grew with the length alone.
 """
 
 import ast
 import importlib
+import json
 import pkgutil
 import re
 import signal
@@ -17,12 +18,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("ibidem_ingest", "ibidem_mappings", "ibidem_engines", "ibidem_workers", "ibidem")
-CHARACTERS = 60_000
-SECONDS = 0.4
+CHARACTERS = 20_000
+SECONDS = 0.2
 """Of processor time for one text: some hundred times what one takes that is read once."""
 
 ALPHABET = "a0A -\"'<>.:;,=/\\&?@_~{}[]()\n\r\t\f\v\u00ad\u2010é東LlDMSs"
@@ -183,13 +184,45 @@ def use(expression: Expression, length: int) -> None:
     signal.setitimer(signal.ITIMER_VIRTUAL, 0)
 
 
-def withstands(expression: Expression, length: int = CHARACTERS) -> bool:
-    """Use an expression on its texts in a process of its own, and tell whether that came to an end."""
-    said = [expression.pattern, str(expression.flags), str(length), " ".join(expression.methods)]
-    ended = subprocess.run([sys.executable, "-m", "adversary.patterns", *said], cwd=ROOT / "tests", check=False)
-    assert ended.returncode in (0, -signal.SIGVTALRM)
-    return ended.returncode == 0
+class Trial:
+    """A process that uses expressions on their texts, as a context; the system ends it at one that runs on and on."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> Self:
+        """Start nothing yet."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the process."""
+        if self._process is not None:
+            self._process.communicate()
+
+    def withstands(self, expression: Expression, length: int = CHARACTERS) -> bool:
+        """Use an expression on its texts, and tell whether that came to an end."""
+        process = self._process = self._process or self._started()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asked = [expression.pattern, expression.flags, length, sorted(expression.methods)]
+        process.stdin.write(json.dumps(asked) + "\n")
+        process.stdin.flush()
+        if process.stdout.readline():
+            return True
+        self.__exit__()
+        self._process = None
+        assert process.returncode == -signal.SIGVTALRM
+        return False
+
+    def _started(self) -> "subprocess.Popen[str]":
+        command = [sys.executable, "-m", "adversary.patterns"]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, cwd=ROOT / "tests", stdin=pipe, stdout=pipe, text=True)
 
 
 if __name__ == "__main__":
-    use(Expression(sys.argv[1], int(sys.argv[2]), frozenset(sys.argv[4].split())), int(sys.argv[3]))
+    for line in sys.stdin:
+        pattern, flags, length, methods = json.loads(line)
+        use(Expression(pattern, flags, frozenset(methods)), length)
+        sys.stdout.write("done\n")
+        sys.stdout.flush()

@@ -1,10 +1,11 @@
 """No text makes one of our regular expressions run on and on: its time grows with the text's length and no faster."""
 
 import re
+from collections.abc import Iterator
 
 import pytest
 
-from adversary.patterns import CHARACTERS, METHODS, Expression, expressions, made_while_running, withstands
+from adversary.patterns import CHARACTERS, METHODS, Expression, Trial, expressions, made_while_running
 from ibidem_engines import highlighting
 from ibidem_engines.query import Phrase
 
@@ -16,6 +17,12 @@ BOUNDED = {
 EVERY = expressions()
 
 
+@pytest.fixture(scope="module")
+def trial() -> Iterator[Trial]:
+    with Trial() as trial:
+        yield trial
+
+
 def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
     assert len(EVERY) > 40
     assert made_while_running() == {"ibidem_engines.highlighting._patterns"}
@@ -23,15 +30,15 @@ def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
 
 
 @pytest.mark.parametrize("expression", EVERY, ids=[each.pattern[:40] for each in EVERY])
-def test_time_grows_with_the_length_of_the_text(expression: Expression) -> None:
-    assert withstands(expression, BOUNDED.get(expression.pattern, CHARACTERS))
+def test_time_grows_with_the_length_of_the_text(trial: Trial, expression: Expression) -> None:
+    assert trial.withstands(expression, BOUNDED.get(expression.pattern, CHARACTERS))
 
 
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", r"(\w+\s*)*:", r"\s+$", "//.*@", "(?:a|a)*b", "x*x*y"], ids=lambda pattern: pattern
 )
-def test_an_expression_that_runs_on_is_found_out(pattern: str) -> None:
-    assert not withstands(Expression(pattern, int(re.DOTALL), METHODS))
+def test_an_expression_that_runs_on_is_found_out(trial: Trial, pattern: str) -> None:
+    assert not trial.withstands(Expression(pattern, int(re.DOTALL), METHODS))
 
 
 def test_a_phrase_is_looked_for_by_its_first_words() -> None:
