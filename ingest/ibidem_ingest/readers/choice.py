@@ -27,6 +27,7 @@ class Choice:
         id_prefix: Stands before every id, so that two folders with files of one name stay apart.
         id_from: What names the document of a file: its path below the given folder, its name, or a hash of its text.
         language: That of documents that do not say theirs; `detect`: as their text has it.
+        text_column: The column of a table that holds the texts; empty: `text`.
 
     Raises:
         UsageError: A format, suffix or source of ids that is not understood.
@@ -39,6 +40,7 @@ class Choice:
     id_prefix: str = ""
     id_from: IdFrom = "path"
     language: str = DEFAULT
+    text_column: str = ""
 
     def __post_init__(self) -> None:
         """Check what no type does."""

@@ -75,3 +75,19 @@ def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | No
     """Look an error up in the table, its own class first, then those it inherits from."""
     names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
     return next((SENTENCES[name] for name in names if name in SENTENCES), None)
+
+
+@contextmanager
+def unreadable_when_damaged(kind: str) -> Iterator[None]:
+    """Turn whatever a library raises over a file that is not what it should be into `Unreadable`.
+
+    Args:
+        kind: What the file should be.
+    """
+    try:
+        yield
+    except (Unreadable, OSError, MemoryError):
+        raise
+    except Exception as error:
+        why = f"it is no {kind}, or a damaged one ({type(error).__name__}: {error}); save it anew, or leave it out"
+        raise Unreadable(why) from error

@@ -23,6 +23,11 @@ class Format(StrEnum):
     PDF = "pdf"
     MARKDOWN = "markdown"
     RST = "rst"
+    EML = "eml"
+    MBOX = "mbox"
+    DOCX = "docx"
+    EPUB = "epub"
+    CSV = "csv"
 
 
 COMPRESSED = frozenset({".gz", ".xz", ".zst"})
@@ -34,6 +39,12 @@ SUFFIXES = {
     ".md": Format.MARKDOWN,
     ".markdown": Format.MARKDOWN,
     ".rst": Format.RST,
+    ".eml": Format.EML,
+    ".mbox": Format.MBOX,
+    ".docx": Format.DOCX,
+    ".epub": Format.EPUB,
+    ".csv": Format.CSV,
+    ".tsv": Format.CSV,
     ".html": Format.HTML,
     ".htm": Format.HTML,
     ".xhtml": Format.HTML,
@@ -67,7 +78,13 @@ def format_named(name: Format | str | None) -> Format | None:
         raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
 
 
-LIBRARIES = {Format.HTML: "trafilatura", Format.MARKDOWN: "markdown_it", Format.PDF: "pypdfium2"}
+LIBRARIES = {
+    Format.HTML: "trafilatura",
+    Format.PDF: "pypdfium2",
+    Format.MARKDOWN: "markdown_it",
+    Format.DOCX: "docx",
+    Format.EPUB: "lxml",
+}
 _QUIET = logging.NullHandler()
 REMEDY = "install it with: pip install 'ibidem[readers]'"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
@@ -14,7 +15,9 @@ from ibidem_ingest.readers.choice import Choice, hash_of
 from ibidem_ingest.readers.error_map import Unreadable, translated
 from ibidem_ingest.readers.formats import Format, Tally, format_named, require
 from ibidem_ingest.readers.jsonl import read as lines_of
+from ibidem_ingest.readers.mail import mails
 from ibidem_ingest.readers.sandbox import SECONDS, SandboxedReader
+from ibidem_ingest.readers.table import rows
 from ibidem_ingest.readers.text import record_of as text_record
 from ibidem_ingest.short_repr import short_repr
 
@@ -33,17 +36,20 @@ class Source:
         id: The id of its document, when it holds one; empty where its text names it.
         format: What it holds.
         origin: The folder below which that id is unique; empty when there is none.
+        number: Its place in a file of many; 0 for a file of one.
     """
 
     path: Path | None
     id: str
     format: Format
     origin: str = ""
+    number: int = 0
 
     @property
     def where(self) -> str:
         """Its name in messages."""
-        return "standard input" if self.path is None else printable(self.path)
+        name = "standard input" if self.path is None else printable(self.path)
+        return f"{name}:{self.number}" if self.number else name
 
 
 def printable(path: Path) -> str:
@@ -196,8 +202,53 @@ def _documents(
 def _of_source(source: Source, apart: SandboxedReader, tally: Tally, choice: Choice) -> Iterator[Document | Refusal]:
     if source.path is None or source.format is Format.JSONL:
         yield from lines_of(source.path, source.where, apart.max_text, tally, choice.language_of)
+    elif source.format is Format.MBOX:
+        yield from _of_mailbox(source, source.path, apart, choice)
+    elif source.format is Format.CSV:
+        yield from _of_table(source, source.path, apart.max_text, choice)
     else:
         yield _document(source, source.path, apart, choice)
+
+
+def _of_mailbox(source: Source, path: Path, apart: SandboxedReader, choice: Choice) -> Iterator[Document | Refusal]:
+    """Make a document of each mail, read apart as a mail in a file of its own is."""
+    number = 0
+    try:
+        with translated(), path.open("rb") as stream, TemporaryDirectory(prefix="ibidem-") as folder:
+            copy = Path(folder) / "mail.eml"
+            for number, mail in enumerate(mails(stream, apart.max_text), 1):
+                one = _numbered(source, number, Format.EML)
+                if mail is None:
+                    yield Refusal(one.where, one.id, "text", "it is larger than IBIDEM_MAX_TEXT allows; split it")
+                else:
+                    copy.write_bytes(mail)
+                    yield _document(one, copy, apart, choice)
+    except Unreadable as error:
+        yield Refusal(source.where, source.id, error.field, error.why)
+    else:
+        if not number:
+            yield Refusal(source.where, source.id, "", "it is no mailbox: no line begins with `From `; leave it out")
+
+
+def _of_table(source: Source, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
+    """Make a document of each row; one that names itself is no file's."""
+    try:
+        for number, record in rows(path, choice.text_column, max_text):
+            one = _numbered(source, number, Format.CSV)
+            text = str(record["text"])
+            named = {} if record.get("id") else {"id": one.id or hash_of(text), ORIGIN: one.origin}
+            language = record.get("language") or choice.language_of(text)
+            try:
+                yield read_record(record | named | {"language": language}, one.where, max_text)
+            except Refused as refused:
+                yield refused.refusal
+    except Unreadable as error:
+        yield Refusal(source.where, source.id, error.field, error.why)
+
+
+def _numbered(source: Source, number: int, format_: Format) -> Source:
+    """Name one of the documents of a file."""
+    return Source(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
 
 
 def _named(document: Document, prefix: str, where: str) -> Document | Refusal:

@@ -19,9 +19,12 @@ from typing import Any, Self
 
 import orjson
 
+from ibidem_ingest.readers.docx import record_of as docx_record
+from ibidem_ingest.readers.epub import record_of as epub_record
 from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.html import record_of as html_record
+from ibidem_ingest.readers.mail import record_of as mail_record
 from ibidem_ingest.readers.markdown import record_of as markdown_record
 from ibidem_ingest.readers.pdf import record_of as pdf_record
 from ibidem_ingest.readers.restructured import record_of as rst_record
@@ -44,6 +47,9 @@ RECORDS: dict[Format, Callable[[Path, int], dict[str, object]]] = {
     Format.HTML: html_record,
     Format.MARKDOWN: markdown_record,
     Format.RST: rst_record,
+    Format.EML: mail_record,
+    Format.DOCX: docx_record,
+    Format.EPUB: epub_record,
     Format.PDF: pdf_record,
 }
 

@@ -24,7 +24,8 @@ def run(
         list[str],
         typer.Argument(
             metavar="PATH…",
-            help="JSON Lines (also .gz, .xz, .zst), text, HTML, PDF, folders, and - for standard input.",
+            help="JSON Lines (also .gz, .xz, .zst), text, Markdown, HTML, PDF, Word, EPUB, mail, tables, folders, and "
+            "- for standard input.",
             show_default=False,
         ),
     ],
@@ -45,6 +46,9 @@ def run(
     language: Annotated[
         str, typer.Option("--language", metavar="CODE", help="Of documents that do not say theirs: en, de; or detect.")
     ] = DETECT,
+    text_column: Annotated[
+        str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
+    ] = "text",
     follow_links: Annotated[
         bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
     ] = False,
@@ -52,7 +56,7 @@ def run(
 ) -> None:
     """Take files into the index; leaves with 3 when some documents were refused."""
     suffixes = tuple(suffix.strip() for suffix in also_text.split(",") if suffix.strip())
-    choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from), language)
+    choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from), language, text_column)
     settings = load()
     logs.set_up(settings)
     found = through(IngestRequest(paths, choice), settings, wait=wait)

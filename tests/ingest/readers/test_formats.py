@@ -28,8 +28,8 @@ def test_the_suffix_tells_the_format(name: str, told: Format | None) -> None:
 
 
 def test_a_wrong_format_is_answered_with_the_right_ones() -> None:
-    with pytest.raises(UsageError, match="no format 'docx'; the formats are jsonl, text, html, pdf, markdown"):
-        format_named("docx")
+    with pytest.raises(UsageError, match="no format 'word'; the formats are jsonl, text, html, pdf, markdown"):
+        format_named("word")
 
 
 def test_a_format_is_chosen_by_name_or_left_to_the_suffix() -> None:

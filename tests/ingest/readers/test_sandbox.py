@@ -29,16 +29,16 @@ TELLS = "import json, os, sys; sys.stdin.readline(); print(json.dumps({'record':
 
 FOR_EVER = """
 import os, sys
-from ibidem_ingest.readers import apart
+from ibidem_ingest.readers import sandbox
 
 def reads(*_):
     os.write(2, str(os.getpid()).encode() + b"\\n")
     while True:
         pass
 
-apart.RECORDS[apart.Format.HTML] = reads
+sandbox.RECORDS[sandbox.Format.HTML] = reads
 sys.argv[2:] = ["0.5"]  # seconds for a file; what started it would wait for longer
-apart.main()
+sandbox.main()
 """
 
 

@@ -1,0 +1,118 @@
+"""Mails: one in a file (`.eml`), or many in a mailbox (`.mbox`), by Python's own parser."""
+
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import BinaryIO
+
+from ibidem_ingest.dates import iso_date
+from ibidem_ingest.readers.error_map import Unreadable, unreadable_when_damaged
+from ibidem_ingest.readers.formats import Format, library_for
+from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
+
+MOST_PARTS = 1_000
+"""Parts of a mail that are looked at; a mail that nests mails has more only where somebody made it for that."""
+
+BEGIN = b"From "
+"""The beginning of the line before each mail of a mailbox."""
+
+
+def record_of(path: Path, max_text: int) -> dict[str, object]:
+    """Read a mail: its subject is the title, its sender the source; attached texts are further pages.
+
+    Args:
+        path: The file.
+        max_text: The most characters that its texts may have.
+
+    Raises:
+        Unreadable: It is no mail, holds no text, or is too large; or the library for HTML is missing.
+    """
+    data = content(path, max_text)
+    with unreadable_when_damaged("mail"):
+        mail = message_from_bytes(data, policy=policy.default)
+        if not isinstance(mail, EmailMessage) or not mail.keys():
+            raise Unreadable("it is no mail: it begins with no header; give its format with --format, or leave it out")
+        pages = [text for text in _texts(mail) if text.strip()]
+        record = _head(mail)
+    if not pages:
+        raise Unreadable(EMPTY if not mail.get_payload() else "it holds no text; leave it out", "text")
+    return record | {"pages": [_clean(page) for page in pages], "title": record["title"] or first_line(pages[0])}
+
+
+def mails(stream: BinaryIO, max_text: int) -> Iterator[bytes | None]:
+    """Cut a mailbox into mails; None stands for one that is larger than any text that is taken.
+
+    Args:
+        stream: The mailbox.
+        max_text: The most characters that a text may have.
+    """
+    limit = max_text * BYTES_A_CHARACTER
+    lines: list[bytes] = []
+    size, begun, blank = 0, False, True
+    while line := stream.readline(limit + 1):
+        if blank and line.startswith(BEGIN):
+            if begun:
+                yield b"".join(lines) if size <= limit else None
+            lines, size, begun = [], 0, True
+        elif begun:
+            size += len(line)
+            if size <= limit:
+                lines.append(line[1:] if line.startswith(b">From ") else line)
+        blank = not line.strip()
+    if begun:
+        yield b"".join(lines) if size <= limit else None
+
+
+def _head(mail: EmailMessage) -> dict[str, object]:
+    """Read what stands in the head, and name what is attached and no text."""
+    names = [name for part in _parts(mail) if (name := part.get_filename())]
+    meta = {name: _line(mail, name) for name in ("to", "cc", "message-id", "in-reply-to") if mail.get(name)}
+    return {
+        "title": _line(mail, "subject"),
+        "source": _line(mail, "from"),
+        "date": iso_date(_line(mail, "date")),
+        "meta": meta | ({"attachments": [_clean(name) for name in names]} if names else {}),
+    }
+
+
+def _texts(mail: EmailMessage) -> Iterator[str]:
+    """Yield the body, then each text that is attached."""
+    body = mail.get_body(("plain", "html"))
+    if isinstance(body, EmailMessage):
+        yield _text(body)
+    for part in _parts(mail):
+        if part is not body and part.get_content_maintype() == "text" and part.is_attachment():
+            yield _text(part)
+
+
+def _parts(mail: EmailMessage) -> Iterator[EmailMessage]:
+    for number, part in enumerate(mail.walk()):
+        if number == MOST_PARTS:
+            raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
+        if isinstance(part, EmailMessage):
+            yield part
+
+
+def _text(part: EmailMessage) -> str:
+    """Read a text in whatever encoding it names; one that is not known is read as UTF-8."""
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return ""
+    try:
+        text = data.decode(part.get_content_charset("utf-8"), errors="replace")
+    except LookupError:
+        text = data.decode(errors="replace")
+    if part.get_content_subtype() != "html":
+        return text
+    shown = library_for(Format.HTML).html2txt(_clean(text)) if text.strip() else ""
+    return str(shown or "")
+
+
+def _line(mail: EmailMessage, name: str) -> str:
+    return _clean(" ".join(str(mail.get(name, "")).split()))
+
+
+def _clean(text: str) -> str:
+    """Replace what no document holds: null bytes, and halves of characters that stand for bytes in no encoding."""
+    return text.replace("\x00", "\ufffd").encode(errors="replace").decode()

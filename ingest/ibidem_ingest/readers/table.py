@@ -1,0 +1,79 @@
+"""Tables (`.csv`, `.tsv`): one document in each row, its text in a column that is named."""
+
+import csv
+from collections.abc import Iterator
+from io import TextIOWrapper
+from itertools import count
+from pathlib import Path
+
+from ibidem_ingest.document import FIELDS, ORIGIN
+from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.short_repr import short_repr
+
+SEPARATORS = ",;\t|"
+HEAD = 65_536
+"""Characters in which the names of columns are looked for."""
+
+Row = dict[str, object]
+
+
+def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row]]:
+    """Yield the records of a table, each with the number of its row.
+
+    Columns named like a document's fields are these; all others go into `meta`. What separates cells is what the first
+    line holds most of.
+
+    Args:
+        path: The file, in UTF-8.
+        text_column: The column that holds the text; empty: `text`.
+        max_text: The most characters that a text may have.
+
+    Raises:
+        Unreadable: There is no such column, the file is damaged, or the system does not let it be read.
+    """
+    with translated(), path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as file:
+        first = file.readline(HEAD)
+        separator = max(SEPARATORS, key=first.count)
+        names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
+        wanted = text_column or "text"
+        if wanted not in names:
+            known = ", ".join(map(short_repr, names[:20]))
+            raise Unreadable(
+                f"it has no column {wanted!r}; name the one that holds the text with --text-column: {known}"
+            )
+        yield from _rows(file, names, separator, wanted, max_text)
+
+
+def _rows(
+    file: TextIOWrapper, names: list[str], separator: str, wanted: str, max_text: int
+) -> Iterator[tuple[int, Row]]:
+    csv.field_size_limit(max(max_text + 1, csv.field_size_limit()))
+    reader = csv.reader(_lines(file, max_text + HEAD), delimiter=separator)
+    for number in count(2):
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            raise Unreadable(f"nothing from row {number} on can be read: {error}") from error
+        if cells is None:
+            return
+        if any(cells):
+            yield number, _record(names, cells, wanted)
+
+
+def _lines(file: TextIOWrapper, limit: int) -> Iterator[str]:
+    """Yield lines, none of which takes more memory than a limit."""
+    while line := file.readline(limit + 1):
+        if len(line) > limit:
+            raise Unreadable(f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        yield line
+
+
+def _record(names: list[str], cells: list[str], wanted: str) -> Row:
+    """Make a record of a row; cells that are empty are left out, but for the text."""
+    row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
+    text = row.pop(wanted, "")
+    fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN}}
+    if (version := str(fields.get("version", ""))).lstrip("-").isdecimal():
+        fields["version"] = int(version[:40])
+    meta = {name: cell for name, cell in row.items() if name not in fields}
+    return fields | {"text": text} | ({"meta": meta} if meta else {})

@@ -1,0 +1,141 @@
+"""Mails, alone and in mailboxes: each a document, whatever their encodings; what is broken is read or refused."""
+
+from contextlib import suppress
+from email.message import EmailMessage
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers import read
+from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.readers.mail import mails, record_of
+
+
+def mail(text: str = "Dear Sir,\nthe rent has not arrived.", subject: str = "Ihre Miete für März") -> EmailMessage:
+    made = EmailMessage()
+    made["From"], made["To"] = "Ann Landlord <ann@example.org>", "tenant@example.org"
+    made["Subject"], made["Date"] = subject, "Mon, 19 Oct 1987 09:30:00 -0500"
+    made["Message-ID"] = "<1@example.org>"
+    made.set_content(text)
+    return made
+
+
+def read_mail(folder: Path, data: bytes) -> dict[str, object]:
+    path = folder / "a.eml"
+    path.write_bytes(data)
+    return record_of(path, 100_000)
+
+
+def test_subject_sender_date_and_body_are_the_document(tmp_path: Path) -> None:
+    record = read_mail(tmp_path, bytes(mail()))
+    assert record["title"] == "Ihre Miete für März"
+    assert record["source"] == "Ann Landlord <ann@example.org>"
+    assert record["date"] == "1987-10-19T09:30:00-05:00"
+    assert record["pages"] == ["Dear Sir,\nthe rent has not arrived.\n"]
+    assert record["meta"] == {"to": "tenant@example.org", "message-id": "<1@example.org>"}
+
+
+def test_attached_texts_are_further_pages_and_other_attachments_are_named(tmp_path: Path) -> None:
+    made = mail()
+    made.add_attachment("the lease itself", filename="lease.txt")
+    made.add_attachment(b"\x00\x01", maintype="image", subtype="png", filename="roof.png")
+    record = read_mail(tmp_path, bytes(made))
+    assert record["pages"] == ["Dear Sir,\nthe rent has not arrived.\n", "the lease itself\n"]
+    assert record["meta"]["attachments"] == ["lease.txt", "roof.png"]  # type: ignore[index]
+
+
+def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
+    both = mail()
+    both.add_alternative("<p>Dear Sir</p>", subtype="html")
+    assert read_mail(tmp_path, bytes(both))["pages"] == ["Dear Sir,\nthe rent has not arrived.\n"]
+    alone = mail()
+    alone.set_content(
+        "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
+    )
+    (page,) = read_mail(tmp_path, bytes(alone))["pages"]  # type: ignore[misc]
+    assert "Sir" in page
+    assert "<" not in page
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "no mail"),
+        (b"no header at all", "no mail"),
+        (b"Subject: a\n\n", "empty"),
+        (b"Subject: a\nContent-Type: image/png\n\nx", "no text"),
+    ],
+)
+def test_what_is_no_mail_or_holds_no_text_is_refused(tmp_path: Path, data: bytes, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_mail(tmp_path, data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Subject: =?utf-8?b?4pyTIOK?=\nDate: soon\n\nx",
+        b"Subject: a\nContent-Type: text/plain; charset=klingon\n\nx",
+        b"Subject: a\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n!!!x",
+        b"Subject: a\x00\xff\xfe\n\n\xff\xfe\x00x",
+        b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nx\n",
+        b"Subject: a\n" + b"Content-Type: multipart/mixed; boundary=b\n\n--b\n" * 3_000,
+        b"From: " + b"(" * 50_000 + b"\n\nx",
+    ],
+    ids=["words", "charset", "base64", "bytes", "open", "nested", "comments"],
+)
+def test_a_broken_mail_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.eml").write_bytes(data)
+    (tmp_path / "b.txt").write_text("We the People")
+    first, second = read([tmp_path])
+    assert isinstance(first, Refusal) or first.text.encode() is not None
+    assert isinstance(second, Document)
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_stands_below_a_header_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
+    with suppress(Unreadable):
+        read_mail(tmp_path, b"Subject: a\n" + data)
+
+
+def mailbox(*bodies: str) -> bytes:
+    return b"".join(b"From ann@example.org Mon Oct 19 09:30:00 1987\n" + bytes(mail(body)) + b"\n" for body in bodies)
+
+
+def test_each_mail_of_a_mailbox_is_a_document_with_a_number(tmp_path: Path) -> None:
+    (tmp_path / "in.mbox").write_bytes(mailbox("one", "two\n>From here on", "three"))
+    found = [one for one in read([tmp_path]) if isinstance(one, Document)]
+    assert [one.id for one in found] == ["in.mbox#1", "in.mbox#2", "in.mbox#3"]
+    assert [one.text.strip() for one in found] == ["one", "two\nFrom here on", "three"]
+
+
+def test_a_broken_mail_harms_no_other_of_its_mailbox(tmp_path: Path) -> None:
+    broken = b"From x\nContent-Type: image/png\n\nx\n\n"
+    large = b"From x\nSubject: a\n\n" + b"x" * 60_000 + b"\n\n"
+    (tmp_path / "in.mbox").write_bytes(mailbox("one") + broken + large + mailbox("two"))
+    first, second, third, fourth = read([tmp_path], max_text=10_000)
+    assert isinstance(first, Document)
+    assert isinstance(fourth, Document)
+    assert [(one.where, one.field) for one in (second, third) if isinstance(one, Refusal)] == [
+        (f"{tmp_path}/in.mbox:2", "text"),
+        (f"{tmp_path}/in.mbox:3", "text"),
+    ]
+
+
+@pytest.mark.parametrize("data", [b"", b"no mailbox", b"\n\n"])
+def test_what_is_no_mailbox_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "in.mbox").write_bytes(data)
+    (refusal,) = read([tmp_path])
+    assert isinstance(refusal, Refusal)
+    assert "no mailbox" in refusal.why
+
+
+def test_no_line_of_a_mailbox_is_kept_beyond_the_limit() -> None:
+    (mail,) = mails(BytesIO(b"From x\n" + b"y" * 100_000), 1_000)
+    assert mail is None
