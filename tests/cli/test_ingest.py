@@ -101,6 +101,17 @@ def test_a_language_may_be_given_for_documents_that_do_not_say(answer: Answer, r
     assert (code, "'Dutch' is no language" in err) == (2, True)
 
 
+def test_mailboxes_and_tables_give_many_documents(answer: Answer, run: Run) -> None:
+    mail = "From a Mon Oct 19 09:30:00 1987\nSubject: Repairs {0}\nFrom: Ann\n\nThe roof leaks {0}.\n\n"
+    Path("in.mbox").write_text(mail.format("badly") + mail.format("again"), encoding="utf-8")
+    Path("cases.csv").write_text("number;words\n7;The gutter is blocked.\n8;The gutter is new.\n", encoding="utf-8")
+    found = answer("ingest", "in.mbox", "cases.csv", "--text-column", "words")
+    assert (found["indexed"], found["refused"]) == (4, 0)
+    assert answer("search", "roof leaks", "--filter", "source=Ann")["hits"]["total"]["value"] == 2
+    assert answer("search", "gutter", "--filter", "meta.number=8")["hits"]["total"]["value"] == 1
+    assert run("ingest", "cases.csv")[0] == 3
+
+
 def test_what_is_not_waited_for_stays_in_the_queue(run: Run) -> None:
     Path("new.jsonl").write_text('{"id": "new", "text": "A new text."}', encoding="utf-8")
     code, out, err = run("ingest", "new.jsonl", "--no-wait")

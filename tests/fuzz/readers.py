@@ -2,8 +2,12 @@
 
 import gzip
 import lzma
+import zipfile
 from collections.abc import Callable, Mapping
+from io import BytesIO
+from typing import Any
 
+import docx
 import orjson
 import zstandard
 
@@ -12,6 +16,7 @@ from ibidem_ingest.dates import interval, iso_date
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.readers import read
+from ibidem_ingest.readers.epub import CONTAINER
 from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sandbox import RECORDS
@@ -51,6 +56,39 @@ COMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zst": zstandard.ZstdCompressor().compress,
 }
+
+
+MAILS = (
+    b"From: =?utf-8?q?Ann?= <a@b.c>\nSubject: Rent\nDate: Mon, 19 Oct 1987 09:30:00 GMT\n\nDear Sir\n",
+    (
+        b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/html\n\n<p>x</p>\n--b\n"
+        b"Content-Disposition: attachment; filename=a.txt\nContent-Transfer-Encoding: base64\n\nV2U=\n--b--\n"
+    ),
+)
+
+
+def word() -> bytes:
+    """Write a small Word file."""
+    made: Any = docx.Document()
+    made.add_heading("A title", 1)
+    made.add_paragraph("We the People")
+    out = BytesIO()
+    made.save(out)
+    return out.getvalue()
+
+
+def book() -> bytes:
+    """Write a small EPUB whose parts are not compressed, so that changes reach them."""
+    package = (
+        "<package><metadata><title>A</title></metadata><manifest><item id='a' href='a.xhtml' "
+        "media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/></spine></package>"
+    )
+    out = BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr(CONTAINER, "<a><rootfile full-path='a.opf'/></a>")
+        made.writestr("a.opf", package)
+        made.writestr("a.xhtml", "<html><body><p>We the People</p></body></html>")
+    return out.getvalue()
 
 
 def check(one: Document | Refusal) -> None:
@@ -113,6 +151,34 @@ TARGETS: Mapping[str, Target] = {
         record_of(Format.PDF),
         (pdf([["Twelve and Co.", "second line"], ["page two"]], "A title"), pdf([["locked"]], encrypted=True)),
         (b"obj", b"endobj", b"stream", b"/Kids [2 0 R]", b"/Length 99999999", b"/Count -1", b"<<", b"2 0 R"),
+    ),
+    "markdown": Target(
+        record_of(Format.MARKDOWN),
+        (b"---\na: b\n---\n# A *title*\n\nSee [it](a.b) and ![p](c)\n\n| a |\n|---|\n| b |\n\n```\ncode\n```\n> x\n",),
+        (b"[", b"](", b"**", b"`", b"|", b"> ", b"<!--", b"---\n", b"\x00"),
+    ),
+    "rst": Target(
+        record_of(Format.RST),
+        (
+            (
+                b".. _a:\n\n=====\nTitle\n=====\n\nSee :ref:`it <a>`, ``code``::\n\n  x\n\n"
+                b".. note:: y\n   z\n\n.. image:: a.png\n"
+            ),
+        ),
+        (b".. ", b"::", b"`", b"**", b"====\n", b"|", b"_", b":a:`"),
+    ),
+    "eml": Target(
+        record_of(Format.EML), MAILS, (b"Content-Type: ", b"=?utf-8?b?", b"--b\n", b"boundary=b", b"charset=")
+    ),
+    "mbox": Target(
+        file_of("a.mbox"), tuple(b"From a\n" + mail + b"\nFrom b\n" + mail for mail in MAILS), (b"\nFrom ", b">From ")
+    ),
+    "docx": Target(record_of(Format.DOCX), (word(),), (b"PK\x03\x04", b"word/document.xml")),
+    "epub": Target(record_of(Format.EPUB), (book(),), (b"PK\x03\x04", b"META-INF/container.xml")),
+    "csv": Target(
+        file_of("a.csv"),
+        (b'id,text,date,more\na,"We, the ""People""",1787,x\n\nb,Union,,y\n', b"\xef\xbb\xbftext;version\nx;3\n"),
+        (b'"', b",", b";", b"\t", b"\r", b"\x00", b"text"),
     ),
     "date": Target(
         date,

@@ -7,7 +7,7 @@ from fuzz.mutation import mutated
 from fuzz.table import CASES, TARGETS, cases
 
 INPUTS = 150
-SLOW = {"html": 40, "kernels": 60, "jsonl.xz": 60, "jsonl.zst": 60, "jsonl.gz": 60}
+SLOW = {"html": 40, "mbox": 10, "docx": 40, "kernels": 60, "jsonl.xz": 60, "jsonl.zst": 60, "jsonl.gz": 60}
 """Inputs of targets that take some milliseconds each."""
 
 

@@ -120,7 +120,8 @@ class Settings(BaseSettings):
         default=120,
         ge=1,
         le=3_600,
-        description="Seconds that reading one HTML or PDF file may take; a file that takes longer is refused.",
+        description="Seconds that reading one file of HTML, PDF, Word, EPUB, Markdown or mail may take; one that takes "
+        "longer is refused.",
     )
     sign_seconds: int = Field(
         default=600,
