@@ -1,5 +1,6 @@
 """`ibidem serve`: the gateway as a process."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -48,6 +49,49 @@ def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, tol
         assert process.wait(30) == 0
         assert process.stderr is not None
         assert url in process.stderr.read()
+
+
+def children_of(process: subprocess.Popen[str]) -> list[str]:
+    """Return the numbers of the processes that a process started."""
+    return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+
+
+def lives(number: str) -> bool:
+    """Tell whether a process runs; one that nobody has asked about since it ended does not."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_several_processes_answer_at_one_address_count_together_and_end_together(run: Run) -> None:
+    with served("--workers", "2") as (process, url):
+        assert httpx2.get(f"{url}/healthz").status_code == 200
+        children = children_of(process)
+        assert len(children) == 2
+        for _ in range(12):
+            assert httpx2.get(f"{url}/ibidem/search?q=rent").status_code == 200
+        told = httpx2.get(f"{url}/metrics").text
+        assert 'ibidem_requests_total{route="/ibidem/search",status="200"} 12.0' in told
+        os.kill(int(children[0]), signal.SIGKILL)
+        assert httpx2.get(f"{url}/ibidem/search?q=rent", timeout=30).status_code == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+    assert not any(lives(child) for child in children)
+
+
+def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
+    with served("--workers", "2") as (process, url):
+        assert httpx2.get(f"{url}/healthz").status_code == 200
+        children = children_of(process)
+        process.kill()
+        process.wait(30)
+        for _ in range(300):
+            if not any(lives(child) for child in children):
+                break
+            time.sleep(0.1)
+    assert len(children) == 2
+    assert not any(lives(child) for child in children)
 
 
 def test_an_address_that_is_taken_is_named(run: Run) -> None:

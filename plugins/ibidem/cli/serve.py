@@ -1,5 +1,9 @@
 """`ibidem serve`: the HTTP gateway and the page."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -13,21 +17,32 @@ PORT = 8042
 LOOPBACK = "127.0.0.1"
 
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")]
+Workers = Annotated[int, typer.Option(help="Processes that answer; each has limits of its own.", min=1, max=64)]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
 
 
-def run(host: Host = LOOPBACK, port: Port = PORT) -> None:
+def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1) -> None:
     """Answer searches over HTTP in the engine's own shape, and show a page for people."""
-    answer(load(), host, port)
+    with counted_together() if workers > 1 else nullcontext():
+        answer(load(), host, port, workers)
 
 
-def answer(settings: Settings, host: str, port: int) -> None:
+@contextmanager
+def counted_together() -> Iterator[None]:
+    """Let processes that are started from here count into one folder, which the metrics' library looks for at once."""
+    with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
+
+
+def answer(settings: Settings, host: str, port: int, processes: int = 1) -> None:
     """Serve until Ctrl-C.
 
     Args:
         settings: The settings in force.
         host: Address to listen on.
         port: Port to listen on.
+        processes: How many answer.
 
     Raises:
         UsageError: The gateway's libraries are not installed, or the address cannot be listened on.
@@ -37,4 +52,4 @@ def answer(settings: Settings, host: str, port: int) -> None:
     except ModuleNotFoundError as error:
         raise UsageError(f"the gateway needs {error.name}", "pip install 'ibidem[gateway]'") from error
     told = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
-    serve(settings, host, port, lambda url: messages().print(Text(told % url)))
+    serve(settings, host, port, lambda url: messages().print(Text(told % url)), processes)

@@ -30,6 +30,7 @@ from ibidem.gateway.page import rendering, routes
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import shown
 from ibidem.gateway.passthrough import Passthrough
+from ibidem.gateway.processes import answer_in
 from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.address import parse_address
@@ -121,7 +122,9 @@ BACKLOG = 2_048
 RARELY = (50_000, 20, 50)
 
 
-def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None) -> None:
+def serve(
+    settings: Settings, host: str, port: int, ready: Callable[[str], None] = lambda _: None, processes: int = 1
+) -> None:
     """Answer until the process is told to end; requests that are being answered are finished first.
 
     Each answer is a line of the log: method, path, status and time; what people search for stands in none.
@@ -131,6 +134,7 @@ def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None]
         host: Address to listen on.
         port: Port to listen on.
         ready: Called with the address of the page once callers are let in.
+        processes: How many answer; each has limits of its own.
 
     Raises:
         UsageError: The address cannot be listened on.
@@ -138,11 +142,19 @@ def serve(settings: Settings, host: str, port: int, ready: Callable[[str], None]
     logs.set_up(settings, "info")
     listening = listen(host, port)
     name = f"[{host}]" if ":" in host else host
-    server = server_of(settings, () if host in EVERYWHERE else (name,))
-    spare_the_collector()
+
+    def answer_here() -> None:
+        server = server_of(settings, () if host in EVERYWHERE else (name,))
+        spare_the_collector()
+        with contextlib.suppress(KeyboardInterrupt):
+            server.run([listening])
+
     ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
-    with contextlib.suppress(KeyboardInterrupt), listening:
-        server.run([listening])
+    with listening:
+        if processes == 1:
+            answer_here()
+        else:
+            answer_in(processes, answer_here)
 
 
 def server_of(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:

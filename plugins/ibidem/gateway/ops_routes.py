@@ -1,9 +1,12 @@
 """Routes for operation: `/metrics` for Prometheus, `/healthz` and `/readyz`."""
 
+import os
+
 from fastapi import APIRouter, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.errors import HttpError, turned_away
@@ -17,8 +20,17 @@ metrics_router = APIRouter(tags=["operation"])
 @metrics_router.get("/metrics", response_class=PlainTextResponse)
 def metrics(given: WithContext, engine: CallersEngine) -> Response:
     """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
-    text = generate_latest(given.metrics.registry) + dead_letters(engine)
+    text = generate_latest(counted(given.metrics.registry)) + dead_letters(engine)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def counted(own: CollectorRegistry) -> CollectorRegistry:
+    """Return what all processes of this gateway counted, or this one where it is alone."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return own
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no type here
+    return together
 
 
 def dead_letters(engine: Engine) -> bytes:
