@@ -6,7 +6,8 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
-SECONDS_OF_FUZZING ?= 60
+# A minute of new requests; with a seed the same ones again.
+FUZZING ?= --seconds 60
 MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
 
 .PHONY: install demo test plugin quick check security docs figures soak faults clean
@@ -45,7 +46,7 @@ check: install
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
-	cd tests && ../$(BIN)/python -m gateway.smuggling --seconds $(SECONDS_OF_FUZZING)
+	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
 
 # A site in ./site; a warning is an error.
 docs: install
