@@ -95,13 +95,13 @@ def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) ->
 
 def plain_search(engine: Engine, query: Query) -> None:
     """Search as without any of this: the ten best, shown."""
-    hits = engine.window(query, 10).hits
+    hits = engine.search(query, 10).hits
     engine.fetch([(hit.index, hit.id) for hit in hits], query)
 
 
 def wide_search(engine: Engine, query: Query) -> None:
     """Read a window of 500 and show ten of it."""
-    hits = engine.window(query, 500).hits
+    hits = engine.search(query, 500).hits
     engine.fetch([(hit.index, hit.id) for hit in hits[:10]], query)
 
 
@@ -143,7 +143,7 @@ def main() -> None:
             query = parse_query(typed)
             plain = median_ms(lambda query=query: plain_search(engine, query))
             wide = median_ms(lambda query=query: wide_search(engine, query))
-            total = engine.window(query, 1).total
+            total = engine.search(query, 1).total
             print(f"{typed!r}: {total} match; ten shown {plain:.1f} ms, window of 500 and ten shown {wide:.1f} ms")
         engine.close()
 

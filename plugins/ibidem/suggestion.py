@@ -25,4 +25,4 @@ def did_you_mean(engine: Engine, query: Query) -> str:
         if folded in better:
             typed = typed[:begin] + better[folded] + typed[end:]
     corrected = replace(parse_query(typed), filters=query.filters, excluded=query.excluded)
-    return typed if engine.window(corrected, 1).total else ""
+    return typed if engine.search(corrected, 1).total else ""

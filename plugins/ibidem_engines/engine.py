@@ -252,7 +252,7 @@ class Engine(Protocol):
         the newer version wins, else the later.
         """
 
-    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """Rank what matches and return the first `size` hits with packed signatures only.
 
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.

@@ -42,7 +42,7 @@ def ids(ranking: Ranking | LookupResult) -> list[str]:
 
 
 def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
-    return sorted(ids(engine.window(parse_query(typed, filters), 100)))
+    return sorted(ids(engine.search(parse_query(typed, filters), 100)))
 
 
 def values_of(record: Record) -> dict[LookupField, list[str]]:
@@ -78,7 +78,7 @@ class TestCreate:
     @pytest.mark.parametrize(
         "use",
         [
-            lambda engine: engine.window(parse_query("grain"), 10),
+            lambda engine: engine.search(parse_query("grain"), 10),
             lambda engine: engine.fetch([(engine.index, "a")]),
             lambda engine: engine.find([SignatureLookup({"content": ["ch2:00"]})]),
             lambda engine: list(engine.scan()),
@@ -196,7 +196,7 @@ class TestWrite:
         self, engine: Engine, record: Make
     ) -> None:
         store(engine, replace(record("a"), packed=b""))
-        assert [hit.packed for hit in engine.window(parse_query("grain"), 1).hits] == [None]
+        assert [hit.packed for hit in engine.search(parse_query("grain"), 1).hits] == [None]
 
 
 def told(outcomes: Sequence[Outcome]) -> list[tuple[WriteStatus, int | None]]:
@@ -310,19 +310,19 @@ class TestDelete:
 class TestWindow:
     def test_it_counts_all_and_returns_the_first(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number:02}", f"{STORY} {number}") for number in range(30)))
-        ranking = engine.window(parse_query("grain"), 7)
+        ranking = engine.search(parse_query("grain"), 7)
         assert (len(ranking.hits), ranking.total) == (7, 30)
         assert all(hit.index == engine.index and hit.packed for hit in ranking.hits)
 
     def test_hits_carry_the_packed_signatures_as_they_were_written(self, engine: Engine, record: Make) -> None:
         written = record("a")
         store(engine, written)
-        assert engine.window(parse_query("grain"), 1).hits[0].packed == written.packed
+        assert engine.search(parse_query("grain"), 1).hits[0].packed == written.packed
 
     def test_the_better_match_stands_first(self, engine: Engine, record: Make) -> None:
         others = [record(f"x{number}", "nothing of interest today") for number in range(10)]
         store(engine, record("long", f"grain {LONG}"), record("short", "grain prices"), *others)
-        hits = engine.window(parse_query("grain"), 10).hits
+        hits = engine.search(parse_query("grain"), 10).hits
         assert [hit.id for hit in hits] == ["short", "long"]
         assert hits[0].score > hits[1].score > 0
 
@@ -330,7 +330,7 @@ class TestWindow:
         others = [record(f"x{number}", "nothing of interest", title="today") for number in range(10)]
         in_text = record("in text", "grain of interest", title="today")
         store(engine, in_text, record("in title", "nothing of interest", title="grain"), *others)
-        assert ids(engine.window(parse_query("grain"), 10)) == ["in title", "in text"]
+        assert ids(engine.search(parse_query("grain"), 10)) == ["in title", "in text"]
 
     @pytest.mark.parametrize("typed", ["grain", "grain -wheat", ""])
     def test_texts_that_are_left_out_change_no_other_s_place_or_score(
@@ -341,21 +341,21 @@ class TestWindow:
         store(engine, *copied, *others, record("other", "grain prices fall"))
         query = parse_query(typed) if typed else Query()
         content = copied[0].signatures.content
-        all_of_them, without = engine.window(query, 50), engine.window(query, 50, without=[content])
+        all_of_them, without = engine.search(query, 50), engine.search(query, 50, without=[content])
         assert without.hits == [hit for hit in all_of_them.hits if not hit.id.startswith("c")]
         assert (all_of_them.total, without.total) == (13, 8)
-        assert engine.window(query, 3, all_of_them.cursor, [content]).hits == without.hits[:3]
+        assert engine.search(query, 3, all_of_them.cursor, [content]).hits == without.hits[:3]
 
     @pytest.mark.parametrize("size", [1, 3, 5, 8])
     def test_equal_scores_stand_in_the_order_of_ids(self, engine: Engine, record: Make, size: int) -> None:
         names = ["e", "b", "h", "a", "g", "c", "f", "d"]
         store(engine, *(record(name) for name in names), *(record(f"x{number}", "other words") for number in range(20)))
-        assert ids(engine.window(parse_query("grain"), size)) == sorted(names)[:size]
+        assert ids(engine.search(parse_query("grain"), size)) == sorted(names)[:size]
 
     def test_many_equal_scores_beyond_the_window_too(self, engine: Engine, record: Make) -> None:
         names = [f"d{number:03}" for number in range(300)]
         store(engine, *(record(name) for name in reversed(names)))
-        assert ids(engine.window(parse_query("grain"), 50)) == names[:50]
+        assert ids(engine.search(parse_query("grain"), 50)) == names[:50]
 
     @pytest.mark.parametrize(
         ("typed", "expected"),
@@ -425,18 +425,18 @@ class TestWindow:
         )
         assert matching(engine, "grain", *filters) == expected
         conditions = tuple(map(parse_query("x", filters).filters.__getitem__, range(len(filters))))
-        everything = engine.window(Query(filters=conditions), 10)
+        everything = engine.search(Query(filters=conditions), 10)
         assert (ids(everything), everything.total) == (sorted(expected), len(expected))
         assert sorted(hit.id for part in engine.scan(conditions) for hit in part) == sorted(expected)
 
     def test_without_words_all_match_in_the_order_of_ids(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(name) for name in ("c", "a", "b")))
-        ranking = engine.window(Query(), 2)
+        ranking = engine.search(Query(), 2)
         assert (ids(ranking), ranking.total) == (["a", "b"], 3)
 
     def test_exclusions_alone_leave_the_rest(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"), record("b", "wheat"))
-        assert ids(engine.window(replace(parse_query("x -grain"), all_of=()), 10)) == ["b"]
+        assert ids(engine.search(replace(parse_query("x -grain"), all_of=()), 10)) == ["b"]
 
     @pytest.mark.parametrize(
         ("typed", "expected"),
@@ -476,7 +476,7 @@ class TestWindow:
 
     def test_a_prefix_finds_however_many_words_begin_with_it(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"{number:03}", f"electx{number}") for number in range(120)))
-        assert engine.window(parse_query("elect*"), 10).total == 120
+        assert engine.search(parse_query("elect*"), 10).total == 120
 
     def test_words_that_begin_with_a_prefix_are_marked(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", "They were elected in an election.", title="Elected"))
@@ -514,35 +514,35 @@ class TestWindow:
     @pytest.mark.parametrize("size", [0, -1, 10_001])
     def test_a_window_has_1_to_10000_hits(self, engine: Engine, size: int) -> None:
         with pytest.raises(UsageError, match=f"{size} hits.*10000"):
-            engine.window(parse_query("grain"), size)
+            engine.search(parse_query("grain"), size)
 
     def test_a_cursor_leaves_out_what_was_written_later(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"), record("b"))
-        first = engine.window(parse_query("grain"), 10)
+        first = engine.search(parse_query("grain"), 10)
         store(engine, record("aa"), record("c"))
-        again = engine.window(parse_query("grain"), 10, first.cursor)
+        again = engine.search(parse_query("grain"), 10, first.cursor)
         assert (ids(again), again.total) == (["a", "b"], 2)
-        assert ids(engine.window(parse_query("grain"), 10)) == ["a", "aa", "b", "c"]
+        assert ids(engine.search(parse_query("grain"), 10)) == ["a", "aa", "b", "c"]
 
     @pytest.mark.parametrize("other", [parse_query("wheat"), parse_query("grain", ["source=Reuters"])])
     def test_a_cursor_of_another_query_is_refused(self, engine: Engine, record: Make, other: Query) -> None:
         store(engine, record("a"))
-        cursor = engine.window(parse_query("grain"), 10).cursor
+        cursor = engine.search(parse_query("grain"), 10).cursor
         with pytest.raises(UsageError, match="another query"):
-            engine.window(other, 10, cursor)
+            engine.search(other, 10, cursor)
 
     def test_a_cursor_of_another_index_is_refused(self, engine: Engine, address: str, record: Make) -> None:
         store(engine, record("a"))
-        cursor = engine.window(parse_query("grain"), 10).cursor
+        cursor = engine.search(parse_query("grain"), 10).cursor
         other = open_engine(address, "other")
         other.create()
         with pytest.raises(UsageError, match="another index"):
-            other.window(parse_query("grain"), 10, cursor)
+            other.search(parse_query("grain"), 10, cursor)
         other.close()
 
     def test_a_cursor_that_is_none_is_refused(self, engine: Engine) -> None:
         with pytest.raises(UsageError, match="'page 2'"):
-            engine.window(parse_query("grain"), 10, "page 2")
+            engine.search(parse_query("grain"), 10, "page 2")
 
 
 class TestFetch:
@@ -873,4 +873,4 @@ class TestLedgers:
 
 def test_a_filter_made_by_hand_means_the_same(engine: Engine, record: Make) -> None:
     store(engine, record("a", date="1987-03-17"), record("b", date="1988"))
-    assert ids(engine.window(Query(filters=(Filter("date", "1987"),)), 10)) == ["a"]
+    assert ids(engine.search(Query(filters=(Filter("date", "1987"),)), 10)) == ["a"]

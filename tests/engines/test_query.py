@@ -252,7 +252,7 @@ def answered(library: Engine, typed: str, *filters: str) -> bool:
         query = parse_query(typed, filters)
     except UsageError as error:
         return bool(error.remedy)
-    return library.window(query, 10).total == 0
+    return library.search(query, 10).total == 0
 
 
 SYNTAX = [
@@ -297,5 +297,5 @@ def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, v
 
 def test_phrases_made_by_hand_do_no_harm(library: Engine) -> None:
     phrases = tuple(Phrase(text) for text in ('"', '" OR "', "a\0b", "***", ""))
-    assert library.window(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
-    assert library.window(Query(all_of=((Words((phrases,), phrases),),)), 10).total == 0
+    assert library.search(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
+    assert library.search(Query(all_of=((Words((phrases,), phrases),),)), 10).total == 0

@@ -141,7 +141,7 @@ class TestAssign:
         engine.refresh()
         assert engine.fetch([(engine.index, "b")]) == before
         assert engine.long_signatures([(engine.index, "b")]) == long != {}
-        assert [hit.id for hit in engine.window(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
+        assert [hit.id for hit in engine.search(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
         values = values_of(record("b", book(1, 2)))
         for clue in values:
             (found,) = engine.find([SignatureLookup({clue: values[clue]})])

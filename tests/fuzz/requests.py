@@ -75,7 +75,7 @@ def query(data: bytes) -> None:
     """Read words and a filter as they are typed, and search an index for them."""
     typed, _, condition = as_any_text(data).partition("\n")
     asked = parse_query(typed, [condition] if condition else [])
-    index().window(asked, 10)
+    index().search(asked, 10)
 
 
 def parameters(data: bytes) -> None:
@@ -148,7 +148,7 @@ def of_server(text: str) -> None:
 
 def of_file(text: str) -> None:
     """Read the cursor of an index in a file."""
-    index().window(Query("a"), 1, text)
+    index().search(Query("a"), 1, text)
 
 
 def names(data: bytes) -> None:

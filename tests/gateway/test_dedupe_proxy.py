@@ -54,10 +54,10 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
         yield ApiRequest("GET", "/")
         raise Failure(503, "no_shard_available_action_exception", "shard 0 is not there")
 
-    exchange = failing()
-    assert step(exchange, None)[0] == ApiRequest("GET", "/")  # type: ignore[arg-type]
+    flow = failing()
+    assert step(flow, None)[0] == ApiRequest("GET", "/")  # type: ignore[arg-type]
     with pytest.raises(HttpError) as wrong:
-        step(exchange, {})  # type: ignore[arg-type]
+        step(flow, {})  # type: ignore[arg-type]
     assert (wrong.value.status, wrong.value.kind) == (503, "no_shard_available_action_exception")
 
 

@@ -53,8 +53,8 @@ class SameOrder:
         self.engine = engine
         self.index = engine.index
 
-    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
-        ranking = self.engine.window(query, 1_000, cursor, without)
+    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        ranking = self.engine.search(query, 1_000, cursor, without)
         return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:

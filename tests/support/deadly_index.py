@@ -17,9 +17,9 @@ from ibidem_workers.backfill.pool import SigningJob
 class Deadly(SigningJob):
     """A place whose documents end the process that reads one of them."""
 
-    def desk(self) -> BackfillContext:
-        desk = SigningJob.desk(self)
-        return replace(desk, holding=DeadlyHolding(desk.holding))  # type: ignore[arg-type]
+    def context(self) -> BackfillContext:
+        context = SigningJob.context(self)
+        return replace(context, holding=DeadlyHolding(context.holding))  # type: ignore[arg-type]
 
 
 class DeadlyHolding:

@@ -30,7 +30,7 @@ class Listed(Engine):
         self.words: dict[str, dict[str, object]] = {}
         self.asked: Counter[str] = Counter()
 
-    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         self.asked["window"] += 1
         left = [hit for hit in self.hits if not set(without) & set(carried(hit).get("content", ()))]
         return Ranking(left[:size], len(left), cursor or "now")

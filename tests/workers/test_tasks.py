@@ -30,15 +30,15 @@ SPEECH = (
 class Worker:
     """A worker in this very process: takes batches and keeps what it sends back to the queue."""
 
-    bench: WorkerContext
+    context: WorkerContext
     sent: list[Batch] = field(default_factory=list)
 
     def take(self, *records: dict[str, object], number: int = 0, tries: int = 0) -> BatchResult | None:
         batch = Batch(number, [{"version": 1} | record for record in records])
-        return sign_and_write(self.bench, Delivery("run", batch, tries), self.sent.append)
+        return sign_and_write(self.context, Delivery("run", batch, tries), self.sent.append)
 
     def take_again(self, batch: Batch, tries: int = 0) -> BatchResult | None:
-        return sign_and_write(self.bench, Delivery("run", batch, tries), self.sent.append)
+        return sign_and_write(self.context, Delivery("run", batch, tries), self.sent.append)
 
 
 @pytest.fixture
@@ -54,13 +54,13 @@ def counts(account: BatchResult | None) -> tuple[int, int, int, int]:
 def test_documents_are_indexed_and_accounted_for(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "something else entirely"})
     assert counts(account) == (2, 0, 0, 0)
-    assert worker.bench.engine.info().documents == 2
+    assert worker.context.engine.info().documents == 2
 
 
 def test_the_account_is_noted_before_the_message_may_be_acknowledged(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, number=7)
     assert account is not None
-    assert dict(worker.bench.engine.get_records("runs", "run/00000007")) == {"run/00000007": account.as_json()}
+    assert dict(worker.context.engine.get_records("runs", "run/00000007")) == {"run/00000007": account.as_json()}
 
 
 def test_a_batch_that_is_accounted_for_is_left_alone(worker: Worker) -> None:
@@ -110,7 +110,7 @@ def test_a_text_without_words_is_indexed_and_counted_as_unsigned(worker: Worker)
 def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": SPEECH, "date": "yesterday"})
     assert counts(account) == (1, 0, 0, 1)
-    (letter,) = dead_letters.letters(worker.bench.engine)
+    (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.refusal.id, letter.refusal.field, letter.record["date"]) == ("b", "date", "yesterday")
     assert "yesterday" in letter.refusal.why
 
@@ -135,8 +135,8 @@ class Flawed:
 
 
 def with_flaw(worker: Worker, method: str, fails: Callable[[Sequence[object]], Exception | None]) -> Worker:
-    flawed: object = Flawed(worker.bench.engine, method, fails)
-    return Worker(replace(worker.bench, engine=flawed))  # type: ignore[arg-type] # an engine but for its flaw
+    flawed: object = Flawed(worker.context.engine, method, fails)
+    return Worker(replace(worker.context, engine=flawed))  # type: ignore[arg-type] # an engine but for its flaw
 
 
 def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker) -> None:
@@ -147,7 +147,7 @@ def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker)
 
     account = with_flaw(worker, "write", fails).take(*({"id": one, "text": SPEECH} for one in "abc"))
     assert counts(account) == (2, 0, 0, 1)
-    (letter,) = dead_letters.letters(worker.bench.engine)
+    (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
 
 
@@ -160,7 +160,7 @@ def test_a_document_that_the_engine_refuses_is_a_dead_letter(worker: Worker, eng
             return [Outcome(one.document.id, WriteStatus.REFUSED, field="text", why="too long") for one in records]
 
     refusing: object = Refusing()
-    account = Worker(replace(worker.bench, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]
+    account = Worker(replace(worker.context, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]
     assert counts(account) == (0, 0, 0, 1)
     assert dead_letters.letters(engine)[0].refusal.why == "too long"
 
@@ -174,10 +174,10 @@ def test_a_busy_engine_is_waited_for(worker: Worker) -> None:
 @pytest.mark.parametrize("error", [Unavailable("down"), Permanent("the disk is full")])
 def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: Exception) -> None:
     impatient = with_flaw(worker, "write", lambda _: error)
-    impatient.bench = replace(impatient.bench, ended=lambda: True)
+    impatient.context = replace(impatient.context, ended=lambda: True)
     with pytest.raises(type(error)):
         impatient.take({"id": "a", "text": SPEECH})
-    assert dead_letters.letters(worker.bench.engine) == []
+    assert dead_letters.letters(worker.context.engine) == []
     assert counts(worker.take({"id": "a", "text": SPEECH})) == (1, 0, 0, 0)
 
 
@@ -192,13 +192,13 @@ def test_a_batch_that_ended_its_worker_too_often_comes_again_as_single_documents
 def test_a_document_that_ended_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
     part = Batch(4, [{"id": "a", "text": SPEECH, "version": 1}], part=0)
     assert counts(worker.take_again(part, tries=3)) == (0, 0, 0, 1)
-    (letter,) = dead_letters.letters(worker.bench.engine)
+    (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.tries, letter.record["text"]) == (4, SPEECH)
     assert "ended its worker 3 times" in letter.refusal.why
 
 
 def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engine: Engine) -> None:
-    strict = Worker(replace(worker.bench, settings=worker.bench.settings.changed(distinct=("meta.docket",))))
+    strict = Worker(replace(worker.context, settings=worker.context.settings.changed(distinct=("meta.docket",))))
     strict.take(
         {"id": "a", "text": SPEECH, "meta": {"docket": "12-1"}},
         {"id": "b", "text": SPEECH, "meta": {"docket": "12-2"}},
@@ -217,7 +217,7 @@ def test_a_version_far_in_the_future_is_refused_unless_a_setting_allows_it(worke
         (refusal,) = account.refusals
         assert (refusal.id, refusal.field) == ("a", "version")
         assert "IBIDEM_MAX_VERSION" in refusal.why
-    worker.bench = replace(worker.bench, settings=worker.bench.settings.changed(max_version=(1 << 63) - 1))
+    worker.context = replace(worker.context, settings=worker.context.settings.changed(max_version=(1 << 63) - 1))
     assert counts(worker.take({"id": "a", "text": SPEECH, "version": (1 << 63) - 1}, number=9)) == (1, 0, 0, 0)
 
 
@@ -231,6 +231,6 @@ def test_what_cannot_be_noted_is_a_dead_letter_with_a_form_that_can(worker: Work
         {"id": "bad", "text": 1 << 80}, {"id": "b\ud800", "text": "x"}, {"id": "good", "text": SPEECH}
     )
     assert counts(account) == (1, 0, 0, 2)
-    kept = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.bench.engine)}
+    kept = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.context.engine)}
     assert kept.keys() == {"bad", "b\\ud800"}
     assert all("unwritable" in record for record in kept.values())

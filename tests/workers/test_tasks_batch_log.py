@@ -15,8 +15,8 @@ BAD: dict[str, object] = {"id": "bad", "text": 7, "version": 1}
 
 
 def take(engine: Engine, settings: Settings, *records: dict[str, object], tries: int = 0) -> None:
-    bench = WorkerContext(engine, Tables(settings.tables), settings)
-    sign_and_write(bench, Delivery("run", Batch(3, list(records)), tries), lambda _: None)
+    context = WorkerContext(engine, Tables(settings.tables), settings)
+    sign_and_write(context, Delivery("run", Batch(3, list(records)), tries), lambda _: None)
 
 
 def test_a_batch_is_one_line_with_its_account_and_the_time_of_each_stage(

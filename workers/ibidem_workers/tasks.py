@@ -136,14 +136,14 @@ class Delivery:
         return f"message {self.key}"
 
 
-def sign_and_write(bench: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
+def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
     """Take a batch through; its account is noted before this returns, so that the message may be acknowledged.
 
     A batch whose account is there is left alone. One that ended its workers too often is sent again as single
     documents, and a single one goes to the dead letters.
 
     Args:
-        bench: What the worker works with.
+        context: What the worker works with.
         delivery: The batch and its history.
         send: Sends a batch to the queue.
 
@@ -155,12 +155,12 @@ def sign_and_write(bench: WorkerContext, delivery: Delivery, send: Callable[[Bat
         Permanent: The engine will not take anything more: its disk is full, or its index is another's.
     """
     with bound_contextvars(run=delivery.run, batch=delivery.key):
-        if retry_unavailable(lambda: _is_noted(bench.engine, delivery.key), bench.settings.patience, bench.ended):
+        if retry_unavailable(lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.ended):
             return None
-        account, letters = _account(bench, delivery, send)
+        account, letters = _account(context, delivery, send)
         with delivery.stages("note"):
             retry_unavailable(
-                lambda: _note(bench.engine, delivery, account, letters), bench.settings.patience, bench.ended
+                lambda: _note(context.engine, delivery, account, letters), context.settings.patience, context.ended
             )
         log_batch(account, delivery.stages, delivery.tries)
         return account
@@ -177,11 +177,11 @@ def _note(engine: Engine, delivery: Delivery, account: BatchResult, letters: Seq
 
 
 def _account(
-    bench: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]
+    context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]
 ) -> tuple[BatchResult, Sequence[dead_letters.DeadLetter]]:
     batch = delivery.batch
-    if delivery.tries < bench.settings.tries:
-        account = _whole(bench, delivery)
+    if delivery.tries < context.settings.tries:
+        account = _whole(context, delivery)
     elif len(batch.records) > 1:
         parts = batch.singles()
         for part in parts:
@@ -193,10 +193,10 @@ def _account(
     return account, _letters(delivery, account.refusals)
 
 
-def _whole(bench: WorkerContext, delivery: Delivery) -> BatchResult:
+def _whole(context: WorkerContext, delivery: Delivery) -> BatchResult:
     """Take a batch through at once, and where that fails its documents one by one."""
     try:
-        return _taken(bench, delivery)
+        return _taken(context, delivery)
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
@@ -204,24 +204,24 @@ def _whole(bench: WorkerContext, delivery: Delivery) -> BatchResult:
             return BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
     account = BatchResult()
     for record in delivery.batch.records:
-        account += _whole(bench, replace(delivery, batch=replace(delivery.batch, records=[record])))
+        account += _whole(context, replace(delivery, batch=replace(delivery.batch, records=[record])))
     return account
 
 
-def _taken(bench: WorkerContext, delivery: Delivery) -> BatchResult:
-    stages, patience = delivery.stages, bench.settings.patience
+def _taken(context: WorkerContext, delivery: Delivery) -> BatchResult:
+    stages, patience = delivery.stages, context.settings.patience
     calls: list[int] = []
 
     def write() -> list[Outcome]:
         calls.append(len(made))
-        return bench.engine.write(made)
+        return context.engine.write(made)
 
     with stages("read"):
-        documents, refusals = _read(delivery, bench.settings.max_text, largest_version(bench.settings.max_version))
-    with stages("sign"), bench.limited():
-        made = list(records(documents, bench.tables, bench.settings.distinct))
+        documents, refusals = _read(delivery, context.settings.max_text, largest_version(context.settings.max_version))
+    with stages("sign"), context.limited():
+        made = list(records(documents, context.tables, context.settings.distinct))
     with stages("write"):
-        outcomes = retry_unavailable(write, patience, bench.ended)
+        outcomes = retry_unavailable(write, patience, context.ended)
     if delivery.tries or delivery.again or len(calls) > 1:
         outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
     refusals += [

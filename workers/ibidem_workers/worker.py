@@ -92,20 +92,20 @@ def work(settings: Settings) -> int:
         Unavailable: Engine or broker did not answer at the start.
         Permanent: The engine cannot be used as it is.
     """
-    bench = WorkerContext(
+    context = WorkerContext(
         open_engine(settings.address, settings.index),
         Tables(settings.tables),
         settings,
         _asked_to_end,
         lambda: time_limit(settings.sign_seconds),
     )
-    retry_unavailable(bench.engine.create, settings.patience)
-    bench.tables.of(WARMED)
+    retry_unavailable(context.engine.create, settings.patience)
+    context.tables.of(WARMED)
     with suppress(Unavailable):  # Celery waits for a broker that is away; one that refuses us would be asked for ever
         answers(settings)
     app = make_app(settings)
     bound(most_of_message(settings))
-    stopped = register(app, bench)
+    stopped = register(app, context)
     gc.freeze()  # what was imported is never garbage; looking through it at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
     signals.worker_ready.connect(_tell_ready)
@@ -126,25 +126,25 @@ def work(settings: Settings) -> int:
         without_heartbeat=True,
     )
     worker.start()
-    bench.engine.close()
+    context.engine.close()
     if stopped:
         raise stopped[0]
     return int(worker.exitcode or 0)
 
 
-def register(app: Celery, bench: WorkerContext) -> list[EngineError]:
+def register(app: Celery, context: WorkerContext) -> list[EngineError]:
     """Teach the application its task; the list returned takes the error that ended the worker."""
     stopped: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
         delivery = _delivery(self, run, Batch(number, records, part))
-        if delivery.tries > bench.settings.most_tries:
+        if delivery.tries > context.settings.most_tries:
             raise Reject(_past(delivery), requeue=False)
         if _asked_to_end():  # Celery takes one more message after it was asked to end
             _hand_back(app, delivery, "the worker was asked to end")
             return
         try:
-            sign_and_write(bench, delivery, lambda batch: send(app, run, batch))
+            sign_and_write(context, delivery, lambda batch: send(app, run, batch))
         except Unavailable as error:
             _hand_back(app, delivery, error)
         except Permanent as error:
@@ -153,7 +153,7 @@ def register(app: Celery, bench: WorkerContext) -> list[EngineError]:
             _hand_back(app, delivery, error)
         except Exception as error:
             _log.exception("batch %s ended its worker", delivery.key)
-            if delivery.tries >= bench.settings.tries:  # nothing is signed any more: what fails is to note it
+            if delivery.tries >= context.settings.tries:  # nothing is signed any more: what fails is to note it
                 raise Reject(_past(delivery), requeue=False) from error
             state.should_stop = CRASHED
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)

@@ -87,7 +87,7 @@ class ClientAdapter(ABC):
     def returned(self, answer: Json) -> Any:
         """Give an answer as the client's methods return it."""
 
-    def exchange(self, request: DedupeRequest, around: IndexMetadataCache) -> RequestFlow[Json]:
+    def flow(self, request: DedupeRequest, around: IndexMetadataCache) -> RequestFlow[Json]:
         """Read what would have been sent, and search."""
         body = self.sent.body
         text = body if isinstance(body, str | bytes) or body is None else self.written(body)
@@ -109,9 +109,9 @@ class DedupeSearch:
         request = request_of(asked)
         if request is None:
             return None, own
-        speaker = self._speaker(self, self._would_send(args, own))
-        around = IndexMetadataCache() if "authorization" in speaker.sent.headers else around_of(self)
-        return speaker, speaker.exchange(request, around)
+        adapter = self._speaker(self, self._would_send(args, own))
+        around = IndexMetadataCache() if "authorization" in adapter.sent.headers else around_of(self)
+        return adapter, adapter.flow(request, around)
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         """Let the client's own method make its request, and take it before it is sent."""
@@ -123,15 +123,15 @@ class SyncSearchMixin(DedupeSearch):
 
     def search(self, *args: Any, **given: Any) -> Any:
         """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
-        speaker, rest = self._search(args, given)
-        if speaker is None:
+        adapter, rest = self._search(args, given)
+        if adapter is None:
             return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
         try:
-            return speaker.returned(run_sync(rest, lambda ask: speaker.read(ask, speaker.start(ask))))
+            return adapter.returned(run_sync(rest, lambda ask: adapter.read(ask, adapter.start(ask))))
         except IgnoredStatus as passed:
             return passed.answer
         except Failure as failure:
-            raise speaker.exception(failure) from failure
+            raise adapter.exception(failure) from failure
 
 
 class AsyncSearchMixin(DedupeSearch):
@@ -139,19 +139,19 @@ class AsyncSearchMixin(DedupeSearch):
 
     async def search(self, *args: Any, **given: Any) -> Any:
         """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
-        speaker, rest = self._search(args, given)
-        if speaker is None:
+        adapter, rest = self._search(args, given)
+        if adapter is None:
             return await super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
 
         async def send(ask: ApiRequest) -> Any:
-            return speaker.read(ask, await speaker.start(ask))
+            return adapter.read(ask, await adapter.start(ask))
 
         try:
-            return speaker.returned(await run_async(rest, send))
+            return adapter.returned(await run_async(rest, send))
         except IgnoredStatus as passed:
             return passed.answer
         except Failure as failure:
-            raise speaker.exception(failure) from failure
+            raise adapter.exception(failure) from failure
 
 
 def request_of(given: Mapping[str, Any]) -> DedupeRequest | None:

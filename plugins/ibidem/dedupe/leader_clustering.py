@@ -83,10 +83,10 @@ def group(
         related: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
         suspected: Who shares what the packed values do not hold.
     """
-    judge = PairClassifier(columns, policy, said or PairConstraints(), related, suspected)
-    entries = judge.shared_keys()
-    work = LeaderClustering(judge, np.zeros(entries.keys, np.int64))
-    if judge.size <= BLOCK:
+    classifier = PairClassifier(columns, policy, said or PairConstraints(), related, suspected)
+    entries = classifier.shared_keys()
+    work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
+    if classifier.size <= BLOCK:
         work.settle(entries)
     else:
         work.settle_in_blocks(entries)
@@ -98,11 +98,11 @@ class LeaderClustering:
     """A grouping under way.
 
     Args:
-        judge: Who decides on pairs.
+        classifier: Who decides on pairs.
         held: (k,) how many leads hold each key so far.
     """
 
-    judge: PairClassifier
+    classifier: PairClassifier
     held: Rows
     rows: Rows = field(init=False)
     lead: Rows = field(init=False)
@@ -111,17 +111,17 @@ class LeaderClustering:
 
     def __post_init__(self) -> None:
         """Start with every row as a lead that may still join another."""
-        self.rows = np.arange(self.judge.size)
-        self.lead = np.arange(self.judge.size)
-        self.evidence = np.zeros(self.judge.size, np.uint8)
-        self.crowded = np.zeros(self.judge.size, bool)
+        self.rows = np.arange(self.classifier.size)
+        self.lead = np.arange(self.classifier.size)
+        self.evidence = np.zeros(self.classifier.size, np.uint8)
+        self.crowded = np.zeros(self.classifier.size, bool)
 
     def settle_in_blocks(self, entries: KeyIndex) -> None:
         """Settle very many rows: each block is first compared with the leads of all blocks before it."""
         leads = LeaderIndex.of(entries)
-        for start in range(0, self.judge.size, BLOCK):
+        for start in range(0, self.classifier.size, BLOCK):
             block = entries.among((self.rows >= start) & (self.rows < start + BLOCK))
-            self.join_first(self.judge.verified(expand_pairs(block, leads.postings(block), self.judge.size)))
+            self.join_first(self.classifier.verified(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.among(self.lead == self.rows)
             self.held = leads.held.copy()
             self.settle(undecided)
@@ -131,14 +131,16 @@ class LeaderClustering:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
         entries = again_shared(self.uncrowded(entries))
         while len(entries.row):
-            last = next_block_end(entries, self.judge.size)
+            last = next_block_end(entries, self.classifier.size)
             these = entries.among(self.rows < last)
-            self.join_within(self.judge.verified(expand_pairs(these, CandidateRanges.within(these), self.judge.size)))
+            self.join_within(
+                self.classifier.verified(expand_pairs(these, CandidateRanges.within(these), self.classifier.size))
+            )
             undecided = entries.among(self.lead == self.rows)
             taken = expand_pairs(
-                undecided, CandidateRanges.within(undecided, leads_before(undecided, last)), self.judge.size
+                undecided, CandidateRanges.within(undecided, leads_before(undecided, last)), self.classifier.size
             )
-            self.join_first(self.judge.verified(taken))
+            self.join_first(self.classifier.verified(taken))
             open_ = self.lead == self.rows
             leads = entries.among(open_ & (self.rows < last))
             self.held += np.bincount(leads.key, minlength=len(self.held))
@@ -155,7 +157,7 @@ class LeaderClustering:
         """Go down a block: a row joins the first lead that it duplicates."""
         lead, evidence = self.lead, self.evidence
         for row, earlier, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True):
-            if lead[row] == row and lead[earlier] == earlier and (told := self.judge.settled(row, earlier, code)):
+            if lead[row] == row and lead[earlier] == earlier and (told := self.classifier.settled(row, earlier, code)):
                 lead[row], evidence[row] = earlier, told
 
     def join_first(self, found: Found) -> None:

@@ -88,19 +88,19 @@ class LongTextMatcher:
         names: Index and id of each row.
         packed: Gives a row's packed value.
         policy: The decision for a pair.
-        longs: Gives long signatures.
+        long_signatures: Gives long signatures.
         evidence: What was decided so far.
     """
 
     names: Sequence[DocumentRef]
     packed: Callable[[int], Packed | None]
     policy: Policy
-    longs: LongSignatureCache
+    long_signatures: LongSignatureCache
     decided: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
 
     def want(self, rows: Iterable[int]) -> None:
         """Read the long signatures of rows that will be decided on."""
-        self.longs.want(self.names[row] for row in rows)
+        self.long_signatures.want(self.names[row] for row in rows)
 
     def evidence(self, row: int, other: int) -> Evidence | None:
         """Return what the first row is to the second, whatever evidence tells it."""
@@ -120,5 +120,5 @@ class LongTextMatcher:
             return None
         if self.policy.level != "partial" or not both_long(a, b):
             return decide(a, b, self.policy)
-        own, its = self.longs.of(self.names[row]), self.longs.of(self.names[other])
+        own, its = self.long_signatures.of(self.names[row]), self.long_signatures.of(self.names[other])
         return decide(a, b, self.policy, (own, its) if own and its else None)

@@ -104,11 +104,11 @@ def duplicates(
         related: Who decides on pairs of long texts.
         suspected: Who shares what the packed values do not hold.
     """
-    judge = PairClassifier(columns, policy, PairConstraints(), related, suspected)
-    entries = judge.shared_keys()
-    found = judge.verified(expand_pairs(entries, CandidateRanges.within(entries), judge.size))
+    classifier = PairClassifier(columns, policy, PairConstraints(), related, suspected)
+    entries = classifier.shared_keys()
+    found = classifier.verified(expand_pairs(entries, CandidateRanges.within(entries), classifier.size))
     for at in np.flatnonzero(found.code == UNDECIDED).tolist():
-        found.code[at] = judge.settled(int(found.row[at]), int(found.earlier[at]), UNDECIDED)
+        found.code[at] = classifier.settled(int(found.row[at]), int(found.earlier[at]), UNDECIDED)
     kept = np.flatnonzero(found.code)
     return Found(found.row[kept], found.earlier[kept], found.code[kept])
 

@@ -47,7 +47,7 @@ class Window:
         overrides: Iterable[Override] = (),
         *,
         ranked: int = -1,
-        longs: LongSignatureCache | None = None,
+        long_signatures: LongSignatureCache | None = None,
         suspected: Iterable[Pair] = (),
     ) -> "Window":
         """Group hits.
@@ -57,14 +57,17 @@ class Window:
             policy: The decision for a pair.
             overrides: Readers' words.
             ranked: How many hits are the ranking's; all when negative.
-            longs: Long signatures, for `partial`; without them long texts are at most `near`.
+            long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             suspected: Pairs of rows that a look-up brought together.
         """
         columns = PackedColumns.of([hit.packed for hit in hits])
         names = [(hit.index, hit.id) for hit in hits]
         spoken = apply_overrides(overrides, names, columns)
         related = LongTextMatcher(
-            names, columns.packed, policy, LongSignatureCache(no_long_signatures) if longs is None else longs
+            names,
+            columns.packed,
+            policy,
+            LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )
         looked_up = pair_keys(coded(frozenset(suspected), len(hits)), len(hits))
         grouping = group(columns, policy, spoken.said, related, looked_up)
@@ -98,7 +101,7 @@ class Window:
     def long(self, row: int) -> LongSignatures | None:
         """Return a row's long signatures, where they matter."""
         wanted = self.policy.level == "partial" and self.policy.related is not None
-        return self.related.longs.of(self.name(row)) if wanted and self.columns.flags[row] & LONG else None
+        return self.related.long_signatures.of(self.name(row)) if wanted and self.columns.flags[row] & LONG else None
 
     def evidence(self, row: int, other: int) -> Evidence | None:
         """Return what makes two rows duplicates: the signatures' evidence, or a reader's word where there is none."""

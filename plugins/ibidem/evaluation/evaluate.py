@@ -112,8 +112,10 @@ class Collection:
         for name, value in self.long.items():
             if (signatures := LongSignatures.decode(value)) is not None:
                 keys.add(("", name), signatures)
-        longs = LongSignatureCache(lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long})
-        return LongTextMatcher(names, self.columns.packed, policy, longs), keys.holders(names)
+        long_signatures = LongSignatureCache(
+            lambda some: {name: self.long[name[1]] for name in some if name[1] in self.long}
+        )
+        return LongTextMatcher(names, self.columns.packed, policy, long_signatures), keys.holders(names)
 
 
 def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it

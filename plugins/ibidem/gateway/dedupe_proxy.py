@@ -125,19 +125,19 @@ class DedupeProxy:
         """
         return self._read(await self._replied("POST", path, params, LINES, lines))
 
-    async def _held(self, exchange: RequestFlow[Json], *, aside: bool) -> Json:
-        """Send every request of an exchange, and time its stages.
+    async def _held(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
+        """Send every request of a flow, and time its stages.
 
         Args:
-            exchange: What is to be asked.
+            flow: What is to be asked.
             aside: Whether its own work is so long that other requests go on meanwhile, which costs some time.
         """
         loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
         while True:
             if aside:
-                ask, result, took = await loop.run_in_executor(GROUPING, step, exchange, answer)
+                ask, result, took = await loop.run_in_executor(GROUPING, step, flow, answer)
             else:
-                ask, result, took = step(exchange, answer)
+                ask, result, took = step(flow, answer)
             grouping += took
             if ask is None:
                 self.metrics.took("grouping", grouping)
@@ -172,11 +172,11 @@ class DedupeProxy:
                 self.warnings[value] = None
 
 
-def step(exchange: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, float]:
-    """Take an exchange one step further.
+def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, float]:
+    """Take a flow one step further.
 
     Args:
-        exchange: What is to be asked.
+        flow: What is to be asked.
         answer: The answer to what it asked last; None at first.
 
     Returns:
@@ -187,7 +187,7 @@ def step(exchange: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, A
     """
     began = perf_counter()
     try:
-        ask = exchange.send(answer)
+        ask = flow.send(answer)
     except StopIteration as done:
         return None, done.value, perf_counter() - began
     except Failure as failure:

@@ -86,11 +86,11 @@ class TimedEngine:
     def __getattr__(self, name: str) -> object:
         return getattr(self._engine, name)
 
-    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
-        """See `Engine.window`."""
+    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        """See `Engine.search`."""
         began = perf_counter()
         try:
-            return self._engine.window(query, size, cursor, without)
+            return self._engine.search(query, size, cursor, without)
         finally:
             self.window_s += perf_counter() - began
 

@@ -48,7 +48,7 @@ class EngineBackend:
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
         yield from ()
-        ranking = self.engine.window(self.query, depth, self.cursor, without)
+        ranking = self.engine.search(self.query, depth, self.cursor, without)
         self.cursor = ranking.cursor or self.cursor
         return replace(ranking, hits=ordered(ranking.hits, self.order))
 

@@ -91,7 +91,7 @@ class WindowReader:
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        grouped = partial(Window.of, hits, self._asked.request.policy, overrides, longs=self._longs)
+        grouped = partial(Window.of, hits, self._asked.request.policy, overrides, long_signatures=self._longs)
         self.window = yield from related(self._source, self._longs, grouped)
 
 
@@ -106,26 +106,28 @@ def further(steps: int, groups: int, wanted: int) -> int:
     return 2 * steps * wanted // max(1, min(groups, wanted))
 
 
-def related(source: SearchBackend, longs: LongSignatureCache, grouped: Callable[[], Window]) -> RequestFlow[Window]:
+def related(
+    source: SearchBackend, long_signatures: LongSignatureCache, grouped: Callable[[], Window]
+) -> RequestFlow[Window]:
     """Group a window, and again with the long signatures that were missing; at most levels none are.
 
     Args:
         source: Where these come from.
-        longs: Those that are there.
+        long_signatures: Those that are there.
         grouped: Groups the window with them.
     """
     while True:
         window = grouped()
-        if not longs.missing:
+        if not long_signatures.missing:
             return window
-        longs.take((yield from source.long_signatures(sorted(longs.missing))))
+        long_signatures.take((yield from source.long_signatures(sorted(long_signatures.missing))))
 
 
 def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
     """Read the long signatures of rows, where they matter."""
     window.read_long(rows)
-    if longs := window.related.longs.missing:
-        window.related.longs.take((yield from source.long_signatures(sorted(longs))))
+    if long_signatures := window.related.long_signatures.missing:
+        window.related.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,9 @@ def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[Group
         yield from read_long(source, window, leads)
     beyond = yield from look_up(source, window, wanted, request)
     above = window
-    window = yield from related(source, above.related.longs, lambda: append_matches(above, beyond, source.overrides()))
+    window = yield from related(
+        source, above.related.long_signatures, lambda: append_matches(above, beyond, source.overrides())
+    )
     groups = build_groups(window, leads, request)
     if (some := asked.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]

@@ -135,7 +135,12 @@ def grouped_behind(window: Window, found: Sequence[Hit], beyond: ScopeMatches, o
     row = {name_of(hit): window.ranked + at for at, hit in enumerate(found)}
     suspected = ((lead, row[name]) for lead, names in beyond.carried.items() for name in names if name in row)
     return Window.of(
-        hits, window.policy, overrides, ranked=window.ranked, longs=window.related.longs, suspected=suspected
+        hits,
+        window.policy,
+        overrides,
+        ranked=window.ranked,
+        long_signatures=window.related.long_signatures,
+        suspected=suspected,
     )
 
 

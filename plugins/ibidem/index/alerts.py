@@ -142,7 +142,7 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
     request = alert.request()
     before = reported(engine, alert.name)
     known = {(each.index, each.id) for each in before}
-    ranking = engine.window(alert.asked(), request.window)
+    ranking = engine.search(alert.asked(), request.window)
     hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
     new = fresh(before, hits, request)
     keep(engine, alert.name, before, new)

@@ -53,7 +53,7 @@ def stored_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
     """Yield the packed signatures of documents by their ids; ids that are not there are left out."""
     for start in range(0, len(ids), AT_ONCE):
         some = tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE])
-        yield from engine.window(Query(filters=some), AT_ONCE).hits
+        yield from engine.search(Query(filters=some), AT_ONCE).hits
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,8 +180,10 @@ class LongTextIndex:
         Args:
             names: Index and id of all rows.
         """
-        longs = LongSignatureCache(self.read)
-        related = LongTextMatcher(names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, longs)
+        long_signatures = LongSignatureCache(self.read)
+        related = LongTextMatcher(
+            names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
+        )
         return related, self.keys.holders(names)
 
 

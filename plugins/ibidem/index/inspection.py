@@ -95,12 +95,12 @@ def inspect(
         for each in (load_overrides(engine) if overrides is None else overrides)
         if own_name(own) in (each.a, each.b)
     ]
-    longs = LongSignatureCache(engine.long_signatures)
+    long_signatures = LongSignatureCache(engine.long_signatures)
     wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    (found,) = engine.find([search_for(packed, policy, longs.of(own_name(own)) if wanted else None)])
+    (found,) = engine.find([search_for(packed, policy, long_signatures.of(own_name(own)) if wanted else None)])
     hits = {own_name(hit): hit for hit in [*found.hits, *declared(engine, words)] if own_name(hit) != own_name(own)}
     suspected = ((0, row) for row in range(1, len(hits) + 1))
-    window = Window.of([own, *hits.values()], policy, words, longs=longs, suspected=suspected)
+    window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, suspected=suspected)
     evidence = {row: held for row in range(1, len(window.hits)) if (held := window.evidence(row, 0))}
     stored = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])

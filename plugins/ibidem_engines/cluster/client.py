@@ -68,10 +68,10 @@ class ClusterClient:
         """Post one JSON value a line and return the answer."""
         return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
-    def hold(self, exchange: RequestFlow[T]) -> T:
-        """Send every request of an exchange, and return what comes of it."""
+    def hold(self, flow: RequestFlow[T]) -> T:
+        """Send every request of a flow, and return what comes of it."""
         try:
-            return run_sync(exchange, self._send)
+            return run_sync(flow, self._send)
         except Failure as failure:
             raise to_engine_error(failure, self.shown) from failure
 

@@ -80,8 +80,8 @@ class ClusterEngine:
         """See `Engine.delete`."""
         return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
-    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
-        """See `Engine.window`."""
+    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+        """See `Engine.search`."""
         known = self._readable()
         if not 1 <= size <= known.most_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")

@@ -41,20 +41,20 @@ def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
     return (yield ask)
 
 
-def run_offline(exchange: RequestFlow[T]) -> T:
-    """Run an exchange that asks for nothing, since what it stands on answers by itself."""
-    return run_sync(exchange, _unasked)
+def run_offline(flow: RequestFlow[T]) -> T:
+    """Run a flow that asks for nothing, since what it stands on answers by itself."""
+    return run_sync(flow, _unasked)
 
 
 def _unasked(ask: ApiRequest) -> Any:
     raise RuntimeError(f"nobody answers {ask.method} {ask.path}")
 
 
-def run_sync(exchange: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
-    """Send every request of an exchange, and return what comes of it.
+def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
+    """Send every request of a flow, and return what comes of it.
 
     Args:
-        exchange: What is to be asked.
+        flow: What is to be asked.
         send: Sends one request and returns the answer's JSON.
 
     >>> def told():
@@ -64,20 +64,20 @@ def run_sync(exchange: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     'GET /'
     """
     try:
-        ask = next(exchange)
+        ask = next(flow)
         while True:
-            ask = exchange.send(send(ask))
+            ask = flow.send(send(ask))
     except StopIteration as done:
         result: T = done.value
         return result
 
 
-async def run_async(exchange: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
+async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
     """Do as `hold` does, where other work goes on while an answer is waited for."""
     try:
-        ask = next(exchange)
+        ask = next(flow)
         while True:
-            ask = exchange.send(await send(ask))
+            ask = flow.send(await send(ask))
     except StopIteration as done:
         result: T = done.value
         return result

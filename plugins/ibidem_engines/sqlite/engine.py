@@ -49,7 +49,7 @@ class SqliteEngine:
         """Store records in one transaction."""
         return sqlite_write.write(self._file, records)
 
-    def window(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
         """Rank what matches by bm25, the title counting double."""
         return read.window(self._file, query, size, cursor, without)
 

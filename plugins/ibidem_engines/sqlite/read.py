@@ -126,7 +126,7 @@ Ranked = list[tuple[int, float]]
 
 
 def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Collection[str] = ()) -> Ranking:
-    """Rank what matches; see `Engine.window`.
+    """Rank what matches; see `Engine.search`.
 
     The cursor remembers the newest document, so that what is written later stays out; scores follow the index.
     """

@@ -71,7 +71,7 @@ def fates(engine: Engine, records: list[Record]) -> list[WriteStatus]:
 
 def found(engine: Engine, query: Query = GRAIN) -> list[str]:
     engine.refresh()
-    return [hit.id for hit in engine.window(query, 100).hits]
+    return [hit.id for hit in engine.search(query, 100).hits]
 
 
 def first(times: int, path: str, answer: Callable[[Request], Answer | None]) -> Plan:
@@ -136,7 +136,7 @@ class TestServerAway:
 
     def test_for_long_during_a_search_is_unavailable(self, address: str, kind: str) -> None:
         with between(address, first(99, "_search", broken)) as server, pytest.raises(Unavailable):
-            at(server.address(kind)).window(GRAIN, 10)
+            at(server.address(kind)).search(GRAIN, 10)
 
 
 class TestServerBusy:
@@ -195,7 +195,7 @@ class TestIndexState:
         ask(address, "PUT", "/theirs?wait_for_active_shards=0&timeout=1s", body)
         engine = at(address, "theirs")
         with pytest.raises(Unavailable, match="health is red"):
-            engine.window(GRAIN, 10)
+            engine.search(GRAIN, 10)
         with pytest.raises(Unavailable, match="health is red"):
             engine.write(some(1))
 
@@ -245,7 +245,7 @@ class TestForeignIndex:
         fill(address, {"headline": "Grain", "body": "rose"}, {"body": "grain fell", "place": "Chicago"})
         with between(address) as server:
             engine = at(f"{server.address(kind)}/?fields=title=headline,text=body,meta=", "theirs")
-            ranking = engine.window(GRAIN, 10)
+            ranking = engine.search(GRAIN, 10)
             assert len(searches(server)) == 2  # once more, since a hit without signatures holds no id
         assert {(hit.index, hit.id, hit.packed) for hit in ranking.hits} == {
             ("theirs", "t0", None),
@@ -311,7 +311,7 @@ class TestForeignIndex:
         alias = {"actions": [{"add": {"index": INDEX, "alias": "both"}}]}
         ask(address, "POST", "/_aliases", json.dumps(alias))
         with pytest.raises(Permanent, match=r"index 'theirs' with 0; this version reads 2.*ibidem backfill --into"):
-            at(address, "both").window(GRAIN, 10)
+            at(address, "both").search(GRAIN, 10)
 
     def test_an_alias_of_two_indexes_ranks_both_and_names_the_index_of_each_hit(self, address: str) -> None:
         ask(address, "POST", "/_aliases", json.dumps({"actions": [{"add": {"index": INDEX, "alias": "all"}}]}))
@@ -321,7 +321,7 @@ class TestForeignIndex:
         own = at(address)
         own.write(some(1))
         own.refresh()
-        ranking = at(address, "all").window(GRAIN, 10)
+        ranking = at(address, "all").search(GRAIN, 10)
         assert {(hit.index, hit.id, hit.packed is None) for hit in ranking.hits} == {
             (INDEX, "d0", False),
             ("theirs", "t0", True),
@@ -333,7 +333,7 @@ class TestForeignIndex:
         ask(address, "PUT", "/_search/pipeline/once", json.dumps(pipeline))
         theirs(address, {}, **{"index.search.default_pipeline": "once"})
         with pytest.raises(Permanent, match=r"pipeline 'once'.*collapses.*default_pipeline"):
-            at(address, "theirs").window(GRAIN, 10)
+            at(address, "theirs").search(GRAIN, 10)
         ask(address, "DELETE", "/_search/pipeline/once")
 
 
@@ -451,7 +451,7 @@ class TestRequests:
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
-            ranking = engine.window(GRAIN, 5)
+            ranking = engine.search(GRAIN, 5)
             engine.fetch([(hit.index, hit.id) for hit in ranking.hits], GRAIN)
             assert [request.path.partition("?")[0] for request in server.asked[-2:]] == [f"/{INDEX}/_search", "/_mget"]
 
@@ -485,25 +485,25 @@ class TestRequests:
         theirs(address, {}, number_of_shards=3)
         fill(address, *[{"body": "grain"}] * 8)
         engine = at(f"{address}/?fields=text=body", "theirs")
-        ranking = engine.window(GRAIN, 5)
+        ranking = engine.search(GRAIN, 5)
         fill(address, *[{"body": "grain grain"}] * 9)
-        again = engine.window(GRAIN, 100, ranking.cursor)
+        again = engine.search(GRAIN, 100, ranking.cursor)
         assert (again.total, len(again.hits)) == (8, 8)
         assert again.hits[:5] == ranking.hits
         point = read_cursor(ranking.cursor, "theirs", GRAIN).point
         engine._close_point(point)
         with pytest.raises(Permanent, match="search again without the cursor"):
-            engine.window(GRAIN, 5, ranking.cursor)
+            engine.search(GRAIN, 5, ranking.cursor)
 
     def test_a_native_query_brings_its_own_sort(self, address: str) -> None:
         engine = at(address)
         engine.write([make_record("a", "grain", date="1987"), make_record("b", "grain", date="1986")])
         engine.refresh()
         by_date = {"query": {"match": {"text": "grain"}}, "sort": [{"ibidem.date": "asc"}]}
-        ranking = engine.window(Query(native=by_date), 10)
+        ranking = engine.search(Query(native=by_date), 10)
         assert [hit.id for hit in ranking.hits] == ["b", "a"]
         assert all(len(hit.sort) == 1 for hit in ranking.hits)
-        plain = engine.window(Query(native={"match": {"text": "grain"}}), 10)
+        plain = engine.search(Query(native={"match": {"text": "grain"}}), 10)
         assert [hit.id for hit in plain.hits] == ["a", "b"]
 
     def test_the_lean_layout_finds_what_the_full_one_finds(self, address: str) -> None:

@@ -60,8 +60,8 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
     """List what reads an index and relies on the whole of it."""
     holding = open_holding(address, INDEX)
     return {
-        "a search": lambda: engine.window(GRAIN, 5),
-        "a search in the server's language": lambda: engine.window(Query(native={"match_all": {}}), 5),
+        "a search": lambda: engine.search(GRAIN, 5),
+        "a search in the server's language": lambda: engine.search(Query(native={"match_all": {}}), 5),
         "a point in time": engine._open_point,
         "reading all": lambda: list(engine.scan()),
         "the counts": engine.info,
@@ -82,7 +82,7 @@ def test_nothing_is_answered_from_half_an_index(address: str, engine: ClusterEng
     engine.refresh()
     for use in uses(engine, address).values():
         use()
-    assert engine.window(GRAIN, 5).total == DOCUMENTS
+    assert engine.search(GRAIN, 5).total == DOCUMENTS
 
 
 def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(address: str, engine: ClusterEngine) -> None:
@@ -103,7 +103,7 @@ def test_an_index_whose_copies_have_no_node_is_whole(address: str, engine: Clust
     bring_back(address)
     ask(address, "PUT", f"/{INDEX}/_settings", '{"index.number_of_replicas": 1}')
     engine.refresh()
-    assert engine.window(GRAIN, 5).total == 0
+    assert engine.search(GRAIN, 5).total == 0
 
 
 def test_records_beside_an_index_are_never_taken_for_none_while_they_are_nowhere(

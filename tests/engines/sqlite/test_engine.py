@@ -39,7 +39,7 @@ def library(url: str) -> Iterator[Engine]:
 @pytest.mark.parametrize(
     "use",
     [
-        lambda engine, query: engine.window(query, 10),
+        lambda engine, query: engine.search(query, 10),
         lambda engine, query: engine.fetch([("news", "a")], query),
         lambda engine, query: engine.find([SignatureLookup({"content": ["ch2:00"]})], query),
     ],
@@ -62,7 +62,7 @@ def test_an_index_that_stands_beside_others_is_apart(library: Engine, url: str, 
     library.write([record("a")])
     other.write([record("b"), record("c")])
     assert (library.info().documents, other.info().documents) == (1, 2)
-    assert [hit.id for hit in other.window(parse_query("grain"), 10).hits] == ["b", "c"]
+    assert [hit.id for hit in other.search(parse_query("grain"), 10).hits] == ["b", "c"]
     other.close()
 
 
@@ -85,7 +85,7 @@ def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
     info = library.info()
     assert (info.exists, list(info.schema), info.documents) == (True, ["0"], documents)
     with pytest.raises(Permanent, match="ibidem backfill --into NAME"):
-        library.window(parse_query("grain"), 10)
+        library.search(parse_query("grain"), 10)
 
 
 WRITER = """
@@ -131,7 +131,7 @@ def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(
     }
     assert pairs == expected
     assert library.info().documents == PROCESSES * EACH
-    assert library.window(parse_query("grain"), 10).total == PROCESSES * EACH
+    assert library.search(parse_query("grain"), 10).total == PROCESSES * EACH
 
 
 def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, record: Make, tmp_path: Path) -> None:
@@ -155,5 +155,5 @@ def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, recor
     assert subprocess.run(command, check=False).returncode == -9
     assert library.info().documents == 1
     assert [outcome.fate for outcome in library.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
-    assert [hit.id for hit in library.window(parse_query("grain"), 10).hits] == ["a", "b", "c"]
+    assert [hit.id for hit in library.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
     assert [hit.id for hit in library.find([SignatureLookup(values_of(record("x").packed))])[0].hits] == ["a", "b", "c"]

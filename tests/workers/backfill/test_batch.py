@@ -19,21 +19,21 @@ from workers.backfill.conftest import story
 
 
 @pytest.fixture
-def desk(settings: Settings, engine: Engine) -> BackfillContext:
-    """A desk before an index of ten documents."""
+def context(settings: Settings, engine: Engine) -> BackfillContext:
+    """A context before an index of ten documents."""
     ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
     return BackfillContext(
         engine, open_holding(settings.address, settings.index), None, Tables(settings.tables), settings
     )
 
 
-def all_of(desk: BackfillContext, **about: object) -> BackfillBatch:
-    found: list[Name] = [name for each in whole(desk.holding.newest()) for name in names(desk.holding, each)]
+def all_of(context: BackfillContext, **about: object) -> BackfillBatch:
+    found: list[Name] = [name for each in whole(context.holding.newest()) for name in names(context.holding, each)]
     return BackfillBatch("by-hand", 0, found, **about)  # type: ignore[arg-type]
 
 
 def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
-    desk: BackfillContext, monkeypatch: pytest.MonkeyPatch
+    context: BackfillContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = pages.is_current
 
@@ -43,23 +43,23 @@ def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
         return right(held, tables)
 
     monkeypatch.setattr(pages, "is_current", wrong)
-    account = sign_batch(desk, all_of(desk)).account
+    account = sign_batch(context, all_of(context)).account
     assert account.unchanged == 9
     assert [(one.id, one.why) for one in account.refusals] == [("d4", "ZeroDivisionError: division by zero")]
 
 
-def test_an_engine_that_takes_nothing_more_ends_it(desk: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_that_takes_nothing_more_ends_it(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> bool:
         raise Permanent("the disk is full")
 
     monkeypatch.setattr(pages, "is_current", full)
     with pytest.raises(Permanent, match="the disk is full"):
-        sign_batch(desk, all_of(desk))
-    assert not list(desk.engine.get_records("runs", "by-hand/"))
+        sign_batch(context, all_of(context))
+    assert not list(context.engine.get_records("runs", "by-hand/"))
 
 
 def test_a_document_that_others_change_all_the_time_is_given_up(
-    desk: BackfillContext, monkeypatch: pytest.MonkeyPatch
+    context: BackfillContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = []
 
@@ -68,27 +68,27 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
         return [None] * len(signed)
 
     monkeypatch.setattr(pages, "is_current", lambda *_: False)
-    monkeypatch.setattr(desk.holding, "sign", never)
-    account = sign_batch(desk, all_of(desk)).account
+    monkeypatch.setattr(context.holding, "sign", never)
+    account = sign_batch(context, all_of(context)).account
     assert turns == [10] * ROUNDS
     assert {one.why for one in account.refusals} == {"other writers change it all the time; try again"}
 
 
-def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(desk: BackfillContext) -> None:
-    account = sign_batch(desk, all_of(desk, before=3)).account
+def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(context: BackfillContext) -> None:
+    account = sign_batch(context, all_of(context, before=3)).account
     assert (account.indexed, account.unchanged) == (3, 10)
 
 
-def test_the_account_is_noted_under_the_page(desk: BackfillContext) -> None:
-    written = sign_batch(desk, all_of(desk, changes_only=True))
-    ((key, noted),) = desk.engine.get_records("runs", "by-hand/")
+def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
+    written = sign_batch(context, all_of(context, changes_only=True))
+    ((key, noted),) = context.engine.get_records("runs", "by-hand/")
     assert (key, noted) == ("by-hand/00000000", written.account.as_json())
     assert (written.account.documents, written.own) == (0, [])
 
 
-def test_our_own_writes_are_told(desk: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_writes_are_told(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "is_current", lambda held, _: held.name.id != "d3")
-    last = next(iter(desk.holding.newest().values()))
-    desk.engine.write([])
-    assert sign_batch(desk, all_of(desk)).account.documents == 10
-    assert next(iter(desk.holding.newest().values())) in {last, last + 1}
+    last = next(iter(context.holding.newest().values()))
+    context.engine.write([])
+    assert sign_batch(context, all_of(context)).account.documents == 10
+    assert next(iter(context.holding.newest().values())) in {last, last + 1}

@@ -142,7 +142,7 @@ class _Round:
     changed: list[Name]
 
 
-def sign_batch(desk: BackfillContext, page: BackfillBatch) -> Written:
+def sign_batch(context: BackfillContext, page: BackfillBatch) -> Written:
     """Sign a page; its account is noted before this returns.
 
     Raises:
@@ -150,19 +150,21 @@ def sign_batch(desk: BackfillContext, page: BackfillBatch) -> Written:
         Permanent: The engine takes nothing more.
     """
     account = BatchResult(indexed=page.before)
-    desk.own.clear()
-    for some in desk.portions.cut(page.names):
-        account += _whole(desk, page, some)
+    context.own.clear()
+    for some in context.portions.cut(page.names):
+        account += _whole(context, page, some)
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
-    retry_unavailable(lambda: desk.engine.put_records("runs", {page.key: account.as_json()}), desk.settings.patience)
-    return Written(account, list(desk.own))
+    retry_unavailable(
+        lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
+    )
+    return Written(account, list(context.own))
 
 
-def _whole(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
+def _whole(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
     """Sign documents at once, and where that fails one by one: one that cannot be signed harms no other."""
     try:
-        return _signed(desk, page, names)
+        return _signed(context, page, names)
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
@@ -170,16 +172,16 @@ def _whole(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) ->
             return BatchResult(refusals=[_refused(names[0], f"{type(error).__name__}: {error}")])
     account = BatchResult()
     for name in names:
-        account += _whole(desk, page, [name])
+        account += _whole(context, page, [name])
     return account
 
 
-def _signed(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
+def _signed(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
     """Sign documents; those that were changed between reading and writing are read again."""
     account = BatchResult()
     left = list(names)
     for _ in range(ROUNDS):
-        done = _once(desk, page, left)
+        done = _once(context, page, left)
         account, left = account + done.account, done.changed
         if not left:
             return account
@@ -188,47 +190,51 @@ def _signed(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -
     )
 
 
-def _once(desk: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> _Round:
-    raw = desk.copy is not None
-    held = retry_unavailable(lambda: desk.holding.read(names, raw=raw), desk.settings.patience)
-    desk.portions.learn([len(each.document.text) for each in held])
-    judged = [(each, refusal(each, desk.holding.text_field, desk.settings.max_text)) for each in held]
+def _once(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> _Round:
+    raw = context.copy is not None
+    held = retry_unavailable(lambda: context.holding.read(names, raw=raw), context.settings.patience)
+    context.portions.learn([len(each.document.text) for each in held])
+    judged = [(each, refusal(each, context.holding.text_field, context.settings.max_text)) for each in held]
     fit = [each for each, why in judged if why is None]
     unfit = [each for each, why in judged if why is not None]
-    done = _in_place(desk, fit) if desk.copy is None else _Round(_copied(desk, desk.copy, page, fit, unfit), [])
+    done = (
+        _in_place(context, fit)
+        if context.copy is None
+        else _Round(_copied(context, context.copy, page, fit, unfit), [])
+    )
     refusals = [why for _, why in judged if why is not None]
     return replace(done, account=BatchResult(refusals=refusals, stale=len(names) - len(held)) + done.account)
 
 
-def _in_place(desk: BackfillContext, held: Sequence[SourceDocument]) -> _Round:
+def _in_place(context: BackfillContext, held: Sequence[SourceDocument]) -> _Round:
     """Add signatures to documents that have none, or not those of now."""
-    same = [each for each in held if is_current(each, desk.tables)]
+    same = [each for each in held if is_current(each, context.tables)]
     there = {each.name.id for each in same}
     others = [each for each in held if each.name.id not in there]
-    signed = list(zip(others, signed_records(others, desk.tables, desk.settings), strict=True))
-    outcomes = retry_unavailable(lambda: desk.holding.sign(signed), desk.settings.patience) if signed else []
+    signed = list(zip(others, signed_records(others, context.tables, context.settings), strict=True))
+    outcomes = retry_unavailable(lambda: context.holding.sign(signed), context.settings.patience) if signed else []
     changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
     done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
-    desk.own.extend(outcome.order for _, outcome in done if outcome.order)
+    context.own.extend(outcome.order for _, outcome in done if outcome.order)
     kept = BatchResult(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
     return _Round(kept + _account(done), changed)
 
 
 def _copied(
-    desk: BackfillContext,
+    context: BackfillContext,
     copy: ReindexTarget,
     page: BackfillBatch,
     fit: list[SourceDocument],
     unfit: Sequence[SourceDocument],
 ) -> BatchResult:
     """Copy documents, signed where they can be; the others, which are refused already, as they are."""
-    signed: list[Signed] = [*zip(fit, signed_records(fit, desk.tables, desk.settings), strict=True)]
+    signed: list[Signed] = [*zip(fit, signed_records(fit, context.tables, context.settings), strict=True)]
     signed += [(each, None) for each in unfit]
     late = page.late
     if late is None:
-        outcomes = retry_unavailable(lambda: copy.take(signed), desk.settings.patience)
+        outcomes = retry_unavailable(lambda: copy.take(signed), context.settings.patience)
     else:
-        outcomes = retry_unavailable(lambda: copy.take_late(signed, late), desk.settings.patience)
+        outcomes = retry_unavailable(lambda: copy.take_late(signed, late), context.settings.patience)
     return _account(list(zip(signed, outcomes, strict=True))[: len(fit)])
 
 

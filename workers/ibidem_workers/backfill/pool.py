@@ -39,7 +39,7 @@ class SigningJob:
     source: str
     into: str = ""
 
-    def desk(self) -> BackfillContext:
+    def context(self) -> BackfillContext:
         """Open all that is needed."""
         address = self.settings.address
         holding = open_holding(address, self.source)
@@ -70,7 +70,7 @@ class Signers:
     def __enter__(self) -> Self:
         """Start the processes."""
         if self._count == 1:
-            self._own = self._place.desk()
+            self._own = self._place.context()
         else:
             fresh = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._count, fresh, initializer=_begin, initargs=(self._place,))
@@ -116,7 +116,7 @@ def _desk() -> BackfillContext:
     """Open what is needed, at the first page: what goes wrong is then that page's answer."""
     if _place is None:
         raise RuntimeError("this process was not prepared")
-    return _place.desk()
+    return _place.context()
 
 
 def _end_with_parent() -> None:
