@@ -25,7 +25,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.readers import read
-from ibidem_workers.backfill.checkpoint import noted
+from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from measured import write
@@ -99,7 +99,7 @@ def watched(settings: Settings, engine: Engine) -> list[Seen]:
     process = subprocess.Popen(command, env=environment | settings.as_environment(), stdout=subprocess.DEVNULL)
     seen: list[Seen] = []
     while process.poll() is None:
-        one = noted(engine)
+        one = load_checkpoint(engine)
         done = one.documents if one else 0
         at_work = children(process.pid)
         if len(at_work) >= settings.workers and (not seen or done > seen[-1].documents):

@@ -26,14 +26,22 @@ from math import log
 from pathlib import Path
 
 from ibidem.dedupe.pairs import duplicates
-from ibidem.evaluation.evaluate import Collection, collect
+from ibidem.evaluation.evaluate import Collection, sign_collection
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.sign import sign
-from ibidem_ingest.signatures.unique_words import CS, ITS, LEAST_ALIGNED, common, compare, its, longest
+from ibidem_ingest.signatures.unique_words import (
+    CS,
+    ITS,
+    LEAST_ALIGNED,
+    common_places,
+    compare,
+    longest,
+    sequence_similarity,
+)
 from measured import write
 
 ECCO, EDITIONS = "ecco_tcp_pages", "gitenberg_editions"
@@ -105,7 +113,7 @@ def kind(label: dict[str, str]) -> str:
 
 def relations(collections: Path, tables: Tables) -> Iterator[str]:
     """Tell the relations of the books with labels."""
-    collection = collect(books(collections, ECCO), tables)
+    collection = sign_collection(books(collections, ECCO), tables)
     told = related_pairs(collection)
     with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
         labels = list(csv.DictReader(table, delimiter="\t"))
@@ -157,10 +165,10 @@ def scores(collections: Path) -> Iterator[str]:
         pairs += same
         if not (part.words.comparable and book.words.comparable):
             continue
-        length = longest(*common(part.words, book.words))[0].size
+        length = longest(*common_places(part.words, book.words))[0].size
         sizes = part.words.words.size, book.words.words.size
         reached = {
-            "its": length > 1 and its(length, *sizes) >= ITS,
+            "its": length > 1 and sequence_similarity(length, *sizes) >= ITS,
             "cs": length >= LEAST_ALIGNED and length / (sizes[0] * sizes[1]) ** 0.5 >= CS,
         }
         for score, enough in reached.items():
@@ -227,7 +235,7 @@ def growth(collections: Path, tables: Tables) -> Iterator[str]:
     for size in SIZES:
         made = grown(sources, size)
         begin = time.process_time()
-        collection = collect(made, tables)
+        collection = sign_collection(made, tables)
         signed = time.process_time() - begin
         begin = time.process_time()
         found = related_pairs(collection)

@@ -40,7 +40,7 @@ import ibidem
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import native_search
+from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from measured import write
 from search import CLIENTS, QUERIES, body, load, signed
@@ -149,7 +149,7 @@ def costs(engine: str) -> list[tuple[str, bytes]]:
         return asyncio.run(once(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content))
 
     for typed in QUERIES:
-        run_sync(native_search(read_search(INDEX, body(typed, 10), {}, parse_request(ASKED)), around), send)
+        run_sync(dsl_search(read_search(INDEX, body(typed, 10), {}, parse_request(ASKED)), around), send)
     return asked
 
 

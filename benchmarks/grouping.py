@@ -24,7 +24,7 @@ from pathlib import Path
 
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.parameters import PRESETS
-from ibidem.index.groups import LongTextIndex, gathered, in_order
+from ibidem.index.groups import LongTextIndex, in_order, read_slices
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Hit
 from ibidem_ingest.document import Document
@@ -33,7 +33,7 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.sign import signed
+from ibidem_ingest.signatures.sign import sign_stream
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
 PAGES = Path("philtrans_pages_scale/docs.jsonl.xz")
@@ -62,7 +62,7 @@ def stories(path: Path) -> Iterator[Document]:
 
 def values(documents: Iterator[Document] | Sequence[Document], tables: Tables) -> list[bytes]:
     """Sign documents and pack them."""
-    return [pack(document, signatures) for document, signatures in signed(documents, tables)]
+    return [pack(document, signatures) for document, signatures in sign_stream(documents, tables)]
 
 
 def version(text: str, rng: random.Random) -> str:
@@ -130,7 +130,7 @@ def group_file(path: Path) -> None:
     """Group the packed values of a file as `ibidem groups` does, and say what it took."""
     engine = open_engine(f"sqlite:////{path.parent}/empty.sqlite", "empty")  # for long texts: `near` asks for none
     start = time.process_time()
-    names, columns = in_order(*gathered(slices(path), lambda _: None, LongTextIndex(engine, Policy())))
+    names, columns = in_order(*read_slices(slices(path), lambda _: None, LongTextIndex(engine, Policy())))
     read_in = time.process_time() - start
     grouping = group(columns, Policy())
     seconds = time.process_time() - start

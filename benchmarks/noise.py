@@ -18,8 +18,8 @@ from itertools import islice
 from pathlib import Path
 
 from ibidem.dedupe.parameters import PRESETS
-from ibidem.evaluation.evaluate import collect, found_pairs, passing, without
-from ibidem.evaluation.labels import Pair, ordered
+from ibidem.evaluation.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
+from ibidem.evaluation.labels import Pair, order_pair
 from ibidem.evaluation.metrics import PairFigures
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
@@ -67,7 +67,7 @@ def other(letter: str, rng: random.Random) -> str:
 def stories(folder: Path, most: int) -> list[Document]:
     """Read stories of 50 words or more."""
     norm = (Filter("meta.texttype", "NORM"),)
-    found = passing(without([], read([folder / "reuters21578" / "docs.jsonl.xz"])), norm, set())
+    found = filter_documents(split_refusals([], read([folder / "reuters21578" / "docs.jsonl.xz"])), norm, set())
     return list(islice((each for each in found if len(tokens(each.text)) >= 50), most))
 
 
@@ -80,21 +80,21 @@ def told(true: set[Pair], found: set[Pair], beside: set[Pair]) -> str:
 def known(pair: Pair, beside: set[Pair]) -> bool:
     """Tell whether two stories, or copies of them, are alike without any noise."""
     a, b = (name.removesuffix("~") for name in pair)
-    return a != b and ordered(a, b) in beside
+    return a != b and order_pair(a, b) in beside
 
 
 def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
     """Measure each share of misread letters."""
     widest = Policy(slots=replace(POLICIES["near"].slots, equal=25)) if POLICIES["near"].slots else Policy()
-    beside = {name: found_pairs(collect(documents, tables), each) for name, each in POLICIES.items()}
-    alike = set().union(*beside.values(), found_pairs(collect(documents, tables), widest))
+    beside = {name: found_pairs(sign_collection(documents, tables), each) for name, each in POLICIES.items()}
+    alike = set().union(*beside.values(), found_pairs(sign_collection(documents, tables), widest))
     yield f"| misread | {' | '.join(POLICIES)} | datasketch at 0.5 | datasketch at 0.3 |"
     yield f"|{'---|' * (len(POLICIES) + 3)}"
     for rate in RATES:
         rng = random.Random(rate)  # noqa: S311 - the same letters each time, and no secret
         copies = [replace(each, id=f"{each.id}~", text=misread(each.text, rate, rng)) for each in documents]
-        both = collect([*documents, *copies], tables)
-        true = {ordered(each.id, f"{each.id}~") for each in documents}
+        both = sign_collection([*documents, *copies], tables)
+        true = {order_pair(each.id, f"{each.id}~") for each in documents}
         cells = [told(true, found_pairs(both, each), alike) for each in POLICIES.values()]
         hashes = min_hashes([*documents, *copies], 1)
         cells += [told(true, by_datasketch(both.ids, hashes, each), alike) for each in (0.5, 0.3)]

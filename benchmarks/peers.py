@@ -17,7 +17,7 @@ import xxhash
 from datasketch import MinHash, MinHashLSH
 from simhash import Simhash
 
-from ibidem.evaluation.labels import Pair, ordered
+from ibidem.evaluation.labels import Pair, order_pair
 from ibidem_ingest.document import Document
 
 WORD = re.compile(r"\w+")
@@ -49,7 +49,7 @@ def by_datasketch(names: Sequence[str], hashes: Sequence[MinHash], threshold: fl
     index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
     found = set()
     for at, (name, each) in enumerate(zip(names, hashes, strict=True)):
-        found |= {ordered(name, names[to]) for to in index.query(each) if each.jaccard(hashes[to]) >= threshold}
+        found |= {order_pair(name, names[to]) for to in index.query(each) if each.jaccard(hashes[to]) >= threshold}
         index.insert(at, each, check_duplication=False)
     return found
 
@@ -59,7 +59,7 @@ def by_simhash(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
     bits = np.array([simhash(document.text) for document in documents], np.uint64)
     found: dict[int, set[Pair]] = {most: set() for most in BITS}
     for a, b, apart in close(bits, max(BITS)):
-        pair = ordered(documents[a].id, documents[b].id)
+        pair = order_pair(documents[a].id, documents[b].id)
         for most in BITS:
             if apart <= most:
                 found[most].add(pair)
@@ -88,7 +88,7 @@ def by_profile(documents: Iterable[Document]) -> set[Pair]:
     same: dict[str, list[str]] = {}
     for document in documents:
         same.setdefault(solr_profile(document.text), []).append(document.id)
-    return {ordered(*pair) for names in same.values() for pair in combinations(names, 2)}
+    return {order_pair(*pair) for names in same.values() for pair in combinations(names, 2)}
 
 
 def solr_profile(text: str) -> str:

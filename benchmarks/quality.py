@@ -31,7 +31,7 @@ from pathlib import Path
 
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.parameters import PRESETS
-from ibidem.evaluation.evaluate import Collection, collect, found_pairs, passing, without
+from ibidem.evaluation.evaluate import Collection, filter_documents, found_pairs, sign_collection, split_refusals
 from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
 from ibidem.evaluation.metrics import PairFigures, SetFigures, components
 from ibidem_engines.query import Filter
@@ -231,8 +231,8 @@ def told_sets(where: str, sets: SetFigures) -> str:
 
 def section(labelled: Labelled, folder: Path, tables: Tables, seeds: int) -> Iterator[str]:
     """Measure a collection and write it down."""
-    documents = list(passing(without([], read([folder / "docs.jsonl.xz"])), labelled.filters, set()))
-    collection = collect(documents, tables)
+    documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), labelled.filters, set()))
+    collection = sign_collection(documents, tables)
     titles = dict(zip(collection.ids, collection.columns.title.tolist(), strict=True))
     truth = Truth.of(folder, labelled, collection.ids, titles)
     own, others = list(ours(truth, collection, labelled)), list(theirs(truth, documents, seeds))

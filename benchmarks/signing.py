@@ -34,7 +34,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures import minhash
-from ibidem_ingest.signatures.sign import batches, sign, signed
+from ibidem_ingest.signatures.sign import batches, sign, sign_stream
 from ibidem_ingest.text.shingles import Shingles
 from ibidem_ingest.text.tokens import TokenBatch
 
@@ -121,7 +121,7 @@ def memory(collections: Path, count: int, tables: Path) -> None:
     """Sign so many documents in this process, and print what it ever held."""
     stream = islice(chain.from_iterable(repeat(documents(collections, 200))), count)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    done = sum(1 for _ in signed(stream, Tables(tables)))
+    done = sum(1 for _ in sign_stream(stream, Tables(tables)))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{done:,} documents signed in a process that held at most {peak / 1024:.0f} MB ({before / 1024:.0f} before)")
 

@@ -27,16 +27,16 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from ibidem.cli.idf import draw
-from ibidem.evaluation.evaluate import Collection, found_pairs, passing, without
+from ibidem.evaluation.evaluate import Collection, filter_documents, found_pairs, split_refusals
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.stability import changed, correlation
+from ibidem_ingest.idf.stability import changed_fingerprints, correlation
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import FULL, pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.sign import signed
+from ibidem_ingest.signatures.sign import sign_stream
 from ibidem_ingest.text.token_classes import is_term
 from ibidem_ingest.text.tokens import tokens
 from measured import FIGURES, write
@@ -138,7 +138,7 @@ class Step:
         """Compare two tables."""
         told = correlation(before, after)
         growth = after.documents / before.documents - 1 if grown else None
-        return cls(name, growth, told.common, told.spearman or 0.0, changed(texts, before, after))
+        return cls(name, growth, told.common, told.spearman or 0.0, changed_fingerprints(texts, before, after))
 
     def __str__(self) -> str:
         growth = "" if self.growth is None else f"{100 * self.growth:.1f} %"
@@ -157,7 +157,7 @@ def steps(grown: Grown, default: Table) -> Iterator[Step]:
 
 def packed(documents: Iterable[Document], tables: Tables) -> dict[str, bytes]:
     """Sign documents and pack their signatures, by id."""
-    return {document.id: pack(document, signatures) for document, signatures in signed(documents, tables)}
+    return {document.id: pack(document, signatures) for document, signatures in sign_stream(documents, tables)}
 
 
 def with_table(folder: str, table: Table) -> Tables:
@@ -194,14 +194,14 @@ def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[st
 def section(series: Series, folder: Path) -> Iterator[str]:
     """Measure a collection and write it down."""
     labelled = series.labelled
-    everything = list(without([], read([folder / "docs.jsonl.xz"])))
+    everything = list(split_refusals([], read([folder / "docs.jsonl.xz"])))
     grown = Grown.of(everything, series.ends)
     with TemporaryDirectory() as tables:
         default = Tables(tables).of("en")
         if default is None:
             raise SystemExit("no default table of English")
         compared = list(steps(grown, default))
-        judged = replace(grown, documents=list(passing(everything, labelled.filters, set())))
+        judged = replace(grown, documents=list(filter_documents(everything, labelled.filters, set())))
         truth = Truth.of(folder, labelled, [each.id for each in judged.documents])
         duplicates_found = list(rows(judged, truth, labelled.policy, tables))
     picture = FIGURES / f"stability-{labelled.name}.svg"

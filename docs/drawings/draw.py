@@ -150,7 +150,7 @@ def set_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]:
 
 def slot_lines(a: Sequence[str], b: Sequence[str]) -> list[Line]:
     """Show the first two bands and more of both."""
-    left, right = ([f"{slot:04x}" for slot in minhash.stored(minhash.sign(words))[:24]] for words in (a, b))
+    left, right = ([f"{slot:04x}" for slot in minhash.stored_slots(minhash.sign(words))[:24]] for words in (a, b))
     return [slot_by_slot("first", left, right), slot_by_slot("second", right, left)]
 
 

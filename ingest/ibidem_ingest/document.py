@@ -107,7 +107,7 @@ def read_record(record: Mapping[str, object], where: str, max_text: int = MAX_TE
     try:
         return _document(record, max_text)
     except _Wrong as wrong:
-        raise Refused(Refusal(where, named(record), wrong.field, wrong.why)) from wrong
+        raise Refused(Refusal(where, printable_id(record), wrong.field, wrong.why)) from wrong
 
 
 def check(document: Document) -> None:
@@ -124,10 +124,10 @@ def check(document: Document) -> None:
     read_record(document.as_record(), "document")
 
 
-def moved(record: Mapping[str, object]) -> set[str]:
+def meta_fields(record: Mapping[str, object]) -> set[str]:
     """Name the top-level fields of a record that `read_record` moves into `meta`.
 
-    >>> moved({"id": "a", "text": "", "court": "9th Cir."})
+    >>> meta_fields({"id": "a", "text": "", "court": "9th Cir."})
     {'court'}
     """
     return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
@@ -278,7 +278,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     meta: Mapping[str, object] = {} if given is None else given  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):
         raise _Wrong("meta", f"{short_repr(given)} is {kind(given)}; write an object")
-    if names := moved(record):
+    if names := meta_fields(record):
         meta = {name: record[name] for name in record if name in names} | dict(meta)
     if not meta:
         return {}
@@ -292,7 +292,7 @@ def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     return meta
 
 
-def named(record: Mapping[str, object]) -> str:
+def printable_id(record: Mapping[str, object]) -> str:
     """Return the id as far as it can be shown, with whatever no terminal and no message takes written as escapes."""
     id_ = record.get("id") if isinstance(record, Mapping) else None
     if not isinstance(id_, str):

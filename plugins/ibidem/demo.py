@@ -39,7 +39,7 @@ def of_python_packages() -> Iterator[Document]:
     seen: set[Path] = set()
     for package in sorted(distributions(), key=lambda one: (one.name or "").lower()):
         for name, path in licence_files(package):
-            if path in seen or (text := readable(path)) is None:
+            if path in seen or (text := read_text_file(path)) is None:
                 continue
             seen.add(path)
             yield Document(
@@ -66,14 +66,14 @@ def of_debian_packages(folder: Path) -> Iterator[Document]:
     seen: set[Path] = set()
     for path in sorted(folder.glob("*/copyright")):
         file = path.resolve()
-        if file in seen or (text := readable(file)) is None:
+        if file in seen or (text := read_text_file(file)) is None:
             continue
         seen.add(file)
         name = path.parent.name
         yield Document(f"debian/{name}", text, title=f"{name}: copyright", source="Debian", url=file.as_uri())
 
 
-def readable(path: Path) -> str | None:
+def read_text_file(path: Path) -> str | None:
     """Read a file of text; None when it cannot be read, is empty or is too large for a demonstration."""
     try:
         if path.stat().st_size > LARGEST:
@@ -108,7 +108,7 @@ class Demonstration:
     response: Response
 
 
-def own(settings: Settings, folder: Path = FOLDER) -> Settings:
+def own_settings(settings: Settings, folder: Path = FOLDER) -> Settings:
     """Return settings whose engine and queue lie in a folder of their own, so that no other index is touched."""
     engine, broker = f"sqlite:///{folder / 'index.sqlite'}", f"filesystem:///{folder / 'queue'}"
     return settings.changed(engine=engine, broker=broker, fields="")
@@ -129,7 +129,7 @@ def demonstrate(
         seen: Called with the progress.
         folder: Where index and queue are made; what an earlier demonstration left there is removed.
     """
-    settings = own(settings, folder)
+    settings = own_settings(settings, folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, seen=seen)

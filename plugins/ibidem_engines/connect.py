@@ -35,7 +35,7 @@ def open_engine(url: str, index: str) -> Engine:
     return _ENGINES[_scheme(url)](url, index)
 
 
-def open_holding(url: str, index: str) -> ReindexSource:
+def open_reindex_source(url: str, index: str) -> ReindexSource:
     """Open what an index holds already; nothing is read yet.
 
     Args:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli import main
-from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, of_python_packages, own
+from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, of_python_packages, own_settings
 from ibidem_workers.settings import Settings
 
 
@@ -34,7 +34,7 @@ def test_the_search_shows_duplicates_indented_with_their_reason(shown: Demonstra
 
 
 def test_the_users_own_index_and_queue_are_left_alone() -> None:
-    mine = own(Settings(engine="sqlite:///mine.sqlite", broker="filesystem:///mine", index="mine"))
+    mine = own_settings(Settings(engine="sqlite:///mine.sqlite", broker="filesystem:///mine", index="mine"))
     assert str(FOLDER) in mine.engine
     assert str(FOLDER) in mine.broker
 

@@ -78,7 +78,7 @@ def test_a_bug_keeps_its_traceback() -> None:
 
 def test_a_closed_pipe_is_no_message() -> None:
     """`ibidem … | head -1` ends quietly."""
-    code = "from ibidem.cli.errors import at_the_edge\n@at_the_edge\ndef run():\n    print('x\\n' * 100_000)\nrun()"
+    code = "from ibidem.cli.errors import exit_on_error\n@exit_on_error\ndef run():\n    print('x\\n' * 100_000)\nrun()"
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as closed:

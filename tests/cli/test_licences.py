@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ibidem.demo import licences, of_debian_packages, of_python_packages, readable
+from ibidem.demo import licences, of_debian_packages, of_python_packages, read_text_file
 
 
 def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:
@@ -27,6 +27,6 @@ def test_a_machine_without_debian_packages_still_has_python_packages(tmp_path: P
 def test_a_file_that_is_empty_or_not_there_is_passed_over_and_bad_bytes_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text(" \n", encoding="utf-8")
     (tmp_path / "latin").write_bytes(b"Caf\xe9 \0 licence")
-    assert readable(tmp_path / "empty") is None
-    assert readable(tmp_path / "none") is None
-    assert readable(tmp_path / "latin") == "Caf\ufffd  licence"
+    assert read_text_file(tmp_path / "empty") is None
+    assert read_text_file(tmp_path / "none") is None
+    assert read_text_file(tmp_path / "latin") == "Caf\ufffd  licence"

@@ -7,7 +7,7 @@ import pytest
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import native_search
+from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_engines.cluster.errors import Failure
 from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -32,7 +32,7 @@ def answers(ask: ApiRequest, **window: Any) -> Any:
 
 def found(**window: Any) -> Any:
     asked = read_search("news", {"timeout": "1s"}, {}, DedupeRequest("indent"))
-    return run_sync(native_search(asked, IndexMetadataCache()), lambda ask: answers(ask, **window))
+    return run_sync(dsl_search(asked, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
 def test_a_whole_answer_is_exact() -> None:
@@ -72,5 +72,5 @@ def test_what_was_read_of_indexes_is_remembered() -> None:
         return answers(ask)
 
     for _ in range(2):
-        run_sync(native_search(asked, around), send)
+        run_sync(dsl_search(asked, around), send)
     assert sent == ["/news", "/_msearch", *["/news/_search"] * 4]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import LEAST, covered, regions, runs
+from ibidem.comparison.matches import LEAST, count_covered, regions, runs
 from ibidem.comparison.offsets import token_offsets
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=60)
@@ -61,4 +61,4 @@ def test_runs_of_fewer_words_are_chance() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted).map(tuple)))
 def test_covered_places_are_counted_once(spans: list[tuple[int, int]]) -> None:
-    assert covered(spans) == len({place for start, end in spans for place in range(start, end)})
+    assert count_covered(spans) == len({place for start, end in spans for place in range(start, end)})

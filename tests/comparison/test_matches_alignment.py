@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import GAP, Run, aligned, anchors, blocks, passages, runs
+from ibidem.comparison.matches import GAP, Run, align, anchors, blocks, passages, runs
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
 
@@ -53,7 +53,7 @@ def test_anchors_are_words_that_occur_once_in_each_text_and_in_the_same_order(a:
 @given(WORDS, WORDS)
 def test_with_anchors_every_run_is_still_in_one_passage(a: list[str], b: list[str]) -> None:
     found = runs(a, b)
-    held = [run for passage in aligned(a, b, found) for run in passage.runs]
+    held = [run for passage in align(a, b, found) for run in passage.runs]
     assert len(held) == len(set(held))
     assert set(found) <= set(held)
 
@@ -62,11 +62,11 @@ def test_a_text_in_which_every_third_word_was_misread_is_one_passage() -> None:
     a = [f"w{number}" for number in range(300)]
     b = [f"x{number}" if number % 3 == 0 else word for number, word in enumerate(a)]
     assert runs(a, b) == []
-    (passage,) = aligned(a, b, [])
+    (passage,) = align(a, b, [])
     assert (passage.a, passage.words) == ((1, 300), 200)
 
 
 def test_a_few_rare_words_that_two_texts_share_make_no_passage() -> None:
     a = [f"w{number}" for number in range(500)]
     b = [word if number % 20 == 0 else f"x{number}" for number, word in enumerate(a)]
-    assert aligned(a, b, []) == []
+    assert align(a, b, []) == []

@@ -3,14 +3,14 @@
 import pytest
 
 from ibidem.comparison.offsets import PART, PageNumbers, token_offsets
-from ibidem.grouped_search.explanations import spanned
+from ibidem.grouped_search.explanations import page_range
 
 
 def test_words_stand_on_the_page_behind_the_last_break_before_them() -> None:
     text = "one two\fthree\f\ffour"
     numbers = PageNumbers.of(text, token_offsets(text))
     assert (numbers.count, numbers.of_word.tolist(), numbers.name) == (4, [0, 0, 1, 3], "page")
-    assert numbers.named(0, 3) == spanned("page", 1, 4)
+    assert numbers.named(0, 3) == page_range("page", 1, 4)
 
 
 def test_a_text_without_breaks_is_cut_into_parts_of_equal_length() -> None:

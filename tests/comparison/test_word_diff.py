@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.word_diff import EXAMINED, Piece, shortened, word_diff
+from ibidem.comparison.word_diff import EXAMINED, Piece, shorten, word_diff
 
 WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
 
@@ -71,5 +71,5 @@ def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
 
 
 def test_a_long_run_of_words_is_shortened_and_counted() -> None:
-    assert shortened(["word"] * 2000).endswith("(2,000 words)")
-    assert len(shortened(["word"] * 2000)) < 60
+    assert shorten(["word"] * 2000).endswith("(2,000 words)")
+    assert len(shorten(["word"] * 2000)) < 60

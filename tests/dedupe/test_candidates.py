@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe import candidates
-from ibidem.dedupe.candidates import build_key_index, similar
+from ibidem.dedupe.candidates import build_key_index, length_buckets
 from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem.dedupe.parameters import PRESETS
@@ -69,5 +69,5 @@ def test_terms_of_two_idf_tables_never_meet() -> None:
 def test_similar_lengths_are_in_the_same_bucket_or_in_neighbours(length: int, more: int, ratio: float) -> None:
     longer = min(length + more, int(length / ratio))
     if length / longer >= ratio:
-        a, b = similar(np.array([length, longer]), ratio).tolist()
+        a, b = length_buckets(np.array([length, longer]), ratio).tolist()
         assert b - a in (0, 1)

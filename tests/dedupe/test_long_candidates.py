@@ -3,7 +3,7 @@
 import numpy as np
 
 from ibidem.dedupe.candidates import KeyIndex
-from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, uncommon
+from ibidem.dedupe.long_candidates import MOST_HOLDERS, PageKeys, drop_common
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.signatures.pages import BANDS
 from support.signed_books import long
@@ -39,5 +39,5 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
 def test_a_key_that_very_many_hold_is_left_out() -> None:
     rows = np.arange(MOST_HOLDERS + 1, dtype=np.int32)
     entries = KeyIndex(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
-    kept = uncommon(entries)
+    kept = drop_common(entries)
     assert (kept.key.tolist(), kept.row.tolist()) == ([0, 0], [0, 1])

@@ -9,7 +9,7 @@ from hypothesis import given
 from ibidem.dedupe import pairs
 from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.overrides import PairConstraints
-from ibidem.dedupe.pairs import CandidateRanges, duplicates, earlier_holders, expand_pairs
+from ibidem.dedupe.pairs import CandidateRanges, count_earlier, duplicates, expand_pairs
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
@@ -32,7 +32,7 @@ def entries(key: list[int], row: list[int], **faint: int) -> KeyIndex:
 
 def test_each_row_is_paired_with_the_rows_before_it_that_hold_its_key() -> None:
     held = entries([0, 0, 0, 1, 1], [2, 4, 7, 4, 7])
-    assert earlier_holders(held).tolist() == [0, 1, 2, 0, 1]
+    assert count_earlier(held).tolist() == [0, 1, 2, 0, 1]
     (found,) = expand_pairs(held, CandidateRanges.within(held), 10)
     assert found.tolist() == [42, 72, 74]
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem_engines.connect import open_engine, open_holding
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.errors import NoIndex
 from ibidem_engines.reindex import Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
@@ -18,7 +18,7 @@ Make = Callable[..., Record]
 @pytest.fixture
 def holding(engine: Engine, address: str) -> Iterator[ReindexSource]:
     """What the empty index `news` holds."""
-    holding = open_holding(address, "news")
+    holding = open_reindex_source(address, "news")
     yield holding
     holding.close()
 
@@ -70,7 +70,7 @@ class TestGoingThrough:
         if not address.startswith("sqlite"):
             remove_indices(address)
         with pytest.raises(NoIndex, match="'news'"):
-            open_holding(address, "news").check("place")
+            open_reindex_source(address, "news").check("place")
 
     def test_a_part_is_known_by_its_key(self) -> None:
         assert ShardRef.parse(str(ShardRef("a.b-c", 12))) == ShardRef("a.b-c", 12)
@@ -138,7 +138,7 @@ class TestCopying:
         copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
         late = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
         assert [outcome.fate for outcome in late] == [WriteStatus.STALE]
-        there = read(open_holding(address, copy_name))
+        there = read(open_reindex_source(address, copy_name))
         assert {name: held.document.text for name, held in there.items()} == {
             "a": "another text",
             "b": new["b"].document.text,
@@ -151,7 +151,7 @@ class TestCopying:
         copy = holding.copy_to(copy_name)
         copy.create()
         copy.take([(read(holding, raw=True)["a"], None)])
-        there = read(open_holding(address, copy_name))["a"]
+        there = read(open_reindex_source(address, copy_name))["a"]
         assert (there.document.title, there.packed) == ("Grain", b"")
 
     def test_what_was_deleted_is_deleted_from_the_copy_too(
@@ -165,7 +165,7 @@ class TestCopying:
         engine.delete(["b"], version=2)
         assert holding.deletions() != before
         assert copy.prune(copy.newest()) == 1
-        assert sorted(read(open_holding(address, copy_name))) == ["a", "c"]
+        assert sorted(read(open_reindex_source(address, copy_name))) == ["a", "c"]
         assert copy.prune(copy.newest()) == 0
 
     def test_the_copy_can_be_searched(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.evaluation.evaluate import Labels, evaluate, passes, passing
+from ibidem.evaluation.evaluate import Labels, evaluate, filter_documents, matches_filter
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -92,11 +92,11 @@ def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels,
 )
 def test_only_documents_that_pass_a_filter_are_taken(field: str, value: str, ids: str) -> None:
     left_out: set[str] = set()
-    taken = passing(DOCS, [Filter(field, value)], left_out)
+    taken = filter_documents(DOCS, [Filter(field, value)], left_out)
     assert [each.id for each in taken] == list(ids)
     assert left_out == set("abcd") - set(ids)
 
 
 def test_a_filter_on_another_field_is_refused() -> None:
     with pytest.raises(UsageError, match=r"meta\.NAME"):
-        passes(DOCS[0], Filter("date", "1987"))
+        matches_filter(DOCS[0], Filter("date", "1987"))

@@ -33,7 +33,7 @@ from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead_letters import letter_of
 from ibidem_workers.results import BatchResult
 from ibidem_workers.runs import RunRecord
-from ibidem_workers.settings import Settings, load, shown
+from ibidem_workers.settings import Settings, load, settings_rows
 from ibidem_workers.task_message import check
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
@@ -75,7 +75,7 @@ ADDRESSES = (
 def settings(data: bytes) -> None:
     """Read a file of settings, and show them."""
     (folder() / "ibidem.toml").write_bytes(data)
-    shown(load({}, folder()))
+    settings_rows(load({}, folder()))
 
 
 def environment(data: bytes) -> None:
@@ -83,7 +83,7 @@ def environment(data: bytes) -> None:
     there = folder() / "env"
     there.mkdir(exist_ok=True)
     (there / ".env").write_bytes(data)
-    shown(load({}, there))
+    settings_rows(load({}, there))
 
 
 def address(data: bytes) -> None:
@@ -95,7 +95,7 @@ def address(data: bytes) -> None:
             read(text)
         except ENDS as error:
             told(str(error))
-    shown(Settings().changed(engine=text))
+    settings_rows(Settings().changed(engine=text))
 
 
 def fields(data: bytes) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search.api import Order, examined, search
+from ibidem.grouped_search.api import Order, search, search_window
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
@@ -102,7 +102,7 @@ def test_readers_words_kept_beside_the_index_are_followed() -> None:
 @pytest.mark.parametrize(("order", "first"), [("newest", True), ("oldest", False)])
 def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
     request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
-    found = examined(library, SAID, request, size=500, order=order)
+    found = search_window(library, SAID, request, size=500, order=order)
     plain = search(library, SAID, request, size=500)
     leads = [hit["_source"] for hit in found.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     dates = [lead["date"][:10] for lead in leads if "date" in lead]

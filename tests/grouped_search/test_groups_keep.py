@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.dedupe.parameters import PARAMETERS
-from ibidem.grouped_search.groups import shown_lead
+from ibidem.grouped_search.groups import choose_lead
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.windows import signatures, value
 
@@ -43,11 +43,11 @@ COLUMNS = PackedColumns.of(
 )
 def test_the_member_that_was_asked_for_leads(asked: str, lead: int) -> None:
     keep = PARAMETERS["dedupe_keep"].read(asked)
-    assert shown_lead(COLUMNS, range(6), keep) == lead  # type: ignore[arg-type] # the reader of dedupe_keep
+    assert choose_lead(COLUMNS, range(6), keep) == lead  # type: ignore[arg-type] # the reader of dedupe_keep
 
 
 @pytest.mark.parametrize("asked", ["earliest", "latest"])
 def test_a_member_without_a_date_comes_last(asked: str) -> None:
     keep = PARAMETERS["dedupe_keep"].read(asked)
-    assert shown_lead(COLUMNS, [1, 2], keep) == 1  # type: ignore[arg-type] # the reader of dedupe_keep
-    assert shown_lead(COLUMNS, [2], keep) == 2  # type: ignore[arg-type] # the reader of dedupe_keep
+    assert choose_lead(COLUMNS, [1, 2], keep) == 1  # type: ignore[arg-type] # the reader of dedupe_keep
+    assert choose_lead(COLUMNS, [2], keep) == 2  # type: ignore[arg-type] # the reader of dedupe_keep

@@ -2,7 +2,7 @@
 
 from ibidem.dedupe.request import parse_request
 from ibidem.dedupe.window import Window
-from ibidem.grouped_search.stats import account, mixed_tables, too_short
+from ibidem.grouped_search.stats import count_other_tables, count_short, response_stats
 from ibidem_ingest.pairs.decision import Policy
 from support.windows import TABLES, Made, signatures, value
 
@@ -16,32 +16,32 @@ WINDOW = Window.of(Made([*VALUES, None]).hits, Policy())
 
 
 def test_texts_of_fewer_than_five_words_are_too_short() -> None:
-    assert too_short(WINDOW.columns, 5) == 2
-    assert too_short(WINDOW.columns, 2) == 1
+    assert count_short(WINDOW.columns, 5) == 2
+    assert count_short(WINDOW.columns, 2) == 1
 
 
 def test_documents_of_another_table_than_the_current_ones_are_mixed() -> None:
-    assert mixed_tables(WINDOW.columns, 5, [TABLES[1]]) == 2
-    assert mixed_tables(WINDOW.columns, 5, TABLES) == 0
+    assert count_other_tables(WINDOW.columns, 5, [TABLES[1]]) == 2
+    assert count_other_tables(WINDOW.columns, 5, TABLES) == 0
 
 
 def test_without_a_current_table_the_most_common_one_counts_as_current() -> None:
-    assert mixed_tables(WINDOW.columns, 5, []) == 1
+    assert count_other_tables(WINDOW.columns, 5, []) == 1
 
 
 def test_a_total_below_what_was_read_is_raised_to_it() -> None:
-    told = account(WINDOW, [], parse_request({"dedupe": "indent"}), 3)
+    told = response_stats(WINDOW, [], parse_request({"dedupe": "indent"}), 3)
     assert told["documents"] == {"matched": 5, "in_window": 5, "beyond_window": 0, "on_page": 0}
 
 
 def test_a_window_that_cannot_grow_further_says_so() -> None:
     deep = Window.of(WINDOW.hits * 2_000, Policy("identical"))
-    assert account(deep, [], parse_request({"dedupe": "indent"}), 10_001)["limited"] is True
-    assert account(deep, [], parse_request({"dedupe": "indent"}), 10_000)["limited"] is False
+    assert response_stats(deep, [], parse_request({"dedupe": "indent"}), 10_001)["limited"] is True
+    assert response_stats(deep, [], parse_request({"dedupe": "indent"}), 10_000)["limited"] is False
 
 
 def test_every_part_that_the_response_promises_is_there() -> None:
-    told = account(WINDOW, [], parse_request({"dedupe": "indent", "dedupe_keep": "source:AP"}), 5)
+    told = response_stats(WINDOW, [], parse_request({"dedupe": "indent", "dedupe_keep": "source:AP"}), 5)
     assert told["keep"] == "source:AP"
     assert told.keys() >= {
         "mode",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.index.language_check import LEAST_JUDGED, Foreign, LanguageSampler, foreign
+from ibidem.index.language_check import LEAST_JUDGED, ForeignShare, LanguageSampler, find_foreign
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.table import Table
@@ -18,12 +18,12 @@ def texts(english: int, german: int) -> list[str]:
 
 @pytest.mark.parametrize(("english", "german"), [(0, LEAST_JUDGED), (8, 2), (1, 20)])
 def test_a_fifth_of_the_documents_is_enough_to_say_so(english: int, german: int) -> None:
-    assert foreign("en", texts(english, german)) == Foreign("en", german, english + german)
+    assert find_foreign("en", texts(english, german)) == ForeignShare("en", german, english + german)
 
 
 @pytest.mark.parametrize(("english", "german"), [(9, 2), (20, 0), (0, LEAST_JUDGED - 1), (0, 0)])
 def test_less_than_a_fifth_or_too_few_documents_are_no_mistake(english: int, german: int) -> None:
-    assert foreign("en", texts(english, german)) is None
+    assert find_foreign("en", texts(english, german)) is None
 
 
 def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() -> None:
@@ -40,7 +40,7 @@ def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() 
         asked.append(language)
         return TABLE if language == "en" else None
 
-    assert heard.foreign(table_of) == [Foreign("en", 6, 6)]
+    assert heard.foreign(table_of) == [ForeignShare("en", 6, 6)]
     assert asked == ["de", "en"]
 
 
@@ -55,5 +55,5 @@ def test_short_texts_ask_for_no_table() -> None:
 
 
 def test_it_is_said_in_words() -> None:
-    said = str(Foreign("en", 14, 16))
+    said = str(ForeignShare("en", 14, 16))
     assert said == "14 of 16 sampled documents of language 'en' are in another language"

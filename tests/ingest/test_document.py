@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.document import Document, moved, read_record
+from ibidem_ingest.document import Document, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -169,7 +169,7 @@ def test_a_language_with_a_region_counts_as_the_language() -> None:
 def test_other_fields_go_into_meta_where_a_field_of_the_same_name_wins() -> None:
     record = {"id": "a", "text": "", "court": "9th Cir.", "judge": "B", "meta": {"court": "SCOTUS"}}
     assert read_record(record, "f:1").meta == {"court": "SCOTUS", "judge": "B"}
-    assert moved(record) == {"court", "judge"}
+    assert meta_fields(record) == {"court", "judge"}
 
 
 def test_a_document_keeps_nothing_of_the_callers_meta() -> None:

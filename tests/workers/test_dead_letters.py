@@ -5,7 +5,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, again, drop, forget, letters
+from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, drop, forget, letters, read_again
 
 
 def letter(one: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
@@ -48,11 +48,11 @@ def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
 
 
 def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:
-    assert list(again([letter("a")], 100)) == [Document("a", "some text", version=3)]
+    assert list(read_again([letter("a")], 100)) == [Document("a", "some text", version=3)]
 
 
 def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
-    (refusal,) = again([letter("a", date="yesterday")], 100)
+    (refusal,) = read_again([letter("a", date="yesterday")], 100)
     assert isinstance(refusal, Refusal)
     assert (refusal.id, refusal.field) == ("a", "date")
 

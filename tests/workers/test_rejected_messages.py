@@ -12,7 +12,7 @@ from ibidem_engines.errors import EngineError
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import stream
 from ibidem_workers.celery_app import answers, make_app
-from ibidem_workers.rejected_messages import kept_apart
+from ibidem_workers.rejected_messages import count_rejected
 from ibidem_workers.settings import Settings, load
 
 PATIENCE = 30.0
@@ -74,10 +74,10 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
     give_up, what, where = BROKERS[broker]
     answers(settings)
-    assert kept_apart(settings).count == 0
+    assert count_rejected(settings).count == 0
     remove = give_up(settings)
     until = time.monotonic() + PATIENCE
-    while not (told := kept_apart(settings)).count and time.monotonic() < until:
+    while not (told := count_rejected(settings)).count and time.monotonic() < until:
         time.sleep(0.05)
     assert (told.count, told.what) == (1, what)
     assert told.where.endswith(where)
@@ -87,4 +87,4 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
 @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
 def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
     with pytest.raises(EngineError, match="does not answer"):
-        kept_apart(load({"IBIDEM_BROKER": address}, tmp_path))
+        count_rejected(load({"IBIDEM_BROKER": address}, tmp_path))

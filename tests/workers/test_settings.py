@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import Settings, load, shown
+from ibidem_workers.settings import Settings, load, settings_rows
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -64,7 +64,7 @@ def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
 
 
 def test_doctor_sees_every_setting_with_passwords_masked(tmp_path: Path) -> None:
-    rows = {one.name: one for one in shown(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
+    rows = {one.name: one for one in settings_rows(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
     assert rows.keys() == Settings.model_fields.keys()
     assert (rows["broker"].value, rows["broker"].origin) == ("amqp://***@mq.example//", "environment")
     assert all(one.meaning for one in rows.values())

@@ -19,7 +19,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connected
+from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connect
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.pool import Pool
@@ -128,7 +128,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path
             for queue in (made.queue, f"{made.queue}-dead"):
                 connection.default_channel.queue_delete(queue)
     if request.param == "redis":
-        connected(broker).delete(PREFIX + made.queue, PREFIX + made.queue + GIVEN_UP)
+        connect(broker).delete(PREFIX + made.queue, PREFIX + made.queue + GIVEN_UP)
 
 
 @pytest.fixture
@@ -170,7 +170,7 @@ def lay_raw(settings: Settings, message: bytes) -> None:
     if settings.queue_folder is not None:
         SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).put(message)
     else:
-        connected(settings.broker).xadd(PREFIX + settings.queue, {"message": message, "tries": "many"})
+        connect(settings.broker).xadd(PREFIX + settings.queue, {"message": message, "tries": "many"})
 
 
 def given_up(settings: Settings) -> int:
@@ -180,7 +180,7 @@ def given_up(settings: Settings) -> int:
     if settings.broker.startswith("amqp"):
         with make_app(settings).connection_for_write() as connection:
             return messages(connection, f"{settings.queue}-dead")
-    return int(connected(settings.broker).xlen(PREFIX + settings.queue + GIVEN_UP))  # type: ignore[arg-type]
+    return int(connect(settings.broker).xlen(PREFIX + settings.queue + GIVEN_UP))  # type: ignore[arg-type]
 
 
 def messages(connection: Connection, queue: str) -> int:

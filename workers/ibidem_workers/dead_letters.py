@@ -77,7 +77,7 @@ def drop(engine: Engine, ids: Collection[str]) -> int:
     return len(found)
 
 
-def again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
+def read_again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
     """Read the documents of dead letters again, each with the version it came with: a newer one still wins.
 
     Args:

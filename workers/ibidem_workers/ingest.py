@@ -144,7 +144,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Se
     engine = open_engine(settings.address, settings.index)
     try:
         chosen = dead_letters.letters(engine, ids)
-        source = dead_letters.again(chosen, settings.max_text)
+        source = dead_letters.read_again(chosen, settings.max_text)
         run = ingest_documents(source, settings, wait=wait, seen=seen, paths=["dead letters"])
         dead_letters.forget(engine, chosen)
     finally:

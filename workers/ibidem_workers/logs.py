@@ -83,11 +83,11 @@ def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
         ],
-        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, without(hidden), *written],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, redaction_processor(hidden), *written],
     )
 
 
-def without(hidden: Iterable[str]) -> Processor:
+def redaction_processor(hidden: Iterable[str]) -> Processor:
     """Make the step that hides secrets, in every value however deep, and cuts what is too long.
 
     Args:
@@ -96,12 +96,12 @@ def without(hidden: Iterable[str]) -> Processor:
     known = frozenset(hidden)
 
     def step(_: object, __: str, event: EventDict) -> EventDict:
-        return {str(name): shortened(name, redact_value(value, known)) for name, value in event.items()}
+        return {str(name): shorten(name, redact_value(value, known)) for name, value in event.items()}
 
     return step
 
 
-def shortened(name: str, value: object) -> object:
+def shorten(name: str, value: object) -> object:
     """Cut a text that is too long; where an error was raised is told to the end."""
     if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
         return value

@@ -1,10 +1,10 @@
 """Supervisor of worker processes: starts them, restarts one that a document killed, and stops them.
 
-Each worker is a Celery worker of its own with Celery's `solo` pool, and not a child of its `prefork` pool. In a prefork
-pool the parent takes the messages and survives: when a document kills a child, the parent hands the message back to the
-broker (`celery.worker.request.Request.on_failure`), and what is handed back counts no try, so that a document that kills
-would be tried forever. Here the process that takes a message is the one that works on it: its death ends its lease, the
-message comes again with one try more, and after `IBIDEM_TRIES` tries its documents are tried one by one.
+Each worker is a Celery worker of its own with Celery's `solo` pool, and not a child of its `prefork` pool. In a
+prefork pool the parent takes the messages and survives: when a document kills a child, the parent hands the message
+back to the broker (`celery.worker.request.Request.on_failure`), and what is handed back counts no try, so it comes
+for ever. Here the process that takes a message is the one that works on it: its death ends its lease, the message
+comes again with one try more, and after `IBIDEM_TRIES` tries its documents are tried one by one.
 """
 
 import os

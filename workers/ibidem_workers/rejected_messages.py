@@ -17,7 +17,7 @@ FOREIGN = "that no submitter has sent"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptApart:
+class RejectedMessages:
     """What lies apart.
 
     Args:
@@ -33,7 +33,7 @@ class KeptApart:
     remedy: str
 
 
-def kept_apart(settings: Settings) -> KeptApart:
+def count_rejected(settings: Settings) -> RejectedMessages:
     """Count them, on whichever broker.
 
     Raises:
@@ -43,12 +43,12 @@ def kept_apart(settings: Settings) -> KeptApart:
     return _OF_BROKER[settings.broker.partition("://")[0]](settings)
 
 
-def _in_folder(settings: Settings) -> KeptApart:
+def _in_folder(settings: Settings) -> RejectedMessages:
     folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
-    return KeptApart(len(list(folder.given_up.iterdir())), FOREIGN, str(folder.given_up), "remove them")
+    return RejectedMessages(len(list(folder.given_up.iterdir())), FOREIGN, str(folder.given_up), "remove them")
 
 
-def _in_rabbitmq(settings: Settings) -> KeptApart:
+def _in_rabbitmq(settings: Settings) -> RejectedMessages:
     name = f"{settings.queue}-dead"
     try:
         with make_app(settings).connection_for_write() as connection:
@@ -59,17 +59,17 @@ def _in_rabbitmq(settings: Settings) -> KeptApart:
         what = f"the broker {redact(settings.broker)} does not answer: {message_of(error, settings.broker)}"
         raise Unavailable(what, "try again") from error
     what = f"{FOREIGN}, or that ended its workers too often"
-    return KeptApart(told.message_count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
+    return RejectedMessages(told.message_count, what, f"queue {name}", f"rabbitmqctl purge_queue {name}")
 
 
-def _in_redis(settings: Settings) -> KeptApart:
+def _in_redis(settings: Settings) -> RejectedMessages:
     from ibidem_workers.brokers.redis import given_up  # noqa: PLC0415 - its client is an extra
 
     key, count = given_up(settings.broker, settings.queue)
-    return KeptApart(count, FOREIGN, f"stream {key}", f"redis-cli DEL {key}")
+    return RejectedMessages(count, FOREIGN, f"stream {key}", f"redis-cli DEL {key}")
 
 
-_OF_BROKER: Mapping[str, Callable[[Settings], KeptApart]] = {
+_OF_BROKER: Mapping[str, Callable[[Settings], RejectedMessages]] = {
     "filesystem": _in_folder,
     "amqp": _in_rabbitmq,
     "amqps": _in_rabbitmq,

@@ -366,7 +366,7 @@ class Shown:
     meaning: str
 
 
-def shown(settings: Settings) -> list[Shown]:
+def settings_rows(settings: Settings) -> list[Shown]:
     """Return every setting with its value, origin and meaning."""
     fields = type(settings).model_fields
     return [

@@ -2,7 +2,7 @@
 
 import sys
 
-from ibidem_workers.settings import Settings, shown
+from ibidem_workers.settings import Settings, settings_rows
 
 _HEAD = """# Settings
 
@@ -17,7 +17,7 @@ A name that is not known is an error. This page is written by `python -m ibidem_
 
 def page() -> str:
     """Return the page in Markdown."""
-    rows = (f"| `{one.variable}` | {_code(one.default)} | {one.meaning} |\n" for one in shown(Settings()))
+    rows = (f"| `{one.variable}` | {_code(one.default)} | {one.meaning} |\n" for one in settings_rows(Settings()))
     return _HEAD + "".join(rows)
 
 

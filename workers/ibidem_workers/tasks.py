@@ -13,7 +13,7 @@ from structlog.contextvars import bound_contextvars
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import EngineError
 from ibidem_engines.records import records
-from ibidem_ingest.document import Document, named, read_record
+from ibidem_ingest.document import Document, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
@@ -283,12 +283,12 @@ def _count(outcomes: Sequence[Outcome], fate: WriteStatus) -> int:
 
 
 def _refusal(delivery: Delivery, why: str) -> Refusal:
-    id_ = named(delivery.batch.records[0])
+    id_ = printable_id(delivery.batch.records[0])
     return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
 
 
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:
-    by_id = {named(record): record for record in delivery.batch.records}
+    by_id = {printable_id(record): record for record in delivery.batch.records}
     return [
         dead_letters.DeadLetter(
             delivery.run, refusal, delivery.tries + 1, time.time(), writable(by_id.get(refusal.id, {}))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from ibidem_ingest.document import named
+from ibidem_ingest.document import printable_id
 from ibidem_ingest.errors import Refusal
 
 MOST = 50 << 20
@@ -26,7 +26,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
             return record
     except (TypeError, ValueError):
         pass
-    return {"id": named(record), "unwritable": _as_text(record)[:BEGINNING]}
+    return {"id": printable_id(record), "unwritable": _as_text(record)[:BEGINNING]}
 
 
 def printable(refusal: Refusal) -> Refusal:

@@ -13,7 +13,7 @@ from ibidem_ingest.text.tokens import tokens
 LEAST = 1_000
 
 
-def counted(texts: Iterable[str], language: str, origin: str) -> Table:
+def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     """Count in how many texts each term occurs.
 
     Args:
@@ -41,7 +41,7 @@ _SIGMA, _FINAL_SIGMA = "\u03c3", "\u03c2"
 _UNSPACED = {"ja", "km", "lo", "my", "th", "zh"}
 
 
-def general(language: str) -> Table | None:
+def build_general(language: str) -> Table | None:
     """Build the default table of a language, in about a second.
 
     Args:

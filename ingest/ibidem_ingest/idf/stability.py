@@ -50,16 +50,16 @@ def correlation(a: Table, b: Table) -> Correlation:
     common = rank != ABSENT
     if np.count_nonzero(common) < 2:
         return Correlation(int(np.count_nonzero(common)), None)
-    left, right = averaged(a.counts[common]), averaged(b.counts[rank[common]])
+    left, right = average_ranks(a.counts[common]), average_ranks(b.counts[rank[common]])
     if not (left.std() and right.std()):
         return Correlation(left.size, None)
     return Correlation(left.size, round(float(np.corrcoef(left, right)[0, 1]), 4))
 
 
-def averaged(values: NDArray[np.float64]) -> Ranks:
+def average_ranks(values: NDArray[np.float64]) -> Ranks:
     """Rank values; equal ones share the mean of their ranks.
 
-    >>> averaged(np.array([5.0, 7.0, 5.0])).tolist()
+    >>> average_ranks(np.array([5.0, 7.0, 5.0])).tolist()
     [1.5, 3.0, 1.5]
     """
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -68,7 +68,7 @@ def averaged(values: NDArray[np.float64]) -> Ranks:
     return ranks
 
 
-def changed(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
+def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
     """Measure which share of fingerprints two tables make different, for fingerprints of 1 to 30 terms.
 
     A fingerprint of n terms is the n rarest terms in the order of their idf, as far as the text has so many.
@@ -86,14 +86,14 @@ def changed(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
     for text in texts:
         words = tokens(text)
         left, right = ([each.term for each in candidates(words, table)[0]] for table in (a, b))
-        differ += [not same for same in alike_so_far(left, right)]
+        differ += [not same for same in equal_prefixes(left, right)]
         signed += 1
     return (
         {length: round(int(count) / signed, 4) for length, count in zip(LENGTHS, differ, strict=True)} if signed else {}
     )
 
 
-def alike_so_far(left: list[str], right: list[str]) -> Iterable[bool]:
+def equal_prefixes(left: list[str], right: list[str]) -> Iterable[bool]:
     """Tell for each length whether the first terms are the same in the same order."""
     pairs = (left[at : at + 1] == right[at : at + 1] for at in range(len(LENGTHS)))
     return accumulate(pairs, lambda before, now: before and now)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.build import general
+from ibidem_ingest.idf.build import build_general
 from ibidem_ingest.idf.table import Table, write_whole
 
 _NONE = "none"
@@ -105,7 +105,7 @@ class Tables:
         return name
 
     def _build(self, language: str) -> Table | None:
-        table = general(language)
+        table = build_general(language)
         if table is None:
             self._point(language, _NONE)
             return None

@@ -102,7 +102,7 @@ class Characters:
 
 
 @dataclass(frozen=True, slots=True)
-class Contained:
+class ContainmentRule:
     """Containment evidence of texts of which not both are long (signatures.md 4).
 
     Args:
@@ -137,7 +137,7 @@ class Policy:
     fingerprint: Fingerprint | None = Fingerprint()
     profile: float | None = None
     characters: Characters | None = Characters()
-    contained: Contained | None = Contained()
+    contained: ContainmentRule | None = ContainmentRule()
     related: float | None = 0.5
 
     def at(self, level: Level) -> "Policy":
@@ -248,7 +248,7 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
     if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots):
         return None
     share = equal / len(a.slots)
-    figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.corrected(share), 3)}
+    figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.correct_for_chance(share), 3)}
     return found("near", "minhash", share, figures, guards)
 
 
@@ -332,11 +332,11 @@ def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     share = minhash.containment(a.slots, b.slots, a.shingles, b.shingles)
     if share < rule.share:
         return None
-    figures = {"relation": "part_of" if smaller(a, b) else "contains", "estimate": round(share, 3)}
+    figures = {"relation": "part_of" if is_smaller(a, b) else "contains", "estimate": round(share, 3)}
     return found("partial", "shingles", share, figures, guards)
 
 
-def smaller(a: Packed, b: Packed) -> bool:
+def is_smaller(a: Packed, b: Packed) -> bool:
     """Tell which of two texts is the part: the one with fewer shingles; of equal ones either."""
     return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
 
@@ -362,10 +362,12 @@ DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
 """What a document is to another, by which of the two holds the other."""
 
 
-def related(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:
+def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:
     """Partial by a relation of two long texts; what is told is what the first document is to the second."""
     turned = (a.content, a.id) > (b.content, b.id)
-    relation = relate(*(long[::-1] if turned else long), whole=minhash.corrected(minhash.compare(a.slots, b.slots)))
+    relation = relate(
+        *(long[::-1] if turned else long), whole=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))
+    )
     if policy.related is None or relation is None or relation.confidence < policy.related:
         return None
     relation = relation.turned() if turned else relation
@@ -405,7 +407,7 @@ def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Ev
     evidence = strongest(a, b, policy, guards)
     if long is None or policy.level != "partial" or not guards.within(policy.window_days):
         return evidence
-    told = related(a, b, long, policy, guards)
+    told = relation_evidence(a, b, long, policy, guards)
     return replace(evidence, why={**told.why, **evidence.why}) if evidence and told else evidence or told
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.unique_words import Aligned
+from ibidem_ingest.signatures.unique_words import Alignment
 
 MOST_CARRIERS = 50
 LEAST_ANCHORS = 3
@@ -42,7 +42,7 @@ class Matches:
         return int(self.a.size)
 
 
-def matching(a: LongSignatures, b: LongSignatures, aligned: Aligned | None) -> Matches:
+def match_parts(a: LongSignatures, b: LongSignatures, aligned: Alignment | None) -> Matches:
     """Find the matching parts of two texts.
 
     Args:
@@ -51,13 +51,13 @@ def matching(a: LongSignatures, b: LongSignatures, aligned: Aligned | None) -> M
         aligned: Their unique words, where these were aligned.
     """
     width = max(1, len(b))
-    slots, equal = counted(equal_slots(a, b, width))
+    slots, equal = count_pairs(equal_slots(a, b, width))
     profiles = np.unique(equal_profiles(a, b, width))
-    words, anchors = counted(anchored(a, b, aligned, width))
+    words, anchors = count_pairs(anchor_parts(a, b, aligned, width))
     keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= LEAST_ANCHORS])))
-    similar = looked_up(keys, slots, equal) / pages.SLOTS
+    similar = look_up_values(keys, slots, equal) / pages.SLOTS
     similar[np.isin(keys, profiles)] = 1.0
-    return Matches(keys // width, keys % width, similar, looked_up(keys, words, anchors))
+    return Matches(keys // width, keys % width, similar, look_up_values(keys, words, anchors))
 
 
 def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
@@ -65,17 +65,17 @@ def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     number = np.arange(pages.SLOTS, dtype=np.int64) << 16
     left, right = (number | each.sketches[each.filled] for each in (a, b))
     rows = [np.repeat(np.flatnonzero(each.filled), pages.SLOTS) for each in (a, b)]
-    return joined(left.ravel(), rows[0], right.ravel(), rows[1], width)
+    return join_keys(left.ravel(), rows[0], right.ravel(), rows[1], width)
 
 
 def equal_profiles(a: LongSignatures, b: LongSignatures, width: int) -> Places:
     """Return the pairs of parts with equal profiles."""
     rows = [np.flatnonzero(each.filled & (each.profiles != 0)) for each in (a, b)]
     left, right = (each.profiles[row].view(np.int64) for each, row in zip((a, b), rows, strict=True))
-    return joined(left, rows[0], right, rows[1], width)
+    return join_keys(left, rows[0], right, rows[1], width)
 
 
-def joined(left: Places, a: Places, right: Places, b: Places, width: int) -> Places:
+def join_keys(left: Places, a: Places, right: Places, b: Places, width: int) -> Places:
     """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key."""
     order = np.argsort(right, kind="stable")
     right, b = right[order], b[order]
@@ -86,7 +86,7 @@ def joined(left: Places, a: Places, right: Places, b: Places, width: int) -> Pla
     return pairs
 
 
-def anchored(a: LongSignatures, b: LongSignatures, aligned: Aligned | None, width: int) -> Places:
+def anchor_parts(a: LongSignatures, b: LongSignatures, aligned: Alignment | None, width: int) -> Places:
     """Return a pair of parts for each aligned word."""
     if aligned is None or not aligned.counts:
         return np.zeros(0, np.int64)
@@ -94,13 +94,13 @@ def anchored(a: LongSignatures, b: LongSignatures, aligned: Aligned | None, widt
     return pairs
 
 
-def counted(pairs: Places) -> tuple[Places, Places]:
+def count_pairs(pairs: Places) -> tuple[Places, Places]:
     """Return distinct pairs in ascending order, and how often each is there."""
     keys, times = np.unique(pairs, return_counts=True)
     return keys, times
 
 
-def looked_up(keys: Places, known: Places, values: Places) -> Places:
+def look_up_values(keys: Places, known: Places, values: Places) -> Places:
     """Return the value of each key, 0 for one that is not known."""
     if not known.size:
         return np.zeros(keys.size, np.int64)

@@ -35,7 +35,7 @@ from typing import Literal
 
 import numpy as np
 
-from ibidem_ingest.pairs.part_matching import Matches, Places, Shares, matching
+from ibidem_ingest.pairs.part_matching import Matches, Places, Shares, match_parts
 from ibidem_ingest.signatures import unique_words
 from ibidem_ingest.signatures.long_text import LongSignatures
 
@@ -70,21 +70,21 @@ def low_pass(low: float, high: float) -> Filter:
     return lambda value: 1 - high_pass(low, high)(value)
 
 
-def in_step(value: float) -> float:
+def equal_pagination(value: float) -> float:
     """Return max(0, 1 - ((1 - s) / 0.4)²), the paper's filter of page similarity for equal pagination."""
     return max(0.0, 1 - ((1 - min(1.0, value)) / 0.4) ** 2)
 
 
-def out_of_step(value: float) -> float:
+def unequal_pagination(value: float) -> float:
     """Return the rest of it: pages that are alike less than their text."""
-    return 1 - in_step(value)
+    return 1 - equal_pagination(value)
 
 
 FILTERS: Mapping[Name, Mapping[str, Filter]] = {
-    "contiguous_subset": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": in_step},
-    "contains": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": out_of_step},
-    "same_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": in_step},
-    "different_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": out_of_step},
+    "contiguous_subset": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": equal_pagination},
+    "contains": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": unequal_pagination},
+    "same_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": equal_pagination},
+    "different_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": unequal_pagination},
 }
 """For each relation the filters of its signals. `in_step` and its form are the paper's, all figures else were chosen on
 every other labelled pair of `ecco_tcp_pages` (`benchmarks/books.py`)."""
@@ -148,18 +148,18 @@ def relate(a: LongSignatures, b: LongSignatures, whole: float = 0.0) -> Relation
         The relation; None when too little matches.
     """
     aligned = unique_words.compare(a.words, b.words)
-    matches = matching(a, b, aligned)
+    matches = match_parts(a, b, aligned)
     if not len(matches):
         return None
-    seen = Seen.of(a, b, matches)
+    seen = PartStatistics.of(a, b, matches)
     if max(seen.matched_a, seen.matched_b) < LEAST_MATCHED:
         return None
-    signals = {"whole": whole, "aligned": aligned.its if aligned else 0.0, **seen.signals(), **fitted(a, b, matches)}
-    return decided(seen, {name: round(value, 3) for name, value in signals.items()}, matches)
+    signals = {"whole": whole, "aligned": aligned.its if aligned else 0.0, **seen.signals(), **fit_line(a, b, matches)}
+    return choose_relation(seen, {name: round(value, 3) for name, value in signals.items()}, matches)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PartStatistics:
     """What is seen of two texts' matching parts.
 
     Args:
@@ -177,16 +177,16 @@ class Seen:
     similar: float
 
     @classmethod
-    def of(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "Seen":
+    def of(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":
         """Look at the matching parts of two texts."""
         tokens = a.tokens[matches.a].astype(float) + b.tokens[matches.b]
         shared = matches.similar * tokens / (1 + matches.similar)
         return cls(
-            matched(a, matches.a),
-            matched(b, matches.b),
-            covered(a, matches.a, shared),
-            covered(b, matches.b, shared),
-            max(best(a, matches.a, matches.similar), best(b, matches.b, matches.similar)),
+            matched_share(a, matches.a),
+            matched_share(b, matches.b),
+            covered_share(a, matches.a, shared),
+            covered_share(b, matches.b, shared),
+            max(best_similarity(a, matches.a, matches.similar), best_similarity(b, matches.b, matches.similar)),
         )
 
     @property
@@ -210,35 +210,35 @@ class Seen:
         }
 
 
-def matched(text: LongSignatures, parts: Places) -> float:
+def matched_share(text: LongSignatures, parts: Places) -> float:
     """Return the share of a text's parts with signatures that match."""
     return np.unique(parts).size / max(1, int(np.count_nonzero(text.filled)))
 
 
-def covered(text: LongSignatures, parts: Places, shared: Shares) -> float:
+def covered_share(text: LongSignatures, parts: Places, shared: Shares) -> float:
     """Return the share of a text's shingles that its matching parts share with the other's."""
     found = np.bincount(parts, shared, len(text))
     return float(np.minimum(found, text.tokens).sum() / max(1, int(text.tokens.sum())))
 
 
-def best(text: LongSignatures, parts: Places, similar: Shares) -> float:
+def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> float:
     """Return the mean similarity of a text's parts to their best matches, of those that match by slots."""
     highest = np.zeros(len(text))
     np.maximum.at(highest, parts, similar)
     return float(highest[highest > 0].mean()) if highest.any() else 0.0
 
 
-def fitted(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str, float]:
+def fit_line(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str, float]:
     """Fit a line through matching parts, and see how they run into the next ones."""
     first, second = matches.a.astype(float), matches.b.astype(float)
     if np.ptp(first) == 0:
         return {}
     slope, offset = np.polyfit(first, second, 1, w=np.maximum(matches.similar, 0.01))
     rest = float(second.max() - (slope * first.max() + offset))
-    return {"slope": float(slope), "rest": rest, "consecutive": consecutive(a, b, matches)}
+    return {"slope": float(slope), "rest": rest, "consecutive": consecutive_correlation(a, b, matches)}
 
 
-def consecutive(a: LongSignatures, b: LongSignatures, matches: Matches) -> float:
+def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Matches) -> float:
     """Return the relative consecutive page correlation: how much pages of the denser text run over two of the other."""
     dense, rows, columns = (a, matches.a, matches.b) if len(a) <= len(b) else (b, matches.b, matches.a)
     width = max(len(a), len(b)) + 1
@@ -248,7 +248,7 @@ def consecutive(a: LongSignatures, b: LongSignatures, matches: Matches) -> float
     return float((similar[next_to] + similar[next_to + 1]).sum() / max(1, int(np.count_nonzero(dense.filled))))
 
 
-def decided(seen: Seen, signals: Mapping[str, float], matches: Matches) -> Relation:
+def choose_relation(seen: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:
     """Choose the relation with the highest confidence."""
     confidences = {
         name: float(np.prod([passed(signals[signal]) for signal, passed in filters.items()]))

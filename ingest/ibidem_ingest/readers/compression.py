@@ -105,7 +105,7 @@ class XzStream(PiecesStream):
 
 
 @contextmanager
-def opened(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
+def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
     """Open a file that may be compressed; its suffix tells how, and where it has none, its first bytes.
 
     Args:

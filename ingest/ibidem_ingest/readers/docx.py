@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.languages import is_code
-from ibidem_ingest.readers.error_map import Unreadable, translated, unreadable_when_damaged
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors, unreadable_when_damaged
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import first_line
 
@@ -29,7 +29,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     docx = library_for(Format.DOCX)
     lines: list[str] = []
     title, size = "", 0
-    with translated(), path.open("rb") as file, unreadable_when_damaged("Word file"):
+    with translate_errors(), path.open("rb") as file, unreadable_when_damaged("Word file"):
         document = docx.Document(file)
         for style, line in _lines(document.iter_inner_content()):
             size += len(line) + 1

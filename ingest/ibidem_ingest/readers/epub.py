@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.languages import is_code
-from ibidem_ingest.readers.error_map import Unreadable, translated, unreadable_when_damaged
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors, unreadable_when_damaged
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
 
@@ -36,7 +36,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     """
     library_for(Format.EPUB)
     with (
-        translated(),
+        translate_errors(),
         path.open("rb") as file,
         unreadable_when_damaged("EPUB"),
         zipfile.ZipFile(file) as book,

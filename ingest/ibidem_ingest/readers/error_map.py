@@ -31,7 +31,7 @@ def _pdf(error: BaseException) -> str:
     return f"it is not a PDF, or a damaged one ({error}); open and save it anew, or leave it out"
 
 
-def not_decoded(error: BaseException) -> str:
+def decoding_error(error: BaseException) -> str:
     """Say where bytes are not in their encoding and what to do about it.
 
     Args:
@@ -52,7 +52,7 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
     ("zstandard", "ZstdError"): _DAMAGED,
     ("builtins", "EOFError"): "its compressed data ends in the middle; fetch or make the file anew",
     ("builtins", "OSError"): _system,
-    ("builtins", "UnicodeError"): not_decoded,
+    ("builtins", "UnicodeError"): decoding_error,
     ("pypdfium2", "PdfiumError"): _pdf,
     ("lxml", "LxmlError"): "it is not HTML; give its format with --format, or leave it out",
     ("builtins", "RecursionError"): "its elements are nested too deeply; save it as text first",
@@ -60,7 +60,7 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
 
 
 @contextmanager
-def translated() -> Iterator[None]:
+def translate_errors() -> Iterator[None]:
     """Turn what the libraries raise inside the block into `Unreadable`; what the table does not name passes."""
     try:
         yield

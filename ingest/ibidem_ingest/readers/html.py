@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.dates import iso_date
-from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import EMPTY, content, first_line
 
@@ -40,7 +40,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
         raise Unreadable(EMPTY)
     if "\x00" in html:
         raise Unreadable(f"a null byte at character {html.index(chr(0)):,}; it is not HTML, or damaged", "text")
-    with translated():
+    with translate_errors():
         tree = _tree(html)
         record = _head(tree, trafilatura)
         found = trafilatura.bare_extraction(tree, include_comments=False)
@@ -52,7 +52,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
 
 def _decoded(data: bytes) -> str:
     """Decode by the byte order mark, as UTF-8, or as the page declares; never by guessing."""
-    with translated():
+    with translate_errors():
         if data.startswith((b"\xff\xfe", b"\xfe\xff")):
             return data.decode("utf-16")
         try:

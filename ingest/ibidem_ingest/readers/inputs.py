@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.readers.choice import Choice, hash_of
-from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, Tally, format_named, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import mails
@@ -28,7 +28,7 @@ LINK = "link"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputFile:
     """One file to read.
 
     Args:
@@ -100,7 +100,7 @@ def _mode(path: Path) -> int:
         return 0
 
 
-def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[Source | Refusal]:
+def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[InputFile | Refusal]:
     """Find the files that paths stand for: folders with all that is below them, by name, each folder once.
 
     Hidden files and folders are left alone, and so is what is no regular file; a folder that cannot be opened is a
@@ -115,23 +115,23 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
     for given in paths:
         path = Path(given)
         if str(given) == STANDARD_INPUT:
-            yield Source(None, STANDARD_INPUT, Format.JSONL)
+            yield InputFile(None, STANDARD_INPUT, Format.JSONL)
         elif (told := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
             yield _source(path, None, told, choice)
         else:
             yield from _below(path, path, choice, passed_over, set())
 
 
-def _source(path: Path, root: Path | None, told: Format, choice: Choice) -> Source:
-    return Source(path, choice.name(path, root), told, choice.origin(path, root))
+def _source(path: Path, root: Path | None, told: Format, choice: Choice) -> InputFile:
+    return InputFile(path, choice.name(path, root), told, choice.origin(path, root))
 
 
 def _below(
     folder: Path, root: Path, choice: Choice, passed_over: Counter[str], seen: set[tuple[int, int]]
-) -> Iterator[Source | Refusal]:
+) -> Iterator[InputFile | Refusal]:
     """Go through a folder; `seen` holds device and number of the folders gone through, for links that lead back."""
     try:
-        with translated():
+        with translate_errors():
             stat = folder.stat()
             entries = [] if (stat.st_dev, stat.st_ino) in seen else sorted(folder.iterdir())
     except Unreadable as error:
@@ -188,7 +188,7 @@ def read(
 
 
 def _documents(
-    found: Iterator[Source | Refusal], choice: Choice, process: SandboxedReader, tally: Tally
+    found: Iterator[InputFile | Refusal], choice: Choice, process: SandboxedReader, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with process as apart:
         for source in found:
@@ -199,7 +199,7 @@ def _documents(
                     yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source.where)
 
 
-def _of_source(source: Source, apart: SandboxedReader, tally: Tally, choice: Choice) -> Iterator[Document | Refusal]:
+def _of_source(source: InputFile, apart: SandboxedReader, tally: Tally, choice: Choice) -> Iterator[Document | Refusal]:
     if source.path is None or source.format is Format.JSONL:
         yield from lines_of(source.path, source.where, apart.max_text, tally, choice.language_of)
     elif source.format is Format.MBOX:
@@ -210,11 +210,11 @@ def _of_source(source: Source, apart: SandboxedReader, tally: Tally, choice: Cho
         yield _document(source, source.path, apart, choice)
 
 
-def _of_mailbox(source: Source, path: Path, apart: SandboxedReader, choice: Choice) -> Iterator[Document | Refusal]:
+def _of_mailbox(source: InputFile, path: Path, apart: SandboxedReader, choice: Choice) -> Iterator[Document | Refusal]:
     """Make a document of each mail, read apart as a mail in a file of its own is."""
     number = 0
     try:
-        with translated(), path.open("rb") as stream, TemporaryDirectory(prefix="ibidem-") as folder:
+        with translate_errors(), path.open("rb") as stream, TemporaryDirectory(prefix="ibidem-") as folder:
             copy = Path(folder) / "mail.eml"
             for number, mail in enumerate(mails(stream, apart.max_text), 1):
                 one = _numbered(source, number, Format.EML)
@@ -230,7 +230,7 @@ def _of_mailbox(source: Source, path: Path, apart: SandboxedReader, choice: Choi
             yield Refusal(source.where, source.id, "", "it is no mailbox: no line begins with `From `; leave it out")
 
 
-def _of_table(source: Source, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
+def _of_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
     """Make a document of each row; one that names itself is no file's."""
     try:
         for number, record in rows(path, choice.text_column, max_text):
@@ -246,9 +246,9 @@ def _of_table(source: Source, path: Path, max_text: int, choice: Choice) -> Iter
         yield Refusal(source.where, source.id, error.field, error.why)
 
 
-def _numbered(source: Source, number: int, format_: Format) -> Source:
+def _numbered(source: InputFile, number: int, format_: Format) -> InputFile:
     """Name one of the documents of a file."""
-    return Source(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
+    return InputFile(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
 
 
 def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
@@ -262,7 +262,7 @@ def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
     return replace(document, id=named)
 
 
-def _document(source: Source, path: Path, apart: SandboxedReader, choice: Choice) -> Document | Refusal:
+def _document(source: InputFile, path: Path, apart: SandboxedReader, choice: Choice) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
         plain = source.format is Format.TEXT

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from ibidem_ingest.document import Document, moved, read_record
+from ibidem_ingest.document import Document, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused
-from ibidem_ingest.readers.compression import opened
-from ibidem_ingest.readers.error_map import Unreadable, not_decoded, translated
+from ibidem_ingest.readers.compression import open_compressed
+from ibidem_ingest.readers.error_map import Unreadable, decoding_error, translate_errors
 from ibidem_ingest.readers.formats import Tally
 from ibidem_ingest.short_repr import short_repr
 
@@ -69,7 +69,7 @@ def read(
     number = 0
     empty = True
     try:
-        with translated(), opened(path) as stream:
+        with translate_errors(), open_compressed(path) as stream:
             if stream.peek(len(BOM)).startswith(BOM):
                 stream.read(len(BOM))
             for number, (line, whole) in enumerate(lines(stream, _limit(max_text)), 1):
@@ -103,7 +103,7 @@ def _taken(line: bytes, where: str, max_text: int, tally: Tally, language_of: La
         return _not_json(line, where, max_text, error)
     except Refused as refused:
         return refused.refusal
-    if names := moved(record):
+    if names := meta_fields(record):
         tally.moved.update(names)
     if not record.get("language") and (language := language_of(document.text)):
         return replace(document, language=language)
@@ -115,7 +115,7 @@ def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeEr
     try:
         text = line.decode()
     except UnicodeDecodeError as bad:
-        return Refusal(where, _named(line), "", not_decoded(bad))
+        return Refusal(where, _named(line), "", decoding_error(bad))
     if "surrogate" in error.msg:
         # The standard library lets lone surrogates through, so that the refusal can name the field.
         try:

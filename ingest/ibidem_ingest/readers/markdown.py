@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import EMPTY, first_line
 from ibidem_ingest.readers.text import text_of as plain_text_of
@@ -28,7 +28,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     """
     library = library_for(Format.MARKDOWN)
     source = without_front(plain_text_of(path, max_text))
-    with translated():
+    with translate_errors():
         tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)
     blocks = list(_blocks(tokens))
     text = "\n\n".join(text for _, text in blocks).strip()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import first_line
 
@@ -26,7 +26,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
             the library is missing.
     """
     pdfium = library_for(Format.PDF)
-    with translated(), path.open("rb") as file:
+    with translate_errors(), path.open("rb") as file:
         pdf = pdfium.PdfDocument(file)
         try:
             pages = list(_pages(pdf, max_text))

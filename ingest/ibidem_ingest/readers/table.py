@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from ibidem_ingest.document import FIELDS, ORIGIN
-from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 from ibidem_ingest.short_repr import short_repr
 
 SEPARATORS = ",;\t|"
@@ -31,7 +31,7 @@ def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row
     Raises:
         Unreadable: There is no such column, the file is damaged, or the system does not let it be read.
     """
-    with translated(), path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as file:
+    with translate_errors(), path.open("rb") as raw, TextIOWrapper(raw, "utf-8-sig", newline="") as file:
         first = file.readline(HEAD)
         separator = max(SEPARATORS, key=first.count)
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ibidem_ingest.document import PAGE_BREAK
-from ibidem_ingest.readers.error_map import Unreadable, translated
+from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 
 EMPTY = "it is empty; leave it out"
 LONGEST_TITLE = 200
@@ -34,7 +34,7 @@ def text_of(path: Path, max_text: int) -> str:
         Unreadable: As `record_of` does.
     """
     data = content(path, max_text)
-    with translated():
+    with translate_errors():
         text = data.decode().removeprefix("\ufeff")
     if not text.strip():
         raise Unreadable(EMPTY)
@@ -63,7 +63,7 @@ def content(path: Path, max_text: int) -> bytes:
         Unreadable: It is too large, or the system does not let it be read.
     """
     limit = max_text * BYTES_A_CHARACTER
-    with translated(), path.open("rb") as file:
+    with translate_errors(), path.open("rb") as file:
         # A pipe has no size: it is read as far as the limit goes.
         size = path.stat().st_size
         data = b"" if size > limit else file.read(limit + 1)

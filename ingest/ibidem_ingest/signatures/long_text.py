@@ -125,7 +125,7 @@ class LongSignatures:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Paged:
+class PagedTokens:
     """The tokens of several texts, divided into texts, and the places of the page breaks.
 
     Args:
@@ -139,10 +139,10 @@ class Paged:
     first: Places
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "Paged":
+    def of(cls, texts: Sequence[str]) -> "PagedTokens":
         r"""Cut texts into tokens, at page breaks too.
 
-        >>> paged = Paged.of(["one two\fthree", "four"])
+        >>> paged = PagedTokens.of(["one two\fthree", "four"])
         >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()
         ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
         """
@@ -150,7 +150,7 @@ class Paged:
         sizes = np.array([len(pages_) for pages_ in cut], np.int64)
         first = np.concatenate(([0], sizes.cumsum()))
         batch = TokenBatch.of([page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes))
-        return cls(divided(batch, batch.offsets[first]), batch.offsets, first)
+        return cls(divide_tokens(batch, batch.offsets[first]), batch.offsets, first)
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; one part of a text not long."""
@@ -160,7 +160,7 @@ class Paged:
         start, end = self.batch.offsets[text : text + 2].tolist()
         if end - start < LEAST_TOKENS:
             return "chunks", np.array([start, end])
-        return "chunks", start + chunks.cuts(sequences.hashes[start:end])
+        return "chunks", start + chunks.chunk_starts(sequences.hashes[start:end])
 
 
 def sign_long(document: Document) -> LongSignatures | None:
@@ -173,13 +173,15 @@ def sign_long(document: Document) -> LongSignatures | None:
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
-    paged = Paged.of([document.text])
+    paged = PagedTokens.of([document.text])
     place = sorted_places(paged.batch.hashes)
     sequences = Shingles.of(paged.batch.hashes, paged.batch.offsets)
     return sign_batch(paged, TermGroups.of(paged.batch, place), sequences, place)[0]
 
 
-def sign_batch(paged: Paged, groups: TermGroups, sequences: Shingles, place: Places) -> list[LongSignatures | None]:
+def sign_batch(
+    paged: PagedTokens, groups: TermGroups, sequences: Shingles, place: Places
+) -> list[LongSignatures | None]:
     """Sign several texts part by part, as `sign_long` does each.
 
     Args:
@@ -195,7 +197,7 @@ def sign_batch(paged: Paged, groups: TermGroups, sequences: Shingles, place: Pla
     if not any(long):
         return [None] * len(texts)
     ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
-    sketches, profiles = pages.sign_batch(divided(paged.batch, ends), place)
+    sketches, profiles = pages.sign_batch(divide_tokens(paged.batch, ends), place)
     unique, places = unique_words.sign_batch(paged.batch, groups)
     signed: list[LongSignatures | None] = []
     at = 0
@@ -209,6 +211,6 @@ def sign_batch(paged: Paged, groups: TermGroups, sequences: Shingles, place: Pla
     return signed
 
 
-def divided(batch: TokenBatch, offsets: Places) -> TokenBatch:
+def divide_tokens(batch: TokenBatch, offsets: Places) -> TokenBatch:
     """Return the same tokens, divided at other places."""
     return TokenBatch(batch.buffer, batch.starts, batch.ends, batch.hashes, batch.leading, offsets)

@@ -157,7 +157,7 @@ def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
     >>> compare(a, b), round(containment(a, b, 4, 2), 2)
     (0.21, 0.52)
     """
-    return stored(sketch(shingles([wh1(token) for token in tokens]), k))
+    return stored_slots(sketch(shingles([wh1(token) for token in tokens]), k))
 
 
 def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
@@ -169,7 +169,7 @@ def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
     return sketch_batch(documents, k).astype(np.uint16)
 
 
-def stored(slots: Sequence[int]) -> tuple[int, ...]:
+def stored_slots(slots: Sequence[int]) -> tuple[int, ...]:
     """Return what is stored of the slots of one document: the lowest 16 bits of each."""
     return tuple(slot & 0xFFFF for slot in slots)
 
@@ -195,10 +195,10 @@ def near(a: Sequence[int], b: Sequence[int]) -> bool:
     return bool(a) and bool(b) and equal_slots(a, b) >= NEAR and shares_band(a, b)
 
 
-def corrected(share: float) -> float:
+def correct_for_chance(share: float) -> float:
     """Correct a share of equal slots for slots equal by chance, for display: Ĵ = (share - 2^-16) / (1 - 2^-16).
 
-    >>> corrected(1.0), corrected(0.0)
+    >>> correct_for_chance(1.0), correct_for_chance(0.0)
     (1.0, 0.0)
     """
     return max(0.0, (share - _CHANCE) / (1 - _CHANCE))
@@ -218,7 +218,7 @@ def containment(a: Sequence[int], b: Sequence[int], shingles_a: int, shingles_b:
     """
     if not a or len(a) != len(b) or equal_slots(a, b) < LEAST_FOR_CONTAINMENT:
         return 0.0
-    similarity = corrected(compare(a, b))
+    similarity = correct_for_chance(compare(a, b))
     return min(1.0, similarity * (shingles_a + shingles_b) / ((1 + similarity) * min(shingles_a, shingles_b)))
 
 

@@ -90,7 +90,7 @@ class Packed:
     id: str
 
 
-class Cut(NamedTuple):
+class PackedParts(NamedTuple):
     """A packed value cut into its four parts: the head, three bytes a term, two bytes a slot, the id."""
 
     head: bytes
@@ -195,9 +195,9 @@ def unpack(value: bytes) -> Packed | None:
     )
 
 
-def cut(value: bytes) -> Cut | None:
+def cut(value: bytes) -> PackedParts | None:
     """Cut a packed value into its parts; None when they do not fit together."""
-    value = lifted(value)
+    value = lift_scheme(value)
     if len(value) <= HEAD.size or value[0] not in (SCHEME, EARLIER) or value[1] & ~KNOWN_FLAGS:
         return None
     terms = value[HEAD.size] * TERM_BYTES
@@ -206,7 +206,7 @@ def cut(value: bytes) -> Cut | None:
     name_at = slots_at + 1 + slots + _LENGTH.size
     if name_at >= len(value) or _LENGTH.unpack_from(value, name_at - _LENGTH.size)[0] != len(value) - name_at:
         return None
-    parts = Cut(
+    parts = PackedParts(
         value[: HEAD.size],
         value[HEAD.size + 1 : slots_at],
         value[slots_at + 1 : name_at - _LENGTH.size],
@@ -215,14 +215,14 @@ def cut(value: bytes) -> Cut | None:
     return parts if _fits(parts) and _is_utf8(parts.name) else None
 
 
-def lifted(value: bytes) -> bytes:
+def lift_scheme(value: bytes) -> bytes:
     """Give a value of scheme 1 the places of scheme 2, with zeros in the new ones; it keeps its scheme."""
     return value[:_ADDED_AT] + _ADDED + value[_ADDED_AT:] if value[:1] == b"\x01" else value
 
 
 def id_of(value: bytes) -> str:
     """Read the id alone, in a third of the time of `cut`; empty when it cannot be found."""
-    value = lifted(value)
+    value = lift_scheme(value)
     if len(value) <= HEAD.size or value[0] not in (SCHEME, EARLIER):
         return ""
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
@@ -287,7 +287,7 @@ def _sketch(count: int, filled: Sequence[int]) -> tuple[int, ...]:
     return tuple(filled[:size])
 
 
-def _fits(parts: Cut) -> bool:
+def _fits(parts: PackedParts) -> bool:
     """Tell whether the flags and the length agree with what is there."""
     bits = parts.head[1]
     terms = len(parts.terms) // TERM_BYTES

@@ -18,7 +18,7 @@ from ibidem_ingest.signatures.packed import (
     SCHEME,
     TERM_BYTES,
     Packed,
-    lifted,
+    lift_scheme,
     unpack,
 )
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -124,7 +124,7 @@ class PackedColumns:
         >>> PackedColumns.of([None, b"damaged"]).signed.tolist()
         [False, False]
         """
-        laid = Laid.of(values)
+        laid = PackedBuffer.of(values)
         terms = _terms(laid.terms, laid.term_count)
         signed = laid.whole & ~_disordered(terms)
         ids = laid.ids(signed)
@@ -168,7 +168,7 @@ class PackedColumns:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Laid:
+class PackedBuffer:
     """Packed values side by side in one piece of memory, so that all are cut at once, as `packed.cut` cuts one.
 
     Args:
@@ -192,9 +192,9 @@ class Laid:
     names: Whole
 
     @classmethod
-    def of(cls, values: Sequence[bytes | None]) -> "Laid":
+    def of(cls, values: Sequence[bytes | None]) -> "PackedBuffer":
         """Lay values side by side; a missing one is empty."""
-        laid = [lifted(value or b"") for value in values]
+        laid = [lift_scheme(value or b"") for value in values]
         text = b"".join(laid)
         length = np.array([len(value) for value in laid], np.int64)
         begin = np.cumsum(length) - length

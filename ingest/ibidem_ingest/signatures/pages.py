@@ -118,17 +118,17 @@ def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
 LEAST, MOST = 200, 600
 
 
-def cuts(hashes: Hashes) -> Places:
+def chunk_starts(hashes: Hashes) -> Places:
     """Return where the chunks of a text begin, and its end.
 
     Args:
         hashes: (n,) hash of the shingle that begins at each token.
 
-    >>> cuts(np.zeros(0, np.uint64)).tolist(), cuts(np.arange(150, dtype=np.uint64)).tolist()
+    >>> chunk_starts(np.zeros(0, np.uint64)).tolist(), chunk_starts(np.arange(150, dtype=np.uint64)).tolist()
     ([0, 0], [0, 150])
     """
     places = [0]
-    for cut in [*lowest(hashes).tolist(), hashes.size]:
+    for cut in [*local_minima(hashes).tolist(), hashes.size]:
         while cut - places[-1] > MOST:
             start = places[-1] + LEAST
             places.append(start + int(np.argmin(hashes[start : min(places[-1] + MOST, hashes.size - LEAST) + 1])))
@@ -137,7 +137,7 @@ def cuts(hashes: Hashes) -> Places:
     return np.array(places, np.int64)
 
 
-def lowest(hashes: Hashes) -> Places:
+def local_minima(hashes: Hashes) -> Places:
     """Return the places, from the 200th on, whose hash is below all of the 200 before and above none of those behind.
 
     Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).

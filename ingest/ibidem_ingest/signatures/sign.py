@@ -28,7 +28,7 @@ from ibidem_ingest.signatures import (
 )
 from ibidem_ingest.signatures.feature_set import FeatureSet
 from ibidem_ingest.signatures.fingerprint import Fingerprint
-from ibidem_ingest.signatures.long_text import LEAST_TOKENS, Paged
+from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures
 from ibidem_ingest.text.shingles import Shingles, shingles
 from ibidem_ingest.text.term_groups import TermGroups, sorted_places
@@ -75,10 +75,10 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
         raise UsageError(
             f"{short_repr(strangers[0])} is no document", "make one with Document(id, text) or read_record"
         )
-    return [signatures for _, signatures in signed(documents, tables)]
+    return [signatures for _, signatures in sign_stream(documents, tables)]
 
 
-def signed(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
+def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
     """Sign a stream of documents, a batch at a time, so that memory does not grow with their number.
 
     Args:
@@ -130,17 +130,17 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         number_sketch=figures.sketch,
         terms=features.codes,
         full=features.full,
-        slots=minhash.stored(minhash.sketch(hashes)),
+        slots=minhash.stored_slots(minhash.sketch(hashes)),
         idf=table.name if table else "",
         title=titled,
         noise=noisy,
-        long=encoded(document, len(words)),
+        long=encode_long(document, len(words)),
     )
 
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
     """Sign the documents of one idf table, or those for which there is none."""
-    paged = Paged.of([document.text for document in documents])
+    paged = PagedTokens.of([document.text for document in documents])
     batch = paged.batch
     place = sorted_places(batch.hashes)
     groups = TermGroups.of(batch, place)
@@ -181,7 +181,7 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
     ]
 
 
-def encoded(document: Document, length: int) -> bytes:
+def encode_long(document: Document, length: int) -> bytes:
     """Return a document's long signatures as they are stored; empty for a short one.
 
     Args:

@@ -92,7 +92,7 @@ NONE = UniqueWords(np.zeros(0, np.uint32))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Aligned:
+class Alignment:
     """The longest common subsequence of two sequences of unique words.
 
     Args:
@@ -158,7 +158,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
     return signed, places
 
 
-def compare(a: UniqueWords, b: UniqueWords) -> Aligned | None:
+def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
     """Align the unique words of two texts.
 
     Returns:
@@ -166,34 +166,34 @@ def compare(a: UniqueWords, b: UniqueWords) -> Aligned | None:
     """
     if not (a.comparable and b.comparable):
         return None
-    left, right = common(a, b)
-    if left.size < least(a.words.size, b.words.size):
+    left, right = common_places(a, b)
+    if left.size < least_common_length(a.words.size, b.words.size):
         return None
     aligned = longest(left, right)
     length = aligned[0].size
     if length < 2:
         return None
     sizes = a.words.size, b.words.size
-    return Aligned(*aligned, its(length, *sizes), length / sqrt(sizes[0] * sizes[1]))
+    return Alignment(*aligned, sequence_similarity(length, *sizes), length / sqrt(sizes[0] * sizes[1]))
 
 
-def its(length: int, a: int, b: int) -> float:
+def sequence_similarity(length: int, a: int, b: int) -> float:
     """Return log L / log(|X| + |Y| - L); 1 for sequences that are equal.
 
-    >>> round(its(1_000, 8_000, 8_000), 3), its(500, 500, 500)
+    >>> round(sequence_similarity(1_000, 8_000, 8_000), 3), sequence_similarity(500, 500, 500)
     (0.718, 1.0)
     """
     return log(length) / log(a + b - length)
 
 
-def least(a: int, b: int) -> int:
+def least_common_length(a: int, b: int) -> int:
     """Return the least length of a common subsequence with which two sequences reach a threshold.
 
     Args:
         a: Words of the one.
         b: Words of the other.
 
-    >>> least(8_000, 8_000), least(300, 8_000), least(100, 100)
+    >>> least_common_length(8_000, 8_000), least_common_length(300, 8_000), least_common_length(100, 100)
     (960, 185, 38)
     """
     by_cs = max(LEAST_ALIGNED, int(CS * sqrt(a * b)))
@@ -203,13 +203,13 @@ def least(a: int, b: int) -> int:
     return max(2, min(by_cs, int(by_its), a, b))
 
 
-def common(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
+def common_places(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
     """Return the places of the common words, in the order of the first text.
 
     A hash that a text holds twice (two words of one hash) stands where it occurs first.
     """
     if a.words.size > b.words.size:
-        right, left = common(b, a)
+        right, left = common_places(b, a)
         order = np.argsort(left)
         return left[order], right[order]
     at = np.searchsorted(b.ordered, a.ordered)
@@ -245,10 +245,10 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
             holders[place] = number
         if place:
             before[number] = holders[place - 1]
-    return traced(left, right, before, holders[-1] if holders else -1)
+    return trace_back(left, right, before, holders[-1] if holders else -1)
 
 
-def traced(left: Places, right: Places, before: Sequence[int], last: int) -> tuple[Places, Places]:
+def trace_back(left: Places, right: Places, before: Sequence[int], last: int) -> tuple[Places, Places]:
     """Go back from the last member of a subsequence to its first."""
     chosen = []
     while last >= 0:

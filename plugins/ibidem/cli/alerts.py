@@ -8,8 +8,8 @@ from rich.text import Text
 from ibidem.cli.console import print_json, results
 from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, parameter
 from ibidem.cli.terminal_text import sanitize
-from ibidem.grouped_search.explanations import counted
-from ibidem.index.alerts import Alert, alerts, named, remove, run, save
+from ibidem.grouped_search.explanations import format_count
+from ibidem.index.alerts import Alert, alerts, find_alert, remove, run, save
 from ibidem_ingest.document import Document
 
 app = typer.Typer(help="Saved searches that report only documents which duplicate nothing reported before.")
@@ -59,13 +59,13 @@ def run_(
 ) -> None:
     """Report what is new since the last run, and remember it."""
     with engine_context() as engine:
-        wanted = [named(engine, name)] if name else alerts(engine)
+        wanted = [find_alert(engine, name)] if name else alerts(engine)
         found = {alert.name: run(engine, alert) for alert in wanted}
     if as_json:
         print_json({"new": {alert: [described(each) for each in new] for alert, new in found.items()}})
         return
     for alert, new in found.items():
-        results().print(Text.assemble((sanitize(alert), "title"), f": {counted(len(new), 'new document')}"))
+        results().print(Text.assemble((sanitize(alert), "title"), f": {format_count(len(new), 'new document')}"))
         for each in new:
             results().print(Text(f"  {line(each)}"))
 
@@ -74,7 +74,7 @@ def run_(
 def remove_(name: Name, as_json: Json = False) -> None:
     """Remove a saved search and what it remembers."""
     with engine_context() as engine:
-        alert = named(engine, name)
+        alert = find_alert(engine, name)
         remove(engine, name)
     show([alert], as_json=as_json)
 

@@ -18,17 +18,17 @@ from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
 from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, figures
 from ibidem.cli.summary import refusals, show_summary
-from ibidem.cli.terminal_text import sanitize, spelled
+from ibidem.cli.terminal_text import format_difference, sanitize
 from ibidem.comparison.word_diff import Piece
 from ibidem.dedupe.request import pair_policy
-from ibidem.grouped_search.explanations import counted, percent
+from ibidem.grouped_search.explanations import format_count, percent
 from ibidem.index.dry_run import MOST, dry_run
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_workers import logs
-from ibidem_workers.backfill.check import Checked, check
+from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
-from ibidem_workers.backfill.replace import Replaced, Replacement, replace_index
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.groups.follow import store_of
 from ibidem_workers.groups.service import settle_all
@@ -138,22 +138,22 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
     if as_json:
         print_json(told)
     else:
-        results().print(Text(f"{counted(counts.documents, 'document')} in {counted(counts.groups, 'group')}"))
+        results().print(Text(f"{format_count(counts.documents, 'document')} in {format_count(counts.groups, 'group')}"))
 
 
 def show_replaced(settings: Settings, asked: Replacement, *, as_json: bool) -> None:
     """Sign into a new index, and say what it is called now."""
     with rated_bar("Copying") as advance:
         done = replace_index(asked, settings, advance)
-    for line in told(done, settings, asked.into):
+    for line in next_steps(done, settings, asked.into):
         messages().print(Text(line))
     show_run(settings.changed(index=asked.into), done.run, as_json=as_json)
 
 
-def told(done: Replaced, settings: Settings, into: str) -> Iterator[str]:
+def next_steps(done: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
     """Say where searches go now, and what is left to be done."""
     if done.pruned:
-        yield f"{counted(done.pruned, 'document')} deleted meanwhile."
+        yield f"{format_count(done.pruned, 'document')} deleted meanwhile."
     if done.alias:
         yield f"The alias {done.alias!r} now stands for {into!r}."
         yield f"{done.source!r} is as it was; delete it when you like."
@@ -171,13 +171,13 @@ def show_check(settings: Settings, *, as_json: bool) -> None:
     if as_json:
         print_json(found.as_json())
     else:
-        for line in described(found):
+        for line in describe_comparison(found):
             results().print(line)
     if found.changed:
         raise typer.Exit(SOME_REFUSED)
 
 
-def described(found: Checked) -> Iterator[Indented]:
+def describe_comparison(found: CheckResult) -> Iterator[Indented]:
     """Tell what a comparison found."""
     counts = {
         f"{'document' if found.read == 1 else 'documents'} read": found.read,
@@ -221,7 +221,7 @@ def show_found(answer: Mapping[str, Any], console: Console) -> None:
             Text(f"\n{sample['level']}: {sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}", "title")
         )
         pieces = [Piece(piece["kind"], tuple(piece["words"])) for piece in sample["difference"]]
-        console.print(Indented(spelled(pieces) if pieces else Text("no word differs"), 2))
+        console.print(Indented(format_difference(pieces) if pieces else Text("no word differs"), 2))
     for part in refusals({"refusals": answer["refusals"], "run": ""}):
         console.print(part)
 

@@ -11,12 +11,12 @@ from rich.text import Text
 from ibidem.cli.console import Indented, messages, print_json, results
 from ibidem.cli.options import Json, Preset, WindowDays, engine_context, figures, parameter
 from ibidem.cli.side_by_side import side_by_side
-from ibidem.cli.terminal_text import one_line, sanitize, spelled
+from ibidem.cli.terminal_text import format_difference, one_line, sanitize
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.word_diff import word_diff
 from ibidem.dedupe.request import pair_policy
-from ibidem.grouped_search.explanations import counted, percent, reason
+from ibidem.grouped_search.explanations import format_count, percent, reason
 from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
@@ -94,7 +94,7 @@ def report(found: Comparison) -> Iterator[RenderableType]:
     yield Text()
     yield from side_by_side(found)
     if readable(found) and (pieces := word_diff(found.a.text, found.b.text)):
-        yield Indented(one_line(spelled(pieces)), 13, "differs")
+        yield Indented(one_line(format_difference(pieces)), 13, "differs")
 
 
 def readable(found: Comparison) -> bool:
@@ -138,7 +138,7 @@ def parts(one: Mapping[str, Any], name: str) -> str:
 
 SIGNALS = {
     "length": lambda one: (
-        f"{counted(one['a'], 'word')} and {one['b']:,}" + (f", {percent(one['ratio'])}" if "ratio" in one else "")
+        f"{format_count(one['a'], 'word')} and {one['b']:,}" + (f", {percent(one['ratio'])}" if "ratio" in one else "")
     ),
     "content": lambda one: yes(one["equal"]),
     "minhash": lambda one: (
@@ -159,7 +159,7 @@ SIGNALS = {
     ),
     "misread": lambda one: ", ".join(" → ".join(map(sanitize, each)) for each in one["words"]),
     "numbers": lambda one: f"{one['a']} and {one['b']}, which {'agree' if one['agree'] else 'do not agree'}",
-    "date": lambda one: counted(one["days_apart"], "day") + " apart",
+    "date": lambda one: format_count(one["days_apart"], "day") + " apart",
     "pages": lambda one: parts(one, "pages"),
     "chunks": lambda one: parts(one, "chunks"),
     "overlap": lambda one: f"{percent(one['a'])} of A stands in B, {percent(one['b'])} of B in A",

@@ -21,7 +21,7 @@ from rich.text import Text
 from rich.theme import Theme
 
 from ibidem.cli.terminal_text import sanitize
-from ibidem.index.language_check import REMEDY, Foreign
+from ibidem.index.language_check import REMEDY, ForeignShare
 
 THEME = Theme(
     {
@@ -141,7 +141,7 @@ class Indented:
             head = ""
 
 
-def warn_of(found: Iterable[Foreign]) -> None:
+def warn_once(found: Iterable[ForeignShare]) -> None:
     """Say which documents are in another language than they say."""
     for each in found:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))

@@ -8,11 +8,11 @@ from rich.text import Text
 
 from ibidem.cli.console import bar, messages, print_json, results
 from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.ingest import shown
+from ibidem.cli.ingest import update_bar
 from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
 from ibidem.cli.terminal_text import sanitize
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs
 from ibidem_workers.dead_letters import DeadLetter, drop, letters
@@ -62,7 +62,7 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
     with engine_context(settings) as engine:
         wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
     with bar("Indexing") as advance:
-        name = retry([letter.refusal.id for letter in wanted], settings, seen=lambda seen: shown(seen, advance))
+        name = retry([letter.refusal.id for letter in wanted], settings, seen=lambda seen: update_bar(seen, advance))
     with engine_context(settings) as engine:
         found = summary(engine, name)
     if as_json:
@@ -82,7 +82,7 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
     if as_json:
         print_json({"dropped": dropped})
     else:
-        messages().print(f"{counted(dropped, 'dead letter')} dropped")
+        messages().print(f"{format_count(dropped, 'dead letter')} dropped")
 
 
 def chosen(found: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:

@@ -9,7 +9,7 @@ from rich.text import Text
 from ibidem.cli.console import messages, print_json, results
 from ibidem.cli.options import Json, Yes, engine_context
 from ibidem.cli.terminal_text import sanitize
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import Takedown, delete, with_identical_copies
 from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
 from ibidem_ingest.errors import UsageError
@@ -39,7 +39,7 @@ def run(
     if as_json:
         print_json({"deleted": len(deleted), "ids": deleted})
     else:
-        results().print(f"{counted(len(deleted), 'document')} deleted")
+        results().print(f"{format_count(len(deleted), 'document')} deleted")
     if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is WriteStatus.MISSING):
         messages().print(Text(f"not there: {', '.join(map(sanitize, missing))}"))
 
@@ -53,7 +53,7 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
     if len(ids) > SHOWN:
         console.print(f"  … {len(ids) - SHOWN:,} more")
     try:
-        agreed = typer.confirm(f"Delete {counted(len(ids), 'document')} from {engine.index}?", err=True)
+        agreed = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
     except typer.Abort as error:
         raise UsageError("nobody answered whether to delete", "say yes beforehand with --yes") from error
     if not agreed:

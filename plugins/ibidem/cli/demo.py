@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import bar, messages, print_json, results
-from ibidem.cli.ingest import shown
+from ibidem.cli.ingest import update_bar
 from ibidem.cli.options import Json
 from ibidem.cli.result_list import show
 from ibidem.cli.serve import LOOPBACK, PORT, Port, answer
@@ -26,7 +26,7 @@ def run(
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Taking the licence texts installed on this machine …")
     with bar("Indexing") as advance:
-        found = demonstrate(load(), seen=lambda progress: shown(progress, advance))
+        found = demonstrate(load(), seen=lambda progress: update_bar(progress, advance))
     if as_json:
         print_json(found.response)
     else:

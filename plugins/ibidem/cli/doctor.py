@@ -10,7 +10,7 @@ from rich.text import Text
 from ibidem.cli.console import print_json, results
 from ibidem.cli.errors import FAILED
 from ibidem.cli.options import Json
-from ibidem.index.doctor import report, unreadable
+from ibidem.index.doctor import report, settings_error_report
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import load
@@ -18,28 +18,28 @@ from ibidem_workers.settings import load
 
 def run(as_json: Json = False) -> None:
     """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
-    found = looked_over()
+    found = read_report()
     if as_json:
         print_json(found)
     else:
         console = results()
-        console.print(of_settings(found["settings"]))
+        console.print(settings_table(found["settings"]))
         console.print()
-        console.print(of_checks(found["checks"]))
+        console.print(checks_table(found["checks"]))
     if not all(check["ok"] for check in found["checks"]):
         raise typer.Exit(FAILED)
 
 
-def looked_over() -> Mapping[str, Any]:
+def read_report() -> Mapping[str, Any]:
     """Return the report; settings that cannot be read are what it is about then."""
     try:
         settings = load()
     except UsageError as error:
-        return unreadable(error)
+        return settings_error_report(error)
     return report(settings, lambda: open_engine(settings.address, settings.index))
 
 
-def of_settings(found: Sequence[Mapping[str, str]]) -> Table:
+def settings_table(found: Sequence[Mapping[str, str]]) -> Table:
     """Return the settings as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("setting", "value", "from"):
@@ -49,7 +49,7 @@ def of_settings(found: Sequence[Mapping[str, str]]) -> Table:
     return table
 
 
-def of_checks(found: Sequence[Mapping[str, Any]]) -> Table:
+def checks_table(found: Sequence[Mapping[str, Any]]) -> Table:
     """Return the checks as a table."""
     table = Table.grid(padding=(0, 2))
     for one in found:

@@ -9,13 +9,13 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import bar, print_json, results, warn_of
+from ibidem.cli.console import bar, print_json, results, warn_once
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, Level, Preset, WindowDays, figures
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy
@@ -77,17 +77,17 @@ def run(
         pair_policy(figures(level, preset, window_days)),
         tuple(parse_filter(typed) for typed in filters or ()),
     )
-    found = evaluated(request)
+    found = evaluate_with_bar(request)
     if as_json:
         print_json(found.as_json())
     else:
         show(found, results())
-    warn_of(found.foreign)
+    warn_once(found.foreign)
     if found.unknown:
         raise typer.Exit(SOME_REFUSED)
 
 
-def evaluated(request: EvaluationRequest) -> Evaluation:
+def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
     """Measure, with a bar."""
     settings = load()
     documents = read(request.docs, max_text=settings.max_text)
@@ -107,7 +107,7 @@ def show(found: Evaluation, console: Console) -> None:
     figures: dict[str, Any] = found.as_json()
     pairs, sets = figures["pairs"], figures["sets"]
     refused = f", {found.refused:,} refused" if found.refused else ""
-    console.print(Text(f"{counted(found.documents, 'document')}{refused}, {found.took_s:.1f} s"))
+    console.print(Text(f"{format_count(found.documents, 'document')}{refused}, {found.took_s:.1f} s"))
     console.print(
         Text(
             f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "
@@ -120,7 +120,7 @@ def show(found: Evaluation, console: Console) -> None:
             f"{sets['missed']:,} missed, {sets['over']:,} over"
         )
     )
-    for part in (*mistakes(found), *unknown(found)):
+    for part in (*mistakes(found), *unknown_ids(found)):
         console.print(part)
 
 
@@ -133,9 +133,9 @@ def mistakes(found: Evaluation) -> Iterator[Text]:
         yield Text(f"          {each.why}")
 
 
-def unknown(found: Evaluation) -> Iterator[Text]:
+def unknown_ids(found: Evaluation) -> Iterator[Text]:
     """Name documents that only the labels know."""
     if found.unknown:
         some = ", ".join(sanitize(repr(name)) for name in found.unknown[:NAMED])
         more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
-        yield Text(f"\n{counted(len(found.unknown), 'id')} in the labels that no document has: {some}{more}")
+        yield Text(f"\n{format_count(len(found.unknown), 'id')} in the labels that no document has: {some}{more}")

@@ -17,7 +17,7 @@ from ibidem.cli.terminal_text import one_line, sanitize
 from ibidem.dedupe.leader_clustering import MOST_LEADS
 from ibidem.dedupe.long_candidates import MOST_HOLDERS
 from ibidem.dedupe.request import pair_policy
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, index_groups
 from ibidem.index.stored_groups import StoredReport
@@ -65,15 +65,16 @@ def run(
 def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the counts, the kinds of duplicates, the sizes and the largest groups."""
     yield Text(
-        f"{counted(found['documents'], 'document')} in {counted(found['groups'], 'group')} at level {found['level']}; "
-        f"{counted(found['duplicates'], 'duplicate')}; {found['unsigned']:,} without words or signatures"
+        f"{format_count(found['documents'], 'document')} in {format_count(found['groups'], 'group')} "
+        f"at level {found['level']}; "
+        f"{format_count(found['duplicates'], 'duplicate')}; {found['unsigned']:,} without words or signatures"
     )
     if found["capped"]:
         passed = ", ".join(f"{count:,} {clue}" for clue, count in found["capped"].items())
         yield Text(f"Values that over {MOST_HOLDERS} long texts carry were passed over as forms: {passed}", "account")
     if found["crowded"]:
         yield Text(
-            f"{counted(found['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
+            f"{format_count(found['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
             "and were not compared with all of them",
             "account",
         )

@@ -8,15 +8,15 @@ import typer
 from rich.table import Table as Shown
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, print_json, results, warn_of
+from ibidem.cli.console import bar, messages, print_json, results, warn_once
 from ibidem.cli.options import Json, engine_context
 from ibidem.cli.terminal_text import sanitize
-from ibidem.grouped_search.explanations import counted
-from ibidem.index.idf_build import described, indexed, own_table, sample
-from ibidem.index.language_check import foreign
+from ibidem.grouped_search.explanations import format_count
+from ibidem.index.idf_build import build_table, index_documents, sample, table_facts
+from ibidem.index.language_check import find_foreign
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_ingest.idf.stability import Correlation, changed, correlation
+from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.readers import read
@@ -94,18 +94,18 @@ def build(
     settings = load()
     origin = f"counted from {', '.join(Path(path).name for path in paths)}" if paths else f"index {settings.index}"
     with bar("Counting") as advance:
-        built = own_table(documents(paths, settings), language, origin, lambda done: advance(done, None))
+        built = build_table(documents(paths, settings), language, origin, lambda done: advance(done, None))
     tables = Tables(settings.tables)
     tables.keep(built.table)
     if use:
         tables.use(built.table)
-    warn_of(built.foreign)
+    warn_once(built.foreign)
     if as_json:
         print_json(built.as_json())
         return
     results().print(Text(line(built.table)))
     for other, times in built.others.items():
-        messages().print(Text(f"{counted(times, 'document')} in {sanitize(repr(other))} left out"))
+        messages().print(Text(f"{format_count(times, 'document')} in {sanitize(repr(other))} left out"))
     if not use:
         messages().print(Text(f"Sign with it: ibidem idf use {built.table.name}"))
 
@@ -114,10 +114,10 @@ def build(
 def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name.")], as_json: Json = False) -> None:
     """Sign with a table from now on; what the index holds is signed anew by `ibidem backfill --into NAME`."""
     tables = Tables(load().tables)
-    table = named(name, tables)
+    table = find_table(name, tables)
     tables.use(table)
     if as_json:
-        print_json(described(table))
+        print_json(table_facts(table))
     else:
         results().print(Text(line(table)))
         messages().print(Text("The index keeps its signatures until: ibidem backfill --into NEW_INDEX"))
@@ -131,16 +131,16 @@ def show(
     """Show the tables of the folder, or one of them."""
     tables = Tables(load().tables)
     if name:
-        one(named(name, tables), as_json=as_json)
+        one(find_table(name, tables), as_json=as_json)
         return
     current = set(tables.current().values())
-    found = [described(table) | {"current": table.name in current} for table in tables.all()]
+    found = [table_facts(table) | {"current": table.name in current} for table in tables.all()]
     if as_json:
         print_json({"tables": found})
     elif not found:
         results().print(Text(f"No tables in {tables.folder}; the first document that is signed makes one."))
     else:
-        results().print(listed(found))
+        results().print(tables_table(found))
 
 
 @app.command()
@@ -155,19 +155,21 @@ def compare(
     """Compare two tables: the order of their terms, and the fingerprints that change from one to the other."""
     settings = load()
     tables = Tables(settings.tables)
-    left, right = named(a, tables), named(b, tables)
+    left, right = find_table(a, tables), find_table(b, tables)
     if left.language != right.language:
         raise UsageError(
             f"{left.name} is a table of {left.language!r}, {right.name} of {right.language!r}",
             "compare two of one language",
         )
     with bar("Reading") as advance:
-        texts = sample(seen(documents(paths, settings), lambda done: advance(done, None)), left.language, sampled)
+        texts = sample(
+            count_documents(documents(paths, settings), lambda done: advance(done, None)), left.language, sampled
+        )
     if not texts:
         messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
-    strange = foreign(left.language, texts)
-    warn_of([strange] if strange else [])
-    told, shares = correlation(left, right), changed(texts, left, right)
+    strange = find_foreign(left.language, texts)
+    warn_once([strange] if strange else [])
+    told, shares = correlation(left, right), changed_fingerprints(texts, left, right)
     if plot is not None:
         draw({f"{left.name} to {right.name}": shares}, f"Fingerprints that change ({len(texts):,} documents)", plot)
     if as_json:
@@ -175,7 +177,7 @@ def compare(
             {"common": told.common, "spearman": told.spearman, "documents": len(texts), "changed": by_name(shares)}
         )
         return
-    for text in compared(told, shares, len(texts)):
+    for text in comparison_lines(told, shares, len(texts)):
         results().print(Text(text))
 
 
@@ -185,17 +187,17 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
         yield from read(paths, max_text=settings.max_text)
         return
     with engine_context(settings) as engine:
-        yield from indexed(engine)
+        yield from index_documents(engine)
 
 
-def seen(items: Iterator[Document | Refusal], said: Callable[[int], None]) -> Iterator[Document | Refusal]:
+def count_documents(items: Iterator[Document | Refusal], said: Callable[[int], None]) -> Iterator[Document | Refusal]:
     """Pass documents on and say how many there were."""
     for number, item in enumerate(items, 1):
         said(number)
         yield item
 
 
-def named(name: str, tables: Tables) -> Table:
+def find_table(name: str, tables: Tables) -> Table:
     """Return a table by its name or its file."""
     table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
     if table is None:
@@ -218,16 +220,16 @@ def one(table: Table, *, as_json: bool) -> None:
     first = min(table.first_allowed, table.size)
     rarest = [table.term(rank) for rank in range(first, min(first + RAREST, table.size))]
     if as_json:
-        print_json(described(table) | {"too_rare": first, "rarest": rarest})
+        print_json(table_facts(table) | {"too_rare": first, "rarest": rarest})
         return
     console = results()
     console.print(Text(line(table)))
     console.print(
-        Text(f"{counted(first, 'term')} too rare to count; the rarest that do: {sanitize(', '.join(rarest))}")
+        Text(f"{format_count(first, 'term')} too rare to count; the rarest that do: {sanitize(', '.join(rarest))}")
     )
 
 
-def listed(found: list[dict[str, object]]) -> Shown:
+def tables_table(found: list[dict[str, object]]) -> Shown:
     """Return tables as a table, the current one of each language marked."""
     shown = Shown(box=None, pad_edge=False, padding=(0, 2))
     for column in ("name", "language", "terms", "documents", "origin", ""):
@@ -239,10 +241,10 @@ def listed(found: list[dict[str, object]]) -> Shown:
     return shown
 
 
-def compared(told: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
+def comparison_lines(told: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
     """Describe a comparison."""
     spearman = "undefined" if told.spearman is None else f"{told.spearman:.4f}"
-    yield f"{counted(told.common, 'term')} in common, Spearman's rank correlation {spearman}"
+    yield f"{format_count(told.common, 'term')} in common, Spearman's rank correlation {spearman}"
     if shares:
-        yield f"fingerprints that change, of {counted(sampled, 'document')}, by their length in terms:"
+        yield f"fingerprints that change, of {format_count(sampled, 'document')}, by their length in terms:"
         yield from bars(shares)

@@ -59,7 +59,7 @@ def run(
     choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from), language, text_column)
     settings = load()
     logs.set_up(settings)
-    found = through(IngestRequest(paths, choice), settings, wait=wait)
+    found = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
     if as_json:
         print_json(found)
     else:
@@ -70,14 +70,14 @@ def run(
         raise typer.Exit(SOME_REFUSED)
 
 
-def through(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
+def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
     """Take files in with a bar, and return how the run stands."""
     with bar("Indexing") as advance:
-        name = ingest(request, settings, wait=wait, seen=lambda progress: shown(progress, advance))
+        name = ingest(request, settings, wait=wait, seen=lambda progress: update_bar(progress, advance))
     with engine_context(settings) as engine:
         return summary(engine, name)
 
 
-def shown(progress: Progress, advance: Advance) -> None:
+def update_bar(progress: Progress, advance: Advance) -> None:
     """Advance a bar to where a run is; its end is known once all is submitted."""
     advance(progress.done, progress.documents if progress.submitted else None)

@@ -10,7 +10,7 @@ from ibidem.cli.console import Indented, print_json, results
 from ibidem.cli.options import Id, Json, Level, Preset, WindowDays, engine_context, figures
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
-from ibidem.grouped_search.explanations import counted, reason
+from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.inspection import Duplicate, Inspection, inspect
 from ibidem.index.stored_groups import group_of
 
@@ -50,7 +50,7 @@ def stored_as(name: str, group: Mapping[str, Any]) -> str:
     """Say in which stored group a document is, and how it came there."""
     if not group:
         return "No group is stored with it."
-    size = counted(group["documents"], "document")
+    size = format_count(group["documents"], "document")
     if group["lead"] == name:
         return f"It leads its stored group of {size}."
     return f"Its stored group of {size} is led by {sanitize(group['lead'])}; joined by: {group['signature']}."
@@ -69,7 +69,7 @@ def report(found: Inspection) -> Iterator[RenderableType]:
     for duplicate in found.duplicates:
         yield from lines(duplicate, sanitize(found.title or found.id))
     yield Text()
-    yield Text(counted(len(found.duplicates), "duplicate"), "account")
+    yield Text(format_count(len(found.duplicates), "duplicate"), "account")
     if found.capped:
         cut = ", ".join(found.capped)
         yield Text(

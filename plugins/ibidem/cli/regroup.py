@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ibidem.cli.console import bar, print_json, results
 from ibidem.cli.options import Json, engine_context
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
 from ibidem_workers.groups.follow import regroup, store_of
 
@@ -25,7 +25,7 @@ def run(
     if as_json:
         print_json(found)
         return
-    told = f"{counted(found['documents'], 'document')} in {counted(found['groups'], 'group')}; "
+    told = f"{format_count(found['documents'], 'document')} in {format_count(found['groups'], 'group')}; "
     results().print(Text(f"{told}{found['joined']:,} joined another, in {found['took_s']:.1f} s"))
 
 

@@ -20,17 +20,17 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented
-from ibidem.cli.terminal_text import marked, one_line, sanitize, spelled
+from ibidem.cli.terminal_text import format_difference, highlight, one_line, sanitize
 from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.explanations import (
     account_line,
     advice,
-    because,
-    called,
-    counted,
-    counted_besides,
+    duplicate_reason,
+    format_count,
     groups,
+    hit_title,
     not_shown,
+    uncounted_copies,
 )
 
 Hit = Mapping[str, Any]
@@ -50,7 +50,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
         first: The number of the page's first group.
     """
     styled = console.color_system is not None and not console.no_color
-    for part in [*late(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
+    for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
     for line in advice(response):
         console.print(Text(sanitize(line), "level"))
@@ -60,42 +60,44 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[RenderableType]:
     """Yield the parts of the list: each lead, and below it its duplicates."""
     for number, (lead, duplicates) in enumerate(groups(hits), first):
-        yield from leading(lead, number, styled=styled)
+        yield from lead_lines(lead, number, styled=styled)
         for hit in duplicates:
             yield from duplicate(hit, lead)
         if hidden := not_shown(lead, duplicates):
-            more = f"{counted(hidden, 'more duplicate')}{ASK}" if duplicates else counted(hidden, "duplicate")
+            more = f"{format_count(hidden, 'more duplicate')}{ASK}" if duplicates else format_count(hidden, "duplicate")
             yield Indented(Text(f"+ {more}", "level"), 4)
-        if further := counted_besides(lead):
+        if further := uncounted_copies(lead):
             yield Indented(Text(f"+ {further}", "level"), 4)
         yield Text()
 
 
-def leading(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
+def lead_lines(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
     """Yield the lines of a lead: number and title, whence it is, a passage."""
-    title = marked(title_of(hit), styled=styled)
+    title = highlight(title_of(hit), styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
     yield Indented(title, width + 2, f"{number:>{width}}")
-    yield Indented(Text(about(hit), "about"), width + 2)
+    yield Indented(Text(hit_facts(hit), "about"), width + 2)
     if passage := snippet(hit):
-        yield Indented(marked(passage, styled=styled), width + 2)
+        yield Indented(highlight(passage, styled=styled), width + 2)
 
 
 def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
     """Yield the lines of a duplicate: title, whence it is, level and reason, what differs."""
     mark = hit["_dedupe"]
     yield Indented(one_line(Text(sanitize(title_of(hit)))), 6, "    └")
-    yield Indented(Text(about(hit), "about"), 6)
-    yield Indented(Text.assemble((str(mark["level"] or "joined"), "level"), sanitize(because(mark, called(lead)))), 6)
-    if mark["level"] != "partial" and (line := differs(hit, lead)):
+    yield Indented(Text(hit_facts(hit), "about"), 6)
+    yield Indented(
+        Text.assemble((str(mark["level"] or "joined"), "level"), sanitize(duplicate_reason(mark, hit_title(lead)))), 6
+    )
+    if mark["level"] != "partial" and (line := difference_line(hit, lead)):
         yield Indented(one_line(line), 6)
 
 
-def differs(hit: Hit, lead: Hit) -> Text | None:
+def difference_line(hit: Hit, lead: Hit) -> Text | None:
     """Return the line that tells what differs from the lead, or None when no word does."""
     pieces = word_diff(text_of(lead), text_of(hit))
-    return Text.assemble(("differs: ", "about"), spelled(pieces)) if pieces else None
+    return Text.assemble(("differs: ", "about"), format_difference(pieces)) if pieces else None
 
 
 def title_of(hit: Hit) -> str:
@@ -109,7 +111,7 @@ def text_of(hit: Hit) -> str:
     return str(hit.get("_source", {}).get("text", ""))
 
 
-def about(hit: Hit) -> str:
+def hit_facts(hit: Hit) -> str:
     """Return date, source and id of a hit, as far as it has them."""
     source = hit["_source"]
     named = (source.get("date"), source.get("source"), hit["_id"])
@@ -122,12 +124,12 @@ def snippet(hit: Hit) -> str:
     return str(passages[0])
 
 
-def late(account: Mapping[str, Any]) -> Iterator[RenderableType]:
+def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the lines about documents that belong to groups of earlier pages."""
     found = account.get("late") or []
     if not found:
         return
-    yield Text(f"{counted(len(found), 'document')} found later, of groups on earlier pages:", "level")
+    yield Text(f"{format_count(len(found), 'document')} found later, of groups on earlier pages:", "level")
     for one in found[:LATE_SHOWN]:
         yield Indented(Text(f"{sanitize(one['id'])} (page {one['page']})", "about"), 4)
     if len(found) > LATE_SHOWN:

@@ -12,7 +12,7 @@ from ibidem.cli.terminal_text import sanitize
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.offsets import PageNumbers, Words
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 
 SHOWN = 10
 """Passages that are shown, the longest."""
@@ -31,12 +31,12 @@ def side_by_side(found: Comparison) -> Iterator[RenderableType]:
         yield Text("They share no passage of eight words.")
         return
     some = f"; the longest {SHOWN}" if len(found.passages) > SHOWN else ""
-    yield Text(f"They share {counted(words, 'word')} in {counted(len(found.passages), 'passage')}{some}:")
+    yield Text(f"They share {format_count(words, 'word')} in {format_count(len(found.passages), 'passage')}{some}:")
     pages = PageNumbers.of(found.a.text, found.words_a), PageNumbers.of(found.b.text, found.words_b)
     longest = sorted(found.passages, key=lambda one: -one.words)[:SHOWN]
     for passage in sorted(longest, key=lambda one: one.a):
         yield Text()
-        yield from beside(passage, found, pages)
+        yield from passage_columns(passage, found, pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Columns:
             yield line
 
 
-def beside(passage: Passage, found: Comparison, pages: tuple[PageNumbers, PageNumbers]) -> Iterator[Columns]:
+def passage_columns(passage: Passage, found: Comparison, pages: tuple[PageNumbers, PageNumbers]) -> Iterator[Columns]:
     """Yield one passage as it stands in both texts.
 
     Args:
@@ -71,23 +71,25 @@ def beside(passage: Passage, found: Comparison, pages: tuple[PageNumbers, PageNu
         found: The comparison that it is of.
         pages: Pages of both texts.
     """
-    opening = list(beginning(blocks(passage, found.words_a.tokens, found.words_b.tokens)))
+    opening = list(first_blocks(blocks(passage, found.words_a.tokens, found.words_b.tokens)))
     a = excerpt(found.a.text, found.words_a, [(block.same, block.a) for block in opening], "removed")
     b = excerpt(found.b.text, found.words_b, [(block.same, block.b) for block in opening], "added")
     more = opening[-1].a[1] < passage.a[1]
-    yield Columns(where("A", found.words_a, passage.a, pages[0]), where("B", found.words_b, passage.b, pages[1]))
+    yield Columns(
+        passage_place("A", found.words_a, passage.a, pages[0]), passage_place("B", found.words_b, passage.b, pages[1])
+    )
     yield Columns(a.append(" …" * more), b.append(" …" * more))
 
 
-def where(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
+def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
     """Say where a passage stands in a text, and how long it is there."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
-    parts = (pages.named(first, last) if pages.paged else "", characters, counted(last + 1 - first, "word"))
+    parts = (pages.named(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 
-def beginning(passage: Iterator[Block], most: int = OPENING) -> Iterator[Block]:
+def first_blocks(passage: Iterator[Block], most: int = OPENING) -> Iterator[Block]:
     """Yield the first blocks of a passage, the last one cut."""
     left = most
     for block in passage:

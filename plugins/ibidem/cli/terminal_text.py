@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 
-from ibidem.comparison.word_diff import Piece, shortened
+from ibidem.comparison.word_diff import Piece, shorten
 from ibidem_engines.engine import HIGHLIGHT
 
 OPEN, CLOSE = HIGHLIGHT
@@ -19,23 +19,23 @@ def sanitize(text: str) -> str:
     return "".join(filter(str.isprintable, " ".join(text.split())))
 
 
-def marked(passage: str, *, styled: bool) -> Text:
+def highlight(passage: str, *, styled: bool) -> Text:
     """Mark the query's words in a passage: by style where there is one, by asterisks elsewhere.
 
     Args:
         passage: A snippet or title with `HIGHLIGHT` marks.
         styled: Whether the terminal shows styles.
 
-    >>> marked("the " + OPEN + "court" + CLOSE + " held", styled=False).plain
+    >>> highlight("the " + OPEN + "court" + CLOSE + " held", styled=False).plain
     'the *court* held'
     """
     shown = Text()
     head, *rest = " ".join(passage.split()).split(OPEN)
-    shown.append(harmless_inside(head))
+    shown.append(sanitize_part(head))
     for part in rest:
         word, _, after = part.partition(CLOSE)
         shown.append(sanitize(word) if styled else f"*{sanitize(word)}*", "word")
-        shown.append(harmless_inside(after))
+        shown.append(sanitize_part(after))
     return shown
 
 
@@ -45,17 +45,18 @@ def one_line(line: Text) -> Text:
     return line
 
 
-def harmless_inside(text: str) -> str:
+def sanitize_part(text: str) -> str:
     """Make a part of a line harmless and keep the blanks at its ends."""
     before, after = text[:1].isspace(), text[-1:].isspace()
     inner = sanitize(text)
     return f"{' ' * before}{inner}{' ' * after}" if inner else " " * (before or after)
 
 
-def spelled(pieces: Iterable[Piece]) -> Text:
+def format_difference(pieces: Iterable[Piece]) -> Text:
     """Write a difference on one line: `[only in the lead → only in the duplicate]`, common words around it.
 
-    >>> spelled([Piece("same", ("rose",)), Piece("lead", ("5",)), Piece("duplicate", ("6",)), Piece("gap")]).plain
+    >>> pieces = [Piece("same", ("rose",)), Piece("lead", ("5",)), Piece("duplicate", ("6",)), Piece("gap")]
+    >>> format_difference(pieces).plain
     'rose [5 → 6] …'
     """
     line = Text()
@@ -66,11 +67,11 @@ def spelled(pieces: Iterable[Piece]) -> Text:
         replaced = piece.kind == "duplicate" and before == "lead"
         if line and not replaced:
             line.append(" ")
-        line.append_text(written(piece, replaced=replaced, goes_on=piece.kind == "lead" and after == "duplicate"))
+        line.append_text(format_piece(piece, replaced=replaced, goes_on=piece.kind == "lead" and after == "duplicate"))
     return line
 
 
-def written(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
+def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
     """Write one piece.
 
     Args:
@@ -78,7 +79,7 @@ def written(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
         replaced: Whether it stands in the place of the lead's words just written.
         goes_on: Whether the duplicate's words follow in its place.
     """
-    run = sanitize(shortened(piece.words))
+    run = sanitize(shorten(piece.words))
     if piece.kind == "lead":
         return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")
     if piece.kind == "duplicate":

@@ -12,7 +12,7 @@ import orjson
 from ibidem.dedupe.request import PREFIX, DedupeRequest, as_text, parse_request
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import native_search
+from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.errors import Failure
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, run_async, run_sync
@@ -94,7 +94,7 @@ class ClientAdapter(ABC):
         whole = orjson.loads(text) if text else {}
         if not isinstance(whole, dict):
             raise UsageError("the body of the search is no JSON object", "write {'query': …}")
-        return native_search(read_search(self.sent.index, whole, self.params(), request), around)
+        return dsl_search(read_search(self.sent.index, whole, self.params(), request), around)
 
 
 class DedupeSearch:
@@ -190,7 +190,7 @@ def twin_of(client: Any) -> Any:
     return copy.copy(client)
 
 
-def listed(value: object) -> str:
+def format_parameter(value: object) -> str:
     """Write a parameter as a query string holds it."""
     if isinstance(value, list | tuple):
         return ",".join(map(as_text, value))

@@ -17,7 +17,7 @@ from ibidem.clients.adapter import (
     SyncSearchMixin,
     around_of,
     capture_request,
-    listed,
+    format_parameter,
     twin_of,
 )
 from ibidem.grouped_search.response import Json
@@ -29,20 +29,20 @@ OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
 """Options with which another user may ask."""
 
 
-class ElasticsearchSpeaker(ClientAdapter):
+class ElasticsearchAdapter(ClientAdapter):
     """Speaks through `perform_request`, as each method of the client does."""
 
     meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
 
     def start(self, ask: ApiRequest) -> Any:
-        """See `Speaker.start`."""
+        """See `ClientAdapter.start`."""
         client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         body = ask.body if ask.lines is None else ask.lines
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=body)
 
     def read(self, ask: ApiRequest, answer: Any) -> Any:
-        """See `Speaker.read`."""
+        """See `ClientAdapter.read`."""
         self.meta = answer.meta
         if self.meta.status < 300:
             return answer.body
@@ -51,29 +51,29 @@ class ElasticsearchSpeaker(ClientAdapter):
         raise IgnoredStatus(answer)
 
     def written(self, body: Any) -> str | bytes:
-        """See `Speaker.written`."""
+        """See `ClientAdapter.written`."""
         text: str | bytes = self.client.transport.serializers.dumps(body, JSON)
         return text
 
     def params(self) -> dict[str, str]:
-        """See `Speaker.params`."""
-        return {name: listed(value) for name, value in self.sent.params.items()}
+        """See `ClientAdapter.params`."""
+        return {name: format_parameter(value) for name, value in self.sent.params.items()}
 
     def exception(self, failure: Failure) -> Exception:
-        """See `Speaker.exception`."""
+        """See `ClientAdapter.exception`."""
         body = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
         meta = replace(self.meta, status=failure.status)
         return HTTP_EXCEPTIONS.get(failure.status, ApiError)(message=failure.kind, meta=meta, body=body)
 
     def returned(self, answer: Json) -> Any:
-        """See `Speaker.returned`."""
+        """See `ClientAdapter.returned`."""
         return ObjectApiResponse(body=answer, meta=self.meta)
 
 
 class ElasticsearchSearch(DedupeSearch):
     """What both clients of Elasticsearch have."""
 
-    _speaker = ElasticsearchSpeaker
+    _speaker = ElasticsearchAdapter
 
     def options(self, **given: Any) -> Any:
         """Give the same client with other options; what it knows of indexes goes along, but to no other user."""
@@ -83,7 +83,7 @@ class ElasticsearchSearch(DedupeSearch):
         return client
 
 
-class Deduping(ElasticsearchSearch, SyncSearchMixin):
+class DedupeElasticsearch(ElasticsearchSearch, SyncSearchMixin):
     """Stands before `Elasticsearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
@@ -92,7 +92,7 @@ class Deduping(ElasticsearchSearch, SyncSearchMixin):
         return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
-class AsyncDeduping(ElasticsearchSearch, AsyncSearchMixin):
+class AsyncDedupeElasticsearch(ElasticsearchSearch, AsyncSearchMixin):
     """Stands before `AsyncElasticsearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:

@@ -13,7 +13,7 @@ from ibidem.clients.adapter import (
     IgnoredStatus,
     SyncSearchMixin,
     capture_request,
-    listed,
+    format_parameter,
     twin_of,
 )
 from ibidem.grouped_search.response import Json
@@ -25,11 +25,11 @@ CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 """Parameters that the client takes for itself."""
 
 
-class OpenSearchSpeaker(ClientAdapter):
+class OpenSearchAdapter(ClientAdapter):
     """Speaks through the transport, as each method of the client does."""
 
     def start(self, ask: ApiRequest) -> Any:
-        """See `Speaker.start`."""
+        """See `ClientAdapter.start`."""
         own = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
         headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
         ignored = own.get("ignore", ())
@@ -42,7 +42,7 @@ class OpenSearchSpeaker(ClientAdapter):
         )
 
     def read(self, ask: ApiRequest, answer: Any) -> Any:
-        """See `Speaker.read`."""
+        """See `ClientAdapter.read`."""
         if not isinstance(answer, Mapping) or "error" not in answer:
             return answer
         if answer.get("status") in ask.passed_over:
@@ -50,31 +50,31 @@ class OpenSearchSpeaker(ClientAdapter):
         raise IgnoredStatus(answer)
 
     def written(self, body: Any) -> str | bytes:
-        """See `Speaker.written`."""
+        """See `ClientAdapter.written`."""
         text: str | bytes = self.client.transport.serializer.dumps(body)
         return text
 
     def params(self) -> dict[str, str]:
-        """See `Speaker.params`."""
-        return {name: listed(value) for name, value in self.sent.params.items() if name not in CLIENT_S_OWN}
+        """See `ClientAdapter.params`."""
+        return {name: format_parameter(value) for name, value in self.sent.params.items() if name not in CLIENT_S_OWN}
 
     def exception(self, failure: Failure) -> Exception:
-        """See `Speaker.exception`."""
+        """See `ClientAdapter.exception`."""
         told = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
         return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, told)
 
     def returned(self, answer: Json) -> Any:
-        """See `Speaker.returned`."""
+        """See `ClientAdapter.returned`."""
         return answer
 
 
 class OpenSearchSearch(DedupeSearch):
     """What both clients of OpenSearch have."""
 
-    _speaker = OpenSearchSpeaker
+    _speaker = OpenSearchAdapter
 
 
-class Deduping(OpenSearchSearch, SyncSearchMixin):
+class DedupeOpenSearch(OpenSearchSearch, SyncSearchMixin):
     """Stands before `OpenSearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
@@ -83,12 +83,12 @@ class Deduping(OpenSearchSearch, SyncSearchMixin):
         return capture_request(super(SyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
-class AsyncDeduping(OpenSearchSearch, AsyncSearchMixin):
+class AsyncDedupeOpenSearch(OpenSearchSearch, AsyncSearchMixin):
     """Stands before `AsyncOpenSearch`."""
 
     def _would_send(self, args: tuple[Any, ...], own: Mapping[str, Any]) -> CapturedRequest:
         twin = twin_of(self)
-        twin.transport = _WaitingTransport()
+        twin.transport = _AsyncTransport()
         return capture_request(super(AsyncSearchMixin, twin).search(*args, **own))  # type: ignore[misc] # the client's own
 
 
@@ -102,6 +102,6 @@ class _Transport:
         return CapturedRequest(url, params or {}, headers or {}, body)
 
 
-class _WaitingTransport(_Transport):
+class _AsyncTransport(_Transport):
     async def perform_request(self, *args: Any, **given: Any) -> CapturedRequest:  # type: ignore[override] # waited for
         return super().perform_request(*args, **given)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         ) -> Any:
             """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
 
-    class WaitingSearch:
+    class AsyncSearch:
         """The same of a client whose methods are waited for."""
 
         async def search(  # noqa: PLR0913 - the parameters of dedupe, by name
@@ -56,13 +56,13 @@ if TYPE_CHECKING:
     class Elasticsearch(Search, elasticsearch.Elasticsearch):
         """`elasticsearch.Elasticsearch` whose search takes dedupe parameters."""
 
-    class AsyncElasticsearch(WaitingSearch, elasticsearch.AsyncElasticsearch):
+    class AsyncElasticsearch(AsyncSearch, elasticsearch.AsyncElasticsearch):
         """`elasticsearch.AsyncElasticsearch` whose search takes dedupe parameters."""
 
     class OpenSearch(Search, opensearchpy.OpenSearch):
         """`opensearchpy.OpenSearch` whose search takes dedupe parameters."""
 
-    class AsyncOpenSearch(WaitingSearch, opensearchpy.AsyncOpenSearch):
+    class AsyncOpenSearch(AsyncSearch, opensearchpy.AsyncOpenSearch):
         """`opensearchpy.AsyncOpenSearch` whose search takes dedupe parameters."""
 
 

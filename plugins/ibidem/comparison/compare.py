@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from ibidem.comparison.matches import Passage, Region, aligned, covered, in_characters, runs
+from ibidem.comparison.matches import Passage, Region, align, count_covered, in_characters, runs
 from ibidem.comparison.misread import Misread, misread
 from ibidem.comparison.offsets import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_of
@@ -81,7 +81,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     """
     check(a)
     check(b)
-    (packed_a, packed_b), long = signed(a, b, tables)
+    (packed_a, packed_b), long = sign_pair(a, b, tables)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     found = runs(words_a.tokens, words_b.tokens)
     shared = [in_characters(run, words_a, words_b) for run in found]
@@ -92,16 +92,16 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         with_examples(decide(packed_a, packed_b, policy, long), wrong),
         signals(packed_a, packed_b)
         | ({"misread": {"words": [list(each) for each in wrong]}} if wrong else {})
-        | of_parts(packed_a, packed_b, long)
+        | part_signals(packed_a, packed_b, long)
         | overlap(words_a, words_b, shared),
         words_a,
         words_b,
-        tuple(aligned(words_a.tokens, words_b.tokens, found)),
+        tuple(align(words_a.tokens, words_b.tokens, found)),
         tuple(shared),
     )
 
 
-def signed(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], Long | None]:
+def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], Long | None]:
     """Sign both documents, in the form that decisions are made on."""
     own, other = sign([a, b], tables)
     left, right = unpack(pack(a, own)), unpack(pack(b, other))
@@ -121,7 +121,7 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     found["content"] = {"equal": equal_content(a, b)}
     found["minhash"] = slots(a, b)
     if same_table(a, b):
-        found |= by_rarity(a, b) | characters(a, b)
+        found |= idf_signals(a, b) | characters(a, b)
     if any(a.profile) and any(b.profile):
         found["profile"] = {"equal": a.profile == b.profile}
     found["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
@@ -158,7 +158,7 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 def slots(a: Packed, b: Packed) -> dict[str, object]:
     """Return how many min-hash slots are equal, with a shared band or without, and the resemblance they stand for."""
     equal = minhash.equal_slots(a.slots, b.slots)
-    resemblance = max(0.0, minhash.corrected(equal / len(a.slots)))
+    resemblance = max(0.0, minhash.correct_for_chance(equal / len(a.slots)))
     return {
         "shared": equal,
         "of": len(a.slots),
@@ -167,7 +167,7 @@ def slots(a: Packed, b: Packed) -> dict[str, object]:
     }
 
 
-def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
+def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     """Return what the signatures made with an idf table say, as far as both documents have them."""
     found: dict[str, Mapping[str, object]] = {}
     if a.terms and b.terms:
@@ -185,9 +185,11 @@ def by_rarity(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     return found
 
 
-def of_parts(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
+def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
     """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
-    found = relate(*long, whole=minhash.corrected(minhash.compare(a.slots, b.slots))) if long is not None else None
+    found = (
+        relate(*long, whole=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))) if long is not None else None
+    )
     if long is None or found is None:
         return {}
     told = {"relation": found.told, "confidence": found.confidence, "a": list(found.a), "b": list(found.b)}
@@ -203,4 +205,4 @@ def share(text: Words, spans: list[tuple[int, int]]) -> float:
     """Return which share of a text, from its first word to its last, the spans cover."""
     if not text.tokens:
         return 0.0
-    return round(covered(spans) / covered([(text.starts[0], text.ends[-1])]), 3)
+    return round(count_covered(spans) / count_covered([(text.starts[0], text.ends[-1])]), 3)

@@ -20,7 +20,7 @@ Numbers = NDArray[np.int64]
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-class Stretch(NamedTuple):
+class TextSpan(NamedTuple):
     """Text of one kind.
 
     Args:
@@ -44,7 +44,7 @@ class Part:
         target: Number of the passage to go to in the other text.
     """
 
-    stretches: Sequence[Stretch]
+    stretches: Sequence[TextSpan]
     passage: int = 0
     target: int = 0
 
@@ -71,7 +71,7 @@ class PagedText:
         """Find the page breaks."""
         return cls(text, breaks_of(text))
 
-    def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[Stretch]:
+    def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[TextSpan]:
         """Yield a stretch of the text, cut at its page breaks.
 
         Args:
@@ -84,10 +84,10 @@ class PagedText:
         for number in range(low, high):
             at = int(self.breaks[number])
             if start < at or page:
-                yield Stretch(printable(self.text[start:at]), differs, page)
+                yield TextSpan(printable(self.text[start:at]), differs, page)
             start, page = at + 1, number + 2
         if start < end or page:
-            yield Stretch(printable(self.text[start:end]), differs, page)
+            yield TextSpan(printable(self.text[start:end]), differs, page)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -152,7 +152,9 @@ def parts(text: PagedText, own: Marks, other: Marks) -> Iterator[Part]:
         start, end = words.starts[first], words.ends[last]
         if start > reached:
             yield Part(list(text.stretches(reached, start)))
-        yield Part(list(marked(text, words, own.same[first : last + 1], first)), number, other.anchors[number])
+        yield Part(
+            list(mark_differences(text, words, own.same[first : last + 1], first)), number, other.anchors[number]
+        )
         reached = end
     if reached < len(text.text):
         yield Part(list(text.stretches(reached, len(text.text))))
@@ -172,7 +174,7 @@ def runs_of(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def marked(text: PagedText, words: Words, same: NDArray[np.bool_], first: int) -> Iterator[Stretch]:
+def mark_differences(text: PagedText, words: Words, same: NDArray[np.bool_], first: int) -> Iterator[TextSpan]:
     """Yield the text of a passage, with the words that differ apart from the others.
 
     Args:

@@ -17,7 +17,7 @@ from ibidem.comparison.dotplot import Dot, DotPlot, dot_plot
 from ibidem.comparison.html import COLOURS, PagedText, Part, marks_of, parts, printable
 from ibidem.comparison.matches import Passage
 from ibidem.comparison.offsets import PageNumbers
-from ibidem.grouped_search.explanations import counted, percent, reason, spanned
+from ibidem.grouped_search.explanations import format_count, page_range, percent, reason
 from ibidem_ingest.document import Document
 
 SHADES = 4
@@ -57,7 +57,7 @@ class Side:
             title=printable(document.title or document.id),
             about=printable(" · ".join(part for part in (document.date, document.source, document.id) if part)),
             share=f"{percent(share)} of it stands in {'B' if letter == 'a' else 'A'}",
-            pages=counted(pages.count, pages.name) if pages.paged else "",
+            pages=format_count(pages.count, pages.name) if pages.paged else "",
             parts=parts,
         )
 
@@ -115,9 +115,8 @@ class SharedPage:
     def caption(self, dot: Dot) -> str:
         """Say what a dot stands for."""
         a, b = self.plot.pages(dot)
-        return (
-            f"A {spanned(self.plot.name_a, *a)}, B {spanned(self.plot.name_b, *b)}: {percent(dot.share)} of the words"
-        )
+        places = f"A {page_range(self.plot.name_a, *a)}, B {page_range(self.plot.name_b, *b)}"
+        return f"{places}: {percent(dot.share)} of the words"
 
 
 ENTRIES = 50
@@ -184,7 +183,7 @@ def summary(found: Comparison) -> str:
     words = sum(passage.words for passage in found.passages)
     if not words:
         return "They share no passage of eight words."
-    return f"They share {counted(words, 'word')} in {counted(len(found.passages), 'passage')}."
+    return f"They share {format_count(words, 'word')} in {format_count(len(found.passages), 'passage')}."
 
 
 def entry(
@@ -195,7 +194,7 @@ def entry(
     opening = found.a.text[found.words_a.starts[a[0]] : found.words_a.ends[min(a[0] + OPENING, a[1]) - 1]]
     return Entry(
         anchors,
-        counted(passage.words, "word"),
+        format_count(passage.words, "word"),
         numbers[0].named(a[0], a[1] - 1),
         numbers[1].named(b[0], b[1] - 1),
         printable(" ".join(opening.split())),

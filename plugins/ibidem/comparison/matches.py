@@ -117,10 +117,10 @@ def in_characters(run: Run, a: Words, b: Words) -> Region:
     )
 
 
-def covered(spans: Iterable[tuple[int, int]]) -> int:
+def count_covered(spans: Iterable[tuple[int, int]]) -> int:
     """Return how many places at least one of the spans covers.
 
-    >>> covered([(0, 4), (2, 6), (9, 10)])
+    >>> count_covered([(0, 4), (2, 6), (9, 10)])
     7
     """
     total = reached = 0
@@ -200,7 +200,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
     chains: list[list[Run]] = []
     for run in runs:
         for chain in reversed(chains[-OPEN:]):
-            if goes_on(chain[-1], run, gap):
+            if continues(chain[-1], run, gap):
                 chain.append(run)
                 break
         else:
@@ -208,7 +208,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
     return [Passage(tuple(chain)) for chain in chains]
 
 
-def aligned(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
+def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
     """Find the passages of two texts, those of badly recognised text too.
 
     Args:
@@ -224,7 +224,7 @@ def aligned(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Pas
         inside[run.a : run.a + run.words] = True
     both = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
     certain = frozenset(runs)
-    found = (without_chance(passage, certain) for passage in passages(both))
+    found = (drop_chance_anchors(passage, certain) for passage in passages(both))
     return [passage for passage in found if passage is not None]
 
 
@@ -248,7 +248,7 @@ def once(tokens: Sequence[str]) -> dict[str, int]:
     return {word: at for at, word in enumerate(tokens) if counts[word] == 1}
 
 
-def without_chance(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
+def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
     """Take the anchors out of a passage that has too few words for its length; None when nothing is left.
 
     Args:
@@ -262,7 +262,7 @@ def without_chance(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
     return Passage(real) if real else None
 
 
-def goes_on(run: Run, after: Run, gap: int) -> bool:
+def continues(run: Run, after: Run, gap: int) -> bool:
     """Tell whether a run follows another in both texts, with few words between."""
     return 0 <= after.a - run.a - run.words <= gap and 0 <= after.b - run.b - run.words <= gap
 
@@ -276,17 +276,17 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
         b: Tokens of the second text.
     """
     for run, after in pairwise(passage.runs):
-        yield same(run)
-        yield from between((run.a + run.words, after.a), (run.b + run.words, after.b), a, b)
-    yield same(passage.runs[-1])
+        yield to_block(run)
+        yield from align_between((run.a + run.words, after.a), (run.b + run.words, after.b), a, b)
+    yield to_block(passage.runs[-1])
 
 
-def same(run: Run) -> Block:
+def to_block(run: Run) -> Block:
     """Return a run as a block."""
     return Block(same=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
 
 
-def between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
+def align_between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
     """Align the words between two runs.
 
     Args:
@@ -296,7 +296,7 @@ def between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: S
         b: Tokens of the second text.
 
     >>> words = "so help me god", "so aid me god"
-    >>> [block.same for block in between((0, 4), (0, 4), words[0].split(), words[1].split())]
+    >>> [block.same for block in align_between((0, 4), (0, 4), words[0].split(), words[1].split())]
     [True, False, True]
     """
     matcher = SequenceMatcher(None, a[slice(*in_a)], b[slice(*in_b)], autojunk=False)

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.grouped_search.explanations import spanned
+from ibidem.grouped_search.explanations import page_range
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.text.tokens import tokens
 
@@ -143,7 +143,7 @@ class PageNumbers:
         if self.count < 2:
             return ""
         low, high = int(self.of_word[first]) + 1, int(self.of_word[last]) + 1
-        return spanned(self.name, low, high)
+        return page_range(self.name, low, high)
 
 
 def breaks_of(text: str) -> NDArray[np.int64]:

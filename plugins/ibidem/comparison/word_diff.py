@@ -35,7 +35,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class DiffSide:
     """The beginning of a text, cut for aligning: what is compared, and what is shown of it.
 
     Args:
@@ -47,10 +47,10 @@ class Read:
     shown: list[str]
 
     @classmethod
-    def of(cls, text: str) -> "Read":
+    def of(cls, text: str) -> "DiffSide":
         """Cut a text.
 
-        >>> Read.of("Profit rose -- to 12.3 mln").shown
+        >>> DiffSide.of("Profit rose -- to 12.3 mln").shown
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
         beginning = text[:READ]
@@ -102,7 +102,7 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
         first = False
 
 
-def common(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
+def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
     """Yield the words between two places: all of a short run, else the first and last ones with a gap.
 
     Args:
@@ -134,12 +134,12 @@ def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> lis
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
-    ours, others = Read.of(lead), Read.of(duplicate)
+    ours, others = DiffSide.of(lead), DiffSide.of(duplicate)
     a, b = ours.shown, others.shown
     pieces: list[Piece] = []
     reached = 0
     for i, j, k, m in islice(places(ours.keys, others.keys), most):
-        pieces += common(a[reached:i], context, first=not pieces)
+        pieces += common_words(a[reached:i], context, first=not pieces)
         pieces += [Piece("lead", tuple(a[i:j])), Piece("duplicate", tuple(b[k:m]))]
         reached = j
     if pieces:
@@ -148,10 +148,10 @@ def word_diff(lead: str, duplicate: str, most: int = 4, context: int = 2) -> lis
     return [piece for piece in pieces if piece.words or piece.kind == "gap"]
 
 
-def shortened(run: Sequence[str]) -> str:
+def shorten(run: Sequence[str]) -> str:
     """Join words; of a long run only its first and last ones, and how many there are.
 
-    >>> shortened("a b c d e f g h i j k l".split())
+    >>> shorten("a b c d e f g h i j k l".split())
     'a b c … l (12 words)'
     """
     run = [word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…" for word in run]

@@ -78,47 +78,47 @@ def build_key_index(columns: PackedColumns, policy: Policy) -> KeyIndex:
         columns: The packed values, in rank order.
         policy: Evidence that it does not count gives no keys.
     """
-    plain = joined(in_hashes(columns, policy))
-    weak = list(in_weak_keys(columns, policy))
+    plain = join_indexes(hash_index(columns, policy))
+    weak = list(weak_key_index(columns, policy))
     if not weak:
         return plain
-    return replace(joined([plain, *weak]), faint=plain.keys, least=TERMS)
+    return replace(join_indexes([plain, *weak]), faint=plain.keys, least=TERMS)
 
 
-def in_weak_keys(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
+def weak_key_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     """Find who shares what says little alone: rare terms, or single slots of min-hash."""
     if policy.level != "identical" and policy.terms is not None:
-        yield from in_rarest(columns, policy.terms)
+        yield from rarest_term_index(columns, policy.terms)
     if policy.level == "partial" and policy.contained is not None:
-        yield from in_slots(columns.slots, (columns.slot_count > 0) & (columns.length > 0))
+        yield from slot_index(columns.slots, (columns.slot_count > 0) & (columns.length > 0))
 
 
-def in_hashes(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
+def hash_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     """Find who shares a hash of the whole text, or a band of its min-hash."""
     words = columns.length > 0
-    yield shared(folded(columns.content), words)
+    yield shared_keys(fold_hash(columns.content), words)
     if policy.level == "identical":
         return
     if policy.fingerprint is not None:
         strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
-        yield shared(columns.fingerprint[:, None], strong)
+        yield shared_keys(columns.fingerprint[:, None], strong)
     if policy.profile is not None:
-        yield shared(columns.profile[:, None], words & (columns.profile != 0))
+        yield shared_keys(columns.profile[:, None], words & (columns.profile != 0))
     if policy.slots is not None:
-        yield from in_bands(columns.slots, words & (columns.slot_count > 0))
+        yield from band_index(columns.slots, words & (columns.slot_count > 0))
     if policy.characters is not None:
         yield in_runs(columns)
     if policy.level == "partial" and policy.related is not None:
-        yield from in_slots(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
+        yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
 
-def folded(content: Hashes) -> Hashes:
+def fold_hash(content: Hashes) -> Hashes:
     """Fold the two halves of a content hash into one; a collision costs a comparison and nothing else."""
     keys: Hashes = content[:, :1] ^ content[:, 1:]
     return keys
 
 
-def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+def band_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a band of three slots, some bands at a time.
 
     Args:
@@ -127,7 +127,7 @@ def in_bands(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[
     """
     at_once = max(1, ENTRIES // max(1, len(slots)))
     for first in range(0, BANDS, at_once):
-        yield shared(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
+        yield shared_keys(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
 
 
 def in_runs(columns: PackedColumns) -> KeyIndex:
@@ -150,7 +150,7 @@ def with_noise(found: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
     return replace(found, key=number[found.key[kept]].astype(np.int32), row=found.row[kept])
 
 
-def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
+def slot_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
     """Find who shares a single slot, some slots at a time: a chapter shares few with its book, unrelated texts none.
 
     Args:
@@ -163,7 +163,7 @@ def in_slots(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[
     for first in range(0, slots.shape[1], at_once):
         some = slots[:, first : first + at_once].astype(np.uint64)
         number = np.arange(first, first + some.shape[1], dtype=np.uint64) << np.uint64(16)
-        yield shared(some | number, carried)
+        yield shared_keys(some | number, carried)
 
 
 def bands(slots: NDArray[np.uint16]) -> Hashes:
@@ -181,7 +181,7 @@ def bands(slots: NDArray[np.uint16]) -> Hashes:
     return keys
 
 
-def shared(keys: Hashes, carried: NDArray[np.bool_]) -> KeyIndex:
+def shared_keys(keys: Hashes, carried: NDArray[np.bool_]) -> KeyIndex:
     """Find the keys that several rows hold.
 
     Args:
@@ -211,7 +211,7 @@ def drop_singletons(keys: NDArray[np.generic], rows: Rows, size: int) -> KeyInde
     return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 
-def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]:
+def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]:
     """Find who shares terms that are rare among these rows, at similar lengths; each idf table for itself.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
@@ -220,22 +220,22 @@ def in_rarest(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]:
     may = eligible(columns, rule)
     for table in np.unique(columns.idf[may]):
         rows = np.flatnonzero(may & (columns.idf == table))
-        known = Counted.of(columns.terms[rows])
+        known = TermCounts.of(columns.terms[rows])
         least = least_shared(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
         slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
         term = np.concatenate([terms for terms, _ in slices])
         row = np.concatenate([held for _, held in slices])
-        keys = term << BUCKETS | similar(columns.length[row], rule.lengths)
+        keys = term << BUCKETS | length_buckets(columns.length[row], rule.lengths)
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
             low = np.flatnonzero(term % parts == part)
             yield drop_singletons(np.concatenate((keys[low], keys[low] + 1)), np.tile(row[low], 2), len(columns))
 
 
-def similar(lengths: Rows, ratio: float) -> Rows:
+def length_buckets(lengths: Rows, ratio: float) -> Rows:
     """Put lengths into buckets: two within the ratio of each other are in the same one or in neighbours.
 
-    >>> similar(np.array([95, 100, 106]), 0.95).tolist()
+    >>> length_buckets(np.array([95, 100, 106]), 0.95).tolist()
     [88, 89, 90]
     """
     width = ROUNDING - log(max(ROUNDING, ratio))
@@ -243,7 +243,7 @@ def similar(lengths: Rows, ratio: float) -> Rows:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Counted:
+class TermCounts:
     """How many sets hold which term.
 
     Args:
@@ -255,7 +255,7 @@ class Counted:
     held: Rows
 
     @classmethod
-    def of(cls, terms: NDArray[np.int32]) -> "Counted":
+    def of(cls, terms: NDArray[np.int32]) -> "TermCounts":
         """Count the terms of sets; filling is held by more than can be, so that it comes last in any order."""
         codes, held = np.unique(terms, return_counts=True)
         return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, held))
@@ -285,7 +285,7 @@ class Counted:
         return rarest[prefix] & 0xFFFFFFFF, np.repeat(rows, np.count_nonzero(prefix, axis=1))
 
 
-def joined(parts: Iterable[KeyIndex]) -> KeyIndex:
+def join_indexes(parts: Iterable[KeyIndex]) -> KeyIndex:
     """Join entries of several kinds into one set; their keys are numbered on."""
     keys, rows, above = [], [], 0
     for part in parts:

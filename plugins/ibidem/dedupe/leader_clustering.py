@@ -22,11 +22,11 @@ from ibidem.dedupe.pair_rules import UNDECIDED, Bools, Codes, Rows
 from ibidem.dedupe.pairs import (
     BUDGET,
     CandidateRanges,
-    Found,
+    DuplicatePairs,
     PairClassifier,
-    earlier_holders,
+    count_earlier,
     expand_pairs,
-    first_holders,
+    first_entries,
 )
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -129,7 +129,7 @@ class LeaderClustering:
 
     def settle(self, entries: KeyIndex) -> None:
         """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
-        entries = again_shared(self.uncrowded(entries))
+        entries = drop_unshared(self.uncrowded(entries))
         while len(entries.row):
             last = next_block_end(entries, self.classifier.size)
             these = entries.among(self.rows < last)
@@ -144,7 +144,7 @@ class LeaderClustering:
             open_ = self.lead == self.rows
             leads = entries.among(open_ & (self.rows < last))
             self.held += np.bincount(leads.key, minlength=len(self.held))
-            entries = again_shared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
+            entries = drop_unshared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
 
     def uncrowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
@@ -153,14 +153,14 @@ class LeaderClustering:
         kept = np.flatnonzero(~full)
         return replace(entries, key=entries.key[kept], row=entries.row[kept])
 
-    def join_within(self, found: Found) -> None:
+    def join_within(self, found: DuplicatePairs) -> None:
         """Go down a block: a row joins the first lead that it duplicates."""
         lead, evidence = self.lead, self.evidence
         for row, earlier, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True):
             if lead[row] == row and lead[earlier] == earlier and (told := self.classifier.settled(row, earlier, code)):
                 lead[row], evidence[row] = earlier, told
 
-    def join_first(self, found: Found) -> None:
+    def join_first(self, found: DuplicatePairs) -> None:
         """Let rows join the first of the leads that they duplicate."""
         if (found.code == UNDECIDED).any():
             self.join_within(found)
@@ -196,13 +196,13 @@ class LeaderIndex:
 
     def add(self, entries: KeyIndex) -> None:
         """Add leads; they come after all that were added before."""
-        self.rows[self.start[entries.key] + self.held[entries.key] + earlier_holders(entries)] = entries.row
+        self.rows[self.start[entries.key] + self.held[entries.key] + count_earlier(entries)] = entries.row
         self.held += np.bincount(entries.key, minlength=len(self.held))
 
 
 def next_block_end(entries: KeyIndex, size: int) -> int:
     """Return the row up to which the pairs among the entries fit the budget; beyond the first entry's at least."""
-    pairs = np.cumsum(np.bincount(entries.row, weights=earlier_holders(entries), minlength=size))
+    pairs = np.cumsum(np.bincount(entries.row, weights=count_earlier(entries), minlength=size))
     fits = int(np.searchsorted(pairs, BUDGET, side="right"))
     return max(fits, int(entries.row.min()) + 1)
 
@@ -211,11 +211,11 @@ def leads_before(entries: KeyIndex, last: int) -> Rows:
     """Return for each entry of a row from `last` on how many rows before `last` hold its key; 0 for those before."""
     early = entries.row < last
     number = np.cumsum(early)
-    first = first_holders(entries)
+    first = first_entries(entries)
     return np.where(early, 0, number - number[first] + early[first])
 
 
-def again_shared(entries: KeyIndex) -> KeyIndex:
+def drop_unshared(entries: KeyIndex) -> KeyIndex:
     """Drop the keys that only one row still holds."""
     new = np.ones(len(entries.key) + 1, bool)
     new[1:-1] = entries.key[1:] != entries.key[:-1]

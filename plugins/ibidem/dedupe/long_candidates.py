@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from ibidem.dedupe.candidates import Hashes, KeyIndex, drop_singletons, joined
+from ibidem.dedupe.candidates import Hashes, KeyIndex, drop_singletons, join_indexes
 from ibidem.dedupe.overrides import DocumentRef
 from ibidem.dedupe.pair_rules import Rows
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
@@ -60,7 +60,7 @@ class PageKeys:
         """
         row = {name: number for number, name in enumerate(names)}
         rows = np.array([row[name] for name in self.names], np.int64)
-        return joined(list(self._parts(rows, len(names))))
+        return join_indexes(list(self._parts(rows, len(names))))
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
         yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64), size)
@@ -71,13 +71,13 @@ class PageKeys:
             held = drop_singletons(np.concatenate(kept), np.repeat(rows, lengths), size)
             if passed := int(np.count_nonzero(np.bincount(held.key) > MOST_HOLDERS)):
                 self.passed[clue] = passed
-            shared = uncommon(held)
+            shared = drop_common(held)
             if (least := LEAST.get(clue, 1)) > 1:
-                shared = pair_keys(several_shared(shared, least, size), size)
+                shared = pair_keys(pairs_sharing(shared, least, size), size)
             yield shared
 
 
-def uncommon(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
+def drop_common(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     held = np.bincount(entries.key, minlength=1)
     kept = np.flatnonzero(held[entries.key] <= most)
@@ -85,7 +85,7 @@ def uncommon(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
     return replace(entries, key=numbers, row=entries.row[kept])
 
 
-def several_shared(entries: KeyIndex, least: int, size: int) -> NDArray[np.int64]:
+def pairs_sharing(entries: KeyIndex, least: int, size: int) -> NDArray[np.int64]:
     """Return the pairs that share so many keys, as `row * size + earlier`."""
     faint = replace(entries, faint=0, least=least)
     return np.concatenate([np.empty(0, np.int64), *expand_pairs(faint, CandidateRanges.within(faint), size)])

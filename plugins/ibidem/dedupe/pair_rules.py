@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.pairs.decision import LEVELS, Level, Policy, Terms, least_shared
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, corrected
+from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, SKETCH
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
@@ -122,7 +122,7 @@ def may_match(pairs: Pairs) -> Bools:
     return may
 
 
-def within(pairs: Pairs, days: int | None) -> Bools:
+def in_date_window(pairs: Pairs, days: int | None) -> Bools:
     """Tell which pairs lie within the date window; a missing date passes."""
     if days is None:
         return np.ones(len(pairs.a), bool)
@@ -318,7 +318,7 @@ def contained(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
         a: (m,) distinct shingles of the one text.
         b: (m,) those of the other.
     """
-    alike = np.array([corrected(share / SLOTS) for share in range(SLOTS + 1)])[equal]
+    alike = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal]
     share = alike * (a + b) / ((1 + alike) * np.maximum(1, np.minimum(a, b)))
     return np.where(equal < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
 
@@ -376,7 +376,7 @@ def strongest(pairs: Pairs, policy: Policy) -> Codes:
     undecided = np.flatnonzero(may_match(pairs))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
-            undecided = undecided[within(pairs.take(undecided), policy.window_days)]
+            undecided = undecided[in_date_window(pairs.take(undecided), policy.window_days)]
         for signature, rule in RULES[level].items():
             if len(undecided):
                 passed = rule(pairs.take(undecided), policy)

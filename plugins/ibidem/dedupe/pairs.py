@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, joined
+from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, join_indexes
 from ibidem.dedupe.long_texts import LongTextMatcher
 from ibidem.dedupe.overrides import Pair, PairConstraints
 from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Codes, Rows, verify
@@ -17,7 +17,7 @@ BUDGET = 200_000
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Found:
+class DuplicatePairs:
     """Pairs that are duplicates.
 
     Args:
@@ -58,10 +58,14 @@ class PairClassifier:
         """Find who could be whose duplicate: who shares a key, or was declared the same by a reader."""
         entries = build_key_index(self.columns, self.policy)
         if self.suspected is not None:
-            entries = beside(self.suspected, entries)
-        return beside(pair_keys(coded(self.said.same, self.size), self.size), entries) if self.said.same else entries
+            entries = concat_keys(self.suspected, entries)
+        return (
+            concat_keys(pair_keys(encode_pairs(self.said.same, self.size), self.size), entries)
+            if self.said.same
+            else entries
+        )
 
-    def verified(self, candidates: Iterator[Rows]) -> Found:
+    def verified(self, candidates: Iterator[Rows]) -> DuplicatePairs:
         """Decide on candidates and keep the duplicates.
 
         Args:
@@ -74,15 +78,15 @@ class PairClassifier:
         if self.related is not None:
             open_pairs = np.flatnonzero(code == UNDECIDED)
             self.related.want(np.unique(np.concatenate((row[open_pairs], earlier[open_pairs]))).tolist())
-        return Found(row, earlier, code)
+        return DuplicatePairs(row, earlier, code)
 
     def decided(self, pairs: Rows) -> tuple[Rows, Codes]:
         """Keep the duplicates among candidates, written as `row * size + earlier`."""
         code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
         if self.related is None:
             code[code == UNDECIDED] = 0
-        code[np.isin(code, (0, UNDECIDED)) & np.isin(pairs, coded(self.said.same, self.size))] = CODE["override"]
-        code[np.isin(pairs, coded(self.said.different, self.size))] = 0
+        code[np.isin(code, (0, UNDECIDED)) & np.isin(pairs, encode_pairs(self.said.same, self.size))] = CODE["override"]
+        code[np.isin(pairs, encode_pairs(self.said.different, self.size))] = 0
         kept = np.flatnonzero(code)
         return pairs[kept], code[kept]
 
@@ -95,7 +99,7 @@ class PairClassifier:
 
 def duplicates(
     columns: PackedColumns, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
-) -> Found:
+) -> DuplicatePairs:
     """Find all pairs of duplicates, whatever groups they would fall into.
 
     Args:
@@ -110,17 +114,17 @@ def duplicates(
     for at in np.flatnonzero(found.code == UNDECIDED).tolist():
         found.code[at] = classifier.settled(int(found.row[at]), int(found.earlier[at]), UNDECIDED)
     kept = np.flatnonzero(found.code)
-    return Found(found.row[kept], found.earlier[kept], found.code[kept])
+    return DuplicatePairs(found.row[kept], found.earlier[kept], found.code[kept])
 
 
-def coded(said: frozenset[Pair], size: int) -> Rows:
+def encode_pairs(said: frozenset[Pair], size: int) -> Rows:
     """Write pairs of rows as `later * size + earlier`."""
     return np.array([max(pair) * size + min(pair) for pair in sorted(said)], np.int64)
 
 
-def beside(own: KeyIndex, entries: KeyIndex) -> KeyIndex:
+def concat_keys(own: KeyIndex, entries: KeyIndex) -> KeyIndex:
     """Put keys of which one is enough before those of others."""
-    return replace(joined([own, entries]), faint=min(MOST, entries.faint + own.keys), least=entries.least)
+    return replace(join_indexes([own, entries]), faint=min(MOST, entries.faint + own.keys), least=entries.least)
 
 
 def pair_keys(pairs: Rows, size: int) -> KeyIndex:
@@ -134,16 +138,16 @@ def pair_keys(pairs: Rows, size: int) -> KeyIndex:
     return KeyIndex(np.arange(len(rows), dtype=np.int32) // 2, rows)
 
 
-def first_holders(entries: KeyIndex) -> Rows:
+def first_entries(entries: KeyIndex) -> Rows:
     """Return for each entry the place of its key's first entry."""
     place = np.arange(len(entries.key))
     place[1:][entries.key[1:] == entries.key[:-1]] = 0
     return np.maximum.accumulate(place)
 
 
-def earlier_holders(entries: KeyIndex) -> Rows:
+def count_earlier(entries: KeyIndex) -> Rows:
     """Return for each entry how many rows before its own hold its key."""
-    return np.arange(len(entries.key)) - first_holders(entries)
+    return np.arange(len(entries.key)) - first_entries(entries)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -163,7 +167,7 @@ class CandidateRanges:
     @classmethod
     def within(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
         """Pair each entry with the first rows that hold its key: all before its own when no number is given."""
-        first = first_holders(entries)
+        first = first_entries(entries)
         return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
 
 

@@ -94,16 +94,16 @@ class Keep:
         return f"source:{','.join(self.sources)}" if self.by == "source" else self.by
 
 
-class Unfit(ValueError):
+class InvalidValue(ValueError):
     """A value that a parameter does not take; its text says which value would be right."""
 
 
-def one_of(*right: str) -> Callable[[str], str]:
+def parse_choice(*right: str) -> Callable[[str], str]:
     """Return a reader that takes one of some words."""
 
     def read(value: str) -> str:
         if value.lower() not in right:
-            raise Unfit(", ".join(right))
+            raise InvalidValue(", ".join(right))
         return value.lower()
 
     return read
@@ -122,15 +122,15 @@ def keep(value: str) -> Keep:
     for word in ("rank", "earliest", "latest", "longest"):
         if value.lower() == word:
             return Keep(word)
-    raise Unfit("rank, earliest, latest, longest, source:NAME,NAME,…")
+    raise InvalidValue("rank, earliest, latest, longest, source:NAME,NAME,…")
 
 
-def whole(least: int, most: int, what: str) -> Callable[[str], int]:
+def parse_whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
     def read(value: str) -> int:
         if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
-            raise Unfit(f"a whole number, {least} to {most:,}, of {what}")
+            raise InvalidValue(f"a whole number, {least} to {most:,}, of {what}")
         return int(value)
 
     return read
@@ -141,19 +141,19 @@ def days(value: str) -> int | None:
     if value.lower() == NO_DAYS:
         return None
     try:
-        return whole(0, 1_000_000, "days")(value)
-    except Unfit as wrong:
-        raise Unfit(f"none, or {wrong}") from wrong
+        return parse_whole(0, 1_000_000, "days")(value)
+    except InvalidValue as wrong:
+        raise InvalidValue(f"none, or {wrong}") from wrong
 
 
-def named(value: str) -> str:
+def parse_preset(value: str) -> str:
     """Read the name of a preset; `none` is no preset."""
     return "" if value.lower() == "none" else value
 
 
-def truth(value: str) -> bool:
+def parse_bool(value: str) -> bool:
     """Read yes or no as it is written in JSON."""
-    return one_of("true", "false")(value) == "true"
+    return parse_choice("true", "false")(value) == "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,10 +178,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         ", ".join(MODES),
         "off; indent on the page and the command line",
         "off: the engine's own list; collapse: leads only; indent: duplicates follow their lead",
-        one_of(*MODES),
+        parse_choice(*MODES),
     ),
     "dedupe_level": Parameter(
-        ", ".join(LEVELS), "near", "the weakest level that still joins two documents", one_of(*LEVELS)
+        ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
     ),
     "dedupe_keep": Parameter(
         "rank, earliest, latest, longest, source:NAME,…",
@@ -190,13 +190,13 @@ PARAMETERS: Mapping[str, Parameter] = {
         keep,
     ),
     "dedupe_window": Parameter(
-        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", whole(1, DEEPEST, "hits")
+        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_whole(1, DEEPEST, "hits")
     ),
     "dedupe_scope": Parameter(
         ", ".join(SCOPES),
         "window",
         "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
-        one_of(*SCOPES),
+        parse_choice(*SCOPES),
     ),
     "dedupe_window_days": Parameter(
         "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days
@@ -205,13 +205,13 @@ PARAMETERS: Mapping[str, Parameter] = {
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
         "how many duplicates of a group are shown, without the lead",
-        whole(0, DEEPEST, "duplicates"),
+        parse_whole(0, DEEPEST, "duplicates"),
     ),
     "dedupe_preset": Parameter(
-        f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", named
+        f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset
     ),
     "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
-    "dedupe_explain": Parameter("true, false", "false", "tell why each duplicate is one", truth),
+    "dedupe_explain": Parameter("true, false", "false", "tell why each duplicate is one", parse_bool),
 }
 """Every parameter by its name, in the order of the documentation."""
 

@@ -14,11 +14,11 @@ from ibidem.dedupe.parameters import (
     SHOWN_IN_COLLAPSE,
     SHOWN_TO_PEOPLE,
     WINDOW,
+    InvalidValue,
     Keep,
     Mode,
     Preset,
     Scope,
-    Unfit,
 )
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Level, Policy
@@ -96,7 +96,7 @@ def parse_request(
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),
-        max_per_group=most_shown(values, mode, window),
+        max_per_group=max_shown(values, mode, window),
         preset=preset,
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
@@ -126,7 +126,7 @@ def read(name: str, value: object) -> Any:
         )
     try:
         return PARAMETERS[name].read(as_text(value))
-    except Unfit as wrong:
+    except InvalidValue as wrong:
         raise UsageError(f"{name}={as_text(value)!r} is not understood", f"right are: {wrong}") from wrong
 
 
@@ -148,7 +148,7 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
     return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
 
 
-def most_shown(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
+def max_shown(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
     """Return how many duplicates of a group are shown at most; None: all of them."""
     if "dedupe_max_per_group" not in values:
         return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None

@@ -9,7 +9,7 @@ import xxhash
 from ibidem.dedupe.leader_clustering import Grouping, group
 from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem.dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
-from ibidem.dedupe.pairs import coded, pair_keys
+from ibidem.dedupe.pairs import encode_pairs, pair_keys
 from ibidem_engines.engine import Hit
 from ibidem_ingest.pairs.decision import Evidence, Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -69,7 +69,7 @@ class Window:
             policy,
             LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )
-        looked_up = pair_keys(coded(frozenset(suspected), len(hits)), len(hits))
+        looked_up = pair_keys(encode_pairs(frozenset(suspected), len(hits)), len(hits))
         grouping = group(columns, policy, spoken.said, related, looked_up)
         return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, spoken, grouping, related)
 

@@ -98,24 +98,24 @@ class Signed:
             return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
         evidence = self.related.evidence(*rows) if self.related is not None else decide(a, b, self.policy)
         told = signals(a, b)
-        said = reason(evidence.why, pair[1]) if evidence else too_little(told)
+        said = reason(evidence.why, pair[1]) if evidence else insufficient_share(told)
         return Mistake(*pair, kind, alike, said, told)
 
 
-def too_little(told: Signals) -> str:
+def insufficient_share(told: Signals) -> str:
     """Say what a pair shares that does not suffice.
 
-    >>> too_little({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
+    >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
     'only 31 of 100 samples of five-word runs equal, one 50 % as long as the other'
     """
-    parts = [part for name in ("minhash", "termvector") if name in told for part in [shared(name, told[name])]]
+    parts = [part for name in ("minhash", "termvector") if name in told for part in [shared_share(name, told[name])]]
     figures: dict[str, object] = {"length_ratio": told["length"].get("ratio")}
     if "numbers" in told:
         figures["numbers_agree"] = told["numbers"]["agree"]
     return f"only {', '.join([*parts, *guards(figures)])}" if parts else "one of them has no words to sign"
 
 
-def shared(name: str, figures: Why) -> str:
+def shared_share(name: str, figures: Why) -> str:
     """Say how much of a signature two documents share."""
     said = reason({"signature": name, **figures})
     if name == "minhash" and not figures["band"]:

@@ -12,9 +12,9 @@ from ibidem.dedupe.long_candidates import PageKeys
 from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
 from ibidem.dedupe.pairs import duplicates
 from ibidem.evaluation.errors import Mistake, Signed
-from ibidem.evaluation.labels import Pair, named, ordered, parse_condition, read_labels, read_pairs
+from ibidem.evaluation.labels import Pair, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
 from ibidem.evaluation.metrics import PairFigures, SetFigures, adjusted_rand, components
-from ibidem.index.language_check import Foreign, LanguageSampler
+from ibidem.index.language_check import ForeignShare, LanguageSampler
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -23,7 +23,7 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.sign import signed
+from ibidem_ingest.signatures.sign import sign_stream
 
 EVERY = parse_condition("")
 """The condition that every listed pair fulfils."""
@@ -68,7 +68,7 @@ class Evaluation:
     unknown: Sequence[str]
     mistakes: Sequence[Mistake]
     took_s: float
-    foreign: Sequence[Foreign] = ()
+    foreign: Sequence[ForeignShare] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem evaluate --json` prints."""
@@ -143,7 +143,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
     heard = LanguageSampler()
-    compared = compare(collect(heard.passing(items), tables, seen, filters), labels, policy or Policy())
+    compared = compare(sign_collection(heard.passing(items), tables, seen, filters), labels, policy or Policy())
     return replace(compared, took_s=round(perf_counter() - began, 2), foreign=heard.foreign(tables.of))
 
 
@@ -162,7 +162,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
-        unknown=sorted(named(labels.path) - set(collection.ids) - collection.left_out),
+        unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
         mistakes=Signed(collection.ids, collection.columns, policy, related).worst(true - unjudged, found - unjudged),
         took_s=round(perf_counter() - began, 2),
     )
@@ -183,10 +183,10 @@ def found_pairs(
         related, suspected = collection.related(policy)
     found = duplicates(collection.columns, policy, related, suspected)
     names = collection.ids
-    return {ordered(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
+    return {order_pair(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
 
 
-def collect(
+def sign_collection(
     items: Iterable[Document | Refusal],
     tables: Tables,
     seen: Callable[[int], None] = lambda _: None,
@@ -207,7 +207,9 @@ def collect(
     left_out: set[str] = set()
     packed: dict[str, bytes] = {}
     long: dict[str, bytes] = {}
-    for document, signatures in signed(passing(without(refusals, items), filters, left_out), tables):
+    for document, signatures in sign_stream(
+        filter_documents(split_refusals(refusals, items), filters, left_out), tables
+    ):
         if document.id in packed:
             raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)
@@ -220,7 +222,7 @@ def collect(
     return Collection(list(packed), PackedColumns.of(list(packed.values())), long, left_out, len(refusals))
 
 
-def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:
+def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:
     """Yield the documents and put the refusals aside."""
     for item in items:
         if isinstance(item, Refusal):
@@ -229,7 +231,9 @@ def without(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Ite
             yield item
 
 
-def passing(documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]) -> Iterator[Document]:
+def filter_documents(
+    documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]
+) -> Iterator[Document]:
     """Yield the documents that pass all filters, and put the ids of the others aside.
 
     Args:
@@ -238,16 +242,16 @@ def passing(documents: Iterable[Document], filters: Sequence[Filter], left_out: 
         left_out: Takes the ids of those that do not pass.
     """
     for document in documents:
-        if all(passes(document, each) for each in filters):
+        if all(matches_filter(document, each) for each in filters):
             yield document
         else:
             left_out.add(document.id)
 
 
-def passes(document: Document, condition: Filter) -> bool:
+def matches_filter(document: Document, condition: Filter) -> bool:
     """Tell whether a document has the value that a filter asks for; of a list in `meta`, one entry is enough.
 
-    >>> passes(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
+    >>> matches_filter(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
     True
     """
     if condition.field.startswith("meta."):

@@ -106,11 +106,13 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
             f"{path} speaks of none of these {len(known):,} documents", "name the labels that belong to them"
         )
     if names == CLUSTERS:
-        return of_clusters((row["id"], row["cluster"]) for _, row in here)
-    return {ordered(row["a"], row["b"]) for where, row in here if row["a"] != row["b"] and condition.holds(row, where)}
+        return cluster_pairs((row["id"], row["cluster"]) for _, row in here)
+    return {
+        order_pair(row["a"], row["b"]) for where, row in here if row["a"] != row["b"] and condition.holds(row, where)
+    }
 
 
-def named(path: Path) -> set[str]:
+def labelled_ids(path: Path) -> set[str]:
     """Return the ids of all documents that labels speak of.
 
     Args:
@@ -140,19 +142,19 @@ def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterat
     return names, rows
 
 
-def of_clusters(members: Iterable[Pair]) -> set[Pair]:
+def cluster_pairs(members: Iterable[Pair]) -> set[Pair]:
     """Return all pairs within a cluster.
 
-    >>> sorted(of_clusters([("a", "1"), ("b", "1"), ("c", "2")]))
+    >>> sorted(cluster_pairs([("a", "1"), ("b", "1"), ("c", "2")]))
     [('a', 'b')]
     """
     clusters: dict[str, list[str]] = {}
     for name, cluster in members:
         clusters.setdefault(cluster, []).append(name)
-    return {ordered(a, b) for names in clusters.values() for a, b in combinations(dict.fromkeys(names), 2)}
+    return {order_pair(a, b) for names in clusters.values() for a, b in combinations(dict.fromkeys(names), 2)}
 
 
-def ordered(a: str, b: str) -> Pair:
+def order_pair(a: str, b: str) -> Pair:
     """Put the smaller id first."""
     return (a, b) if a < b else (b, a)
 

@@ -26,7 +26,7 @@ from ibidem.gateway.openapi import (
     PairParameters,
     SearchParameters,
 )
-from ibidem.index.alerts import LONGEST_NAME, Reported, named, reported
+from ibidem.index.alerts import LONGEST_NAME, Reported, find_alert, reported
 from ibidem.index.doctor import report
 from ibidem.index.documents import stored_document, titles
 from ibidem.index.groups import index_groups
@@ -195,7 +195,7 @@ Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_len
 @alert_router.get("/{name}.atom", response_class=Response, responses={200: {"content": {"application/atom+xml": {}}}})
 def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -> Response:
     """Give the latest documents that an alert reported; `ibidem alerts run` looks for new ones."""
-    alert = named(engine, name)
+    alert = find_alert(engine, name)
     latest = reported(engine, name)[-SHOWN:][::-1]
     base = str(request.base_url).rstrip("/")
     root = Element("feed", xmlns=ATOM)

@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.grouped_search.api import Order, SearchResult, examined
+from ibidem.grouped_search.api import Order, SearchResult, search_window
 from ibidem_engines.engine import Engine, Ranking, StoredDocument
 from ibidem_engines.query import Query
 
@@ -127,7 +127,7 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
     """
     watched = TimedEngine(engine)
     began = perf_counter()
-    found = examined(cast("Engine", watched), query, request, page, size, tables=tables, order=order)
+    found = search_window(cast("Engine", watched), query, request, page, size, tables=tables, order=order)
     took = perf_counter() - began
     metrics.took("window", watched.window_s)
     metrics.took("fetch", watched.fetch_s)

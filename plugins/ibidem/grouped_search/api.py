@@ -14,9 +14,9 @@ from ibidem.dedupe.window import Window
 from ibidem.grouped_search import cursor as cursors
 from ibidem.grouped_search.backend import PageRequest, Portion
 from ibidem.grouped_search.page import check_page, grouped_page
-from ibidem.grouped_search.response import Json, as_shown, to_hit
+from ibidem.grouped_search.response import Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
-from ibidem.grouped_search.stats import ungrouped
+from ibidem.grouped_search.stats import ungrouped_stats
 from ibidem.suggestion import did_you_mean
 from ibidem_engines.cluster.requests import RequestFlow, run_offline
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup
@@ -50,7 +50,7 @@ class EngineBackend:
         yield from ()
         ranking = self.engine.search(self.query, depth, self.cursor, without)
         self.cursor = ranking.cursor or self.cursor
-        return replace(ranking, hits=ordered(ranking.hits, self.order))
+        return replace(ranking, hits=sort_hits(ranking.hits, self.order))
 
     def overrides(self) -> Sequence[Override]:
         """See `Source.overrides`."""
@@ -70,7 +70,7 @@ class EngineBackend:
         """See `Source.fetch`."""
         yield from ()
         found = self.engine.fetch(names, self.query) if names else []
-        return {(each.index, each.document.id): as_shown(each) for each in found}
+        return {(each.index, each.document.id): to_source(each) for each in found}
 
 
 def search(  # noqa: PLR0913 - the public face: what to search, and by name how to page
@@ -101,7 +101,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
         UsageError: A page or size that does not exist, a cursor of another query, a scope that cannot be kept to.
         EngineError: What the engine could not do.
     """
-    return examined(engine, query, request, page, size, overrides=overrides, tables=tables).response
+    return search_window(engine, query, request, page, size, overrides=overrides, tables=tables).response
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -117,7 +117,7 @@ class SearchResult:
     window: Window | None
 
 
-def examined(  # noqa: PLR0913 - those of `search`, and the order
+def search_window(  # noqa: PLR0913 - those of `search`, and the order
     engine: Engine,
     query: Query,
     request: DedupeRequest,
@@ -155,7 +155,9 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
     deepest = DEEPEST if order == "relevance" else request.window
     asked = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
-    ranking, hits, told, window = in_ranking(source, asked) if request.mode == "off" else search_grouped(source, asked)
+    ranking, hits, told, window = (
+        ungrouped_response(source, asked) if request.mode == "off" else search_grouped(source, asked)
+    )
     missed = not ranking.total and query.native is None
     told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}
     took = round((perf_counter() - began) * 1000)
@@ -171,7 +173,7 @@ def examined(  # noqa: PLR0913 - those of `search`, and the order
     return SearchResult(response, window)
 
 
-def ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
+def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
     """Put the hits of a window in order; those without a date come last, equal ones stay as they are ranked.
 
     Args:
@@ -189,14 +191,14 @@ def ordered(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
 Answer = tuple[Ranking, list[Json], Json, Window | None]
 
 
-def in_ranking(source: EngineBackend, asked: PageRequest) -> Answer:
+def ungrouped_response(source: EngineBackend, asked: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
     first = (asked.page - 1) * asked.size
     depth = min(asked.deepest, first + asked.size) if source.order == "relevance" else asked.deepest
     ranking = run_offline(source.window(depth))
     hits = ranking.hits[first : first + asked.size]
     stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
-    told = ungrouped(ranking.hits, len(hits), asked.request, ranking.total)
+    told = ungrouped_stats(ranking.hits, len(hits), asked.request, ranking.total)
     return ranking, [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits], told, None
 
 

@@ -30,11 +30,11 @@ def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str
     return {
         content: rows
         for content, rows in copies(window).items()
-        if len(rows) >= MANY and takes_all(window, rows[0]) and window.name(rows[0]) not in kept_apart
+        if len(rows) >= MANY and joins_every_copy(window, rows[0]) and window.name(rows[0]) not in kept_apart
     }
 
 
-def takes_all(window: Window, row: int) -> bool:
+def joins_every_copy(window: Window, row: int) -> bool:
     """Tell whether a row is a lead that every copy of its text joins, whatever else the copy holds."""
     return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
 
@@ -49,7 +49,7 @@ def copies(window: Window) -> Mapping[str, Sequence[int]]:
     return found
 
 
-def left_out(found: Mapping[str, Sequence[int]], step: int) -> set[int]:
+def capped_rows(found: Mapping[str, Sequence[int]], step: int) -> set[int]:
     """Return the rows that are only counted: copies beyond the first step and beyond the first hundred."""
     return {row for rows in found.values() for row in rows[MANY:] if row >= step}
 

@@ -46,7 +46,7 @@ def read(query: Query, request: DedupeRequest) -> str:
     """
     if not request.cursor:
         return ""
-    scheme, engine_cursor, *digests = opened(request.cursor)
+    scheme, engine_cursor, *digests = decode_cursor(request.cursor)
     if scheme != SCHEME or digests != [query_digest(query), request.digest()]:
         raise UsageError(
             "dedupe_cursor belongs to another query, level, window or preset", "leave it out to start a new list"
@@ -54,7 +54,7 @@ def read(query: Query, request: DedupeRequest) -> str:
     return engine_cursor
 
 
-def opened(cursor: str) -> list[str]:
+def decode_cursor(cursor: str) -> list[str]:
     """Read what a cursor holds."""
     damaged = UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer as it stands, or leave it out")
     if len(cursor) > LONGEST:

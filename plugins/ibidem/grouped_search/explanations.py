@@ -14,10 +14,10 @@ def relation_of(evidence: Evidence) -> str:
     return str(evidence.why.get("relation") or RELATION_OF_LEVEL.get(evidence.level, "overlapping_text"))
 
 
-def spanned(name: str, first: int, last: int) -> str:
+def page_range(name: str, first: int, last: int) -> str:
     """Name pages from the first to the last.
 
-    >>> spanned("page", 12, 31).partition("pages ")[2].split("\N{EN DASH}"), spanned("part", 2, 2)
+    >>> page_range("page", 12, 31).partition("pages ")[2].split("\N{EN DASH}"), page_range("part", 2, 2)
     (['12', '31'], 'part 2')
     """
     return f"{name} {first:,}" if first == last else f"{name}s {first:,}\N{EN DASH}{last:,}"
@@ -26,10 +26,10 @@ def spanned(name: str, first: int, last: int) -> str:
 Why = Mapping[str, object]
 
 
-def counted(number: object, one: str, many: str = "") -> str:
+def format_count(number: object, one: str, many: str = "") -> str:
     """Name a number of things.
 
-    >>> counted(1, "day"), counted(1200, "day"), counted(2, "copy", "copies")
+    >>> format_count(1, "day"), format_count(1200, "day"), format_count(2, "copy", "copies")
     ('1 day', '1,200 days', '2 copies')
     """
     if number == 1:
@@ -153,20 +153,20 @@ def place(why: Why, side: str) -> str:
     span = why.get(side)
     if not isinstance(span, Mapping):
         return ""
-    told = f"{spanned(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
+    told = f"{page_range(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
     common, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
     if common is None or common >= TOLD_BELOW * whole:
         return told
     return f"{told} (about {percent(common)} of its five-word runs)"
 
 
-def apart(days: int) -> str:
+def date_distance(days: int) -> str:
     """Say how far two dates are from each other.
 
-    >>> apart(0), apart(1)
+    >>> date_distance(0), date_distance(1)
     ('the same day', '1 day apart')
     """
-    return "the same day" if days == 0 else f"{counted(days, 'day')} apart"
+    return "the same day" if days == 0 else f"{format_count(days, 'day')} apart"
 
 
 def guards(why: Why) -> list[str]:
@@ -177,7 +177,7 @@ def guards(why: Why) -> list[str]:
     """
     said = []
     if isinstance(days := why.get("days_apart"), int):
-        said.append(apart(days))
+        said.append(date_distance(days))
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
         said.append(f"one {percent(ratio)} as long as the other")
     if why.get("numbers_agree") is False:
@@ -233,18 +233,18 @@ def not_shown(lead: ResponseHit, duplicates: Sequence[ResponseHit]) -> int:
     return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
 
 
-def counted_besides(lead: ResponseHit) -> str:
+def uncounted_copies(lead: ResponseHit) -> str:
     """Say how many copies of a lead were counted and not read, or nothing."""
     count = lead.get("_dedupe", {}).get("only_counted", 0)
-    return f"{counted(count, 'further copy', 'further copies')} matched and counted, not listed" if count else ""
+    return f"{format_count(count, 'further copy', 'further copies')} matched and counted, not listed" if count else ""
 
 
-def called(hit: ResponseHit) -> str:
+def hit_title(hit: ResponseHit) -> str:
     """Return the title or id by which another document speaks of a hit, on one line."""
     return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
 
 
-def because(mark: Mapping[str, Any], lead: str = "") -> str:
+def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
     """Say why a duplicate is one, and what else is to be known of it.
 
     Args:
@@ -264,14 +264,17 @@ def account_line(response: Response, first: int) -> str:
     documents, grouped = told["documents"], told["groups"]
     shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     matched = documents["matched"]
-    parts = [f"{counted(matched, 'document')} match{'es' * (matched == 1)}", f"{documents['in_window']:,} examined"]
+    parts = [
+        f"{format_count(matched, 'document')} match{'es' * (matched == 1)}",
+        f"{documents['in_window']:,} examined",
+    ]
     if told["mode"] != "off":
-        parts.append(counted(grouped["in_window"], "group"))
+        parts.append(format_count(grouped["in_window"], "group"))
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
     if told.get("unsigned") and told["unsigned"] == documents["in_window"]:
         parts[-1] += " (ibidem backfill signs what an index holds)"
     if told.get("capped"):
-        parts.append(f"look-up cut for {counted(len(told['capped']), 'lead')}")
+        parts.append(f"look-up cut for {format_count(len(told['capped']), 'lead')}")
     if told.get("limited"):
         parts.append("no window reaches the rest")
     parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range

@@ -13,13 +13,13 @@ NEVER = 1 << 40
 Worse = Callable[[PackedColumns, int], int]
 
 
-def late_start(columns: PackedColumns, row: int) -> int:
+def sort_key_earliest(columns: PackedColumns, row: int) -> int:
     """Return the first day of a row's date; no date comes last."""
     day = int(columns.date_from[row])
     return day if columns.signed[row] and day != NO_DATE else NEVER
 
 
-def early_end(columns: PackedColumns, row: int) -> int:
+def sort_key_latest(columns: PackedColumns, row: int) -> int:
     """Return the last day of a row's date, later days first; no date comes last."""
     day = int(columns.date_to[row])
     return -day if columns.signed[row] and day != NO_DATE else NEVER
@@ -27,8 +27,8 @@ def early_end(columns: PackedColumns, row: int) -> int:
 
 WORSE: Mapping[KeepBy, Worse] = {
     "rank": lambda _, row: row,
-    "earliest": late_start,
-    "latest": early_end,
+    "earliest": sort_key_earliest,
+    "latest": sort_key_latest,
     "longest": lambda columns, row: -int(columns.length[row]),
 }
 """For each way of choosing a number that is least for the member to show."""
@@ -45,7 +45,7 @@ def by_source(sources: Sequence[str]) -> Worse:
     return lambda columns, row: places.get(int(columns.source[row]), NEVER)
 
 
-def shown_lead(columns: PackedColumns, members: Sequence[int], keep: Keep) -> int:
+def choose_lead(columns: PackedColumns, members: Sequence[int], keep: Keep) -> int:
     """Return the member that is shown as the lead; ties go to the first in rank.
 
     Args:
@@ -100,13 +100,13 @@ def build_groups(window: Window, leads: Sequence[int], request: DedupeRequest) -
         leads: First occurrences of the page's groups, in rank order.
         request: Which member leads and how many follow.
     """
-    return [arranged(window, first, rows, request) for first, rows in window.grouping.members(leads).items()]
+    return [build_group(window, first, rows, request) for first, rows in window.grouping.members(leads).items()]
 
 
-def arranged(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> Group:
+def build_group(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> Group:
     """Arrange one group; its lead is chosen among those of the step of the window in which it began."""
     step_end = min(window.ranked, (first // request.window + 1) * request.window)
-    lead = shown_lead(window.columns, [row for row in rows if row < step_end], request.keep)
+    lead = choose_lead(window.columns, [row for row in rows if row < step_end], request.keep)
     duplicates = tuple(row for row in rows if row != lead)
     most = len(duplicates) if request.max_per_group is None else request.max_per_group
     return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), most))

@@ -8,12 +8,12 @@ from ibidem.dedupe.long_texts import LongSignatureCache
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.backend import PageRequest, SearchBackend
-from ibidem.grouped_search.copy_cap import copies, counts, find_capped_texts, left_out, only_counted
+from ibidem.grouped_search.copy_cap import capped_rows, copies, counts, find_capped_texts, only_counted
 from ibidem.grouped_search.groups import Group, build_groups
 from ibidem.grouped_search.paging import Pages
 from ibidem.grouped_search.response import Json, ResponseRenderer
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up
-from ibidem.grouped_search.stats import Late, account, late
+from ibidem.grouped_search.stats import Late, late_members, response_stats
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Ranking
 from ibidem_ingest.errors import UsageError
@@ -53,7 +53,7 @@ class WindowReader:
                 if self._done(depth):
                     return
                 groups = len(self.window.grouping.leads)
-                steps = steps + 1 if self.surplus != known else further(steps, groups, wanted)
+                steps = steps + 1 if self.surplus != known else next_steps(steps, groups, wanted)
 
     def _done(self, depth: int) -> bool:
         """Tell whether no request would add to the page, or none is possible."""
@@ -68,7 +68,7 @@ class WindowReader:
             return
         found = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(found)
-        if rows := left_out(found, self._step):
+        if rows := capped_rows(found, self._step):
             hits = self.ranking.hits
             self.ranking = replace(self.ranking, hits=[hit for row, hit in enumerate(hits) if row not in rows])
             yield from self._group()
@@ -92,21 +92,21 @@ class WindowReader:
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
         grouped = partial(Window.of, hits, self._asked.request.policy, overrides, long_signatures=self._longs)
-        self.window = yield from related(self._source, self._longs, grouped)
+        self.window = yield from group_window(self._source, self._longs, grouped)
 
 
-def further(steps: int, groups: int, wanted: int) -> int:
+def next_steps(steps: int, groups: int, wanted: int) -> int:
     """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
 
     Copies of one text that fill a window would else be read again and again, in steps that are all too short.
 
-    >>> further(1, 8, 10), further(1, 1, 10)
+    >>> next_steps(1, 8, 10), next_steps(1, 1, 10)
     (2, 20)
     """
     return 2 * steps * wanted // max(1, min(groups, wanted))
 
 
-def related(
+def group_window(
     source: SearchBackend, long_signatures: LongSignatureCache, grouped: Callable[[], Window]
 ) -> RequestFlow[Window]:
     """Group a window, and again with the long signatures that were missing; at most levels none are.
@@ -171,7 +171,7 @@ def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[Group
     pages = Pages(whole.grouping, request.window, asked.size)
     window = whole.first(max(1, pages.used(asked.page)) * request.window)
     leads = pages.leads(asked.page)
-    told_late = late(window, pages, asked.page)
+    told_late = late_members(window, pages, asked.page)
     late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(asked.page)]
     wanted = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
@@ -180,39 +180,39 @@ def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[Group
         yield from read_long(source, window, leads)
     beyond = yield from look_up(source, window, wanted, request)
     above = window
-    window = yield from related(
+    window = yield from group_window(
         source, above.related.long_signatures, lambda: append_matches(above, beyond, source.overrides())
     )
     groups = build_groups(window, leads, request)
     if (some := asked.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
-    rest = only_counted(window, (yield from matching(source, read)), beyond.outside)
+    rest = only_counted(window, (yield from count_capped(source, read)), beyond.outside)
     stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])
-    told = account(window, groups, request, ranking.total, asked.tables, asked.deepest, rest) | {
+    told = response_stats(window, groups, request, ranking.total, asked.tables, asked.deepest, rest) | {
         "late": [
-            each.as_json() for each, lead in zip(told_late, late_leads, strict=True) if unseen(each, lead, beyond)
+            each.as_json() for each, lead in zip(told_late, late_leads, strict=True) if is_unseen(each, lead, beyond)
         ],
-        "capped": cut_off(groups, beyond),
+        "capped": cut_groups(groups, beyond),
     }
     return GroupedPage(
         ranking, window, ResponseRenderer(window, groups, request, stored, beyond.outside, rest).hits(), told
     )
 
 
-def matching(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
+def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
     """Count the documents that match of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
     found = (yield from source.find(counts(unknown), everywhere=False)) if unknown else ()
     return read.matching | {content: each.same for content, each in zip(unknown, found, strict=True)}
 
 
-def unseen(told: Late, lead: int, beyond: ScopeMatches) -> bool:
+def is_unseen(told: Late, lead: int, beyond: ScopeMatches) -> bool:
     """Tell whether a late document was not shown with its group already, by a scope that looks beyond the window."""
     return (told.index, told.id) not in beyond.carried.get(lead, ())
 
 
-def cut_off(groups: Sequence[Group], beyond: ScopeMatches) -> list[Json]:
+def cut_groups(groups: Sequence[Group], beyond: ScopeMatches) -> list[Json]:
     """List the groups for whose lead a look-up was cut at the limit."""
     return [
         {"group": group.id, "by": list(beyond.capped[group.first])} for group in groups if group.first in beyond.capped

@@ -111,13 +111,13 @@ class ResponseRenderer:
             if holds and word.verdict == "same" and theirs != group.id:
                 yield f"declared same as {named}, group {theirs}"
             elif self.request.explain:
-                yield explained(word, named, holds=holds)
+                yield override_note(word, named, holds=holds)
 
 
-def explained(word: Override, named: str, *, holds: bool) -> str:
+def override_note(word: Override, named: str, *, holds: bool) -> str:
     """Write a reader's word as a note.
 
-    >>> explained(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
+    >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
     'declared not a duplicate of 2 by Ada, 2026-01-05: other court'
     """
     verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
@@ -141,7 +141,7 @@ def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:
     return shown | ({"sort": list(hit.sort)} if hit.sort else {})
 
 
-def as_shown(stored: StoredDocument) -> Json:
+def to_source(stored: StoredDocument) -> Json:
     """Write a document as a hit holds it."""
     marked = {"title": [stored.title] if stored.title else [], "text": list(stored.snippets)}
     highlight = {field: passages for field, passages in marked.items() if passages}

@@ -49,13 +49,13 @@ def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = Non
     """
     wanted: set[LookupField] = {"content"}
     if policy.level != "identical":
-        wanted |= {clue for clue, counts in evidence_of(policy).items() if counts}
+        wanted |= {clue for clue, counts in counted_fields(policy).items() if counts}
     values = {clue: found for clue, found in lookup_keys(packed).items() if clue in wanted}
     values |= long_clues(long)
     return SignatureLookup(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
 
 
-def evidence_of(policy: Policy) -> Mapping[LookupField, bool]:
+def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
     """Tell for each clue whether a policy counts what it leads to."""
     return {
         "fingerprint": policy.fingerprint is not None,
@@ -86,21 +86,21 @@ def look_up(
     found = (yield from backend.find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
     here = {window.name(row) for row in range(window.ranked)}
-    hits = {name_of(hit): hit for hit in every(found) if name_of(hit) not in here}
+    hits = {name_of(hit): hit for hit in all_found(found) if name_of(hit) not in here}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
-        outside=frozenset(hits.keys() - set(map(name_of, every(matching)))),
+        outside=frozenset(hits.keys() - set(map(name_of, all_found(matching)))),
         carried={row: set(map(name_of, each.hits)) for row, each in zip(rows, found, strict=True)},
-        capped={row: cut for row, each in zip(rows, found, strict=True) if (cut := cut_clues(each))},
+        capped={row: cut for row, each in zip(rows, found, strict=True) if (cut := cut_fields(each))},
     )
 
 
-def cut_clues(found: LookupResult) -> Sequence[LookupField]:
+def cut_fields(found: LookupResult) -> Sequence[LookupField]:
     """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
     return [*found.capped, "content"] if found.same > min(len(found.hits), CONTENT_HITS) else found.capped
 
 
-def every(found: Iterable[LookupResult]) -> Iterable[Hit]:
+def all_found(found: Iterable[LookupResult]) -> Iterable[Hit]:
     """Return the hits of several look-ups."""
     return (hit for each in found for hit in each.hits)
 

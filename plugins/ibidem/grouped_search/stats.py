@@ -44,7 +44,7 @@ class Late:
         return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
-def account(  # noqa: PLR0913, PLR0917 - what an account stands on
+def response_stats(  # noqa: PLR0913, PLR0917 - what an account stands on
     window: Window,
     groups: Sequence[Group],
     request: DedupeRequest,
@@ -69,21 +69,21 @@ def account(  # noqa: PLR0913, PLR0917 - what an account stands on
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     listed = sum(len(group.listed) for group in groups)
     return (
-        asked_for(request)
-        | counted(matched, ranked, listed, leads, len(groups), deepest, rest)
+        request_stats(request)
+        | count_stats(matched, ranked, listed, leads, len(groups), deepest, rest)
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned,
             "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
-            "too_short": too_short(window.columns, ranked),
-            "mixed_tables": mixed_tables(window.columns, ranked, tables),
+            "too_short": count_short(window.columns, ranked),
+            "mixed_tables": count_other_tables(window.columns, ranked, tables),
             "only_counted": [{"group": name, "documents": count} for name, count in only_counted.items()],
             "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
         }
     )
 
 
-def ungrouped(hits: Sequence[Hit], listed: int, request: DedupeRequest, matched: int) -> dict[str, object]:
+def ungrouped_stats(hits: Sequence[Hit], listed: int, request: DedupeRequest, matched: int) -> dict[str, object]:
     """Count what a page of the engine's own list stands on: each document is a group of its own.
 
     Args:
@@ -93,10 +93,10 @@ def ungrouped(hits: Sequence[Hit], listed: int, request: DedupeRequest, matched:
         matched: Documents that match the query.
     """
     unsigned = sum(hit.packed is None for hit in hits)
-    return asked_for(request) | counted(matched, len(hits), listed, len(hits), listed) | {"unsigned": unsigned}
+    return request_stats(request) | count_stats(matched, len(hits), listed, len(hits), listed) | {"unsigned": unsigned}
 
 
-def asked_for(request: DedupeRequest) -> dict[str, object]:
+def request_stats(request: DedupeRequest) -> dict[str, object]:
     """Return what an answer was asked for, and counts of nothing for the rest of the account."""
     return {
         "mode": request.mode,
@@ -119,7 +119,7 @@ def asked_for(request: DedupeRequest) -> dict[str, object]:
     }
 
 
-def counted(  # noqa: PLR0913, PLR0917 - numbers by name in the account
+def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     matched: int, ranked: int, listed: int, leads: int, groups: int, deepest: int = DEEPEST, rest: int = 0
 ) -> dict[str, object]:
     """Return the documents and groups of the account.
@@ -141,13 +141,13 @@ def counted(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     }
 
 
-def too_short(columns: PackedColumns, rows: int) -> int:
+def count_short(columns: PackedColumns, rows: int) -> int:
     """Count signed texts of fewer than five tokens."""
     length = columns.length[:rows]
     return int(np.count_nonzero((length > 0) & (length < SHINGLE)))
 
 
-def mixed_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
+def count_other_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
     """Count the documents whose idf table is not a current one; those without a table are not among them."""
     names = Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist())
     if current:
@@ -157,7 +157,7 @@ def mixed_tables(columns: PackedColumns, rows: int, current: Collection[str]) ->
     return sum(count for name, count in names.items() if name not in right)
 
 
-def late(window: Window, pages: Pages, page: int) -> list[Late]:
+def late_members(window: Window, pages: Pages, page: int) -> list[Late]:
     """List what a page's steps of the window add to groups of earlier pages."""
     found = []
     for row, of_page in pages.late(page):

@@ -95,7 +95,7 @@ def alerts(engine: Engine) -> list[Alert]:
     return [read_alert(record) for _, record in engine.get_records("alerts", SAVED)]
 
 
-def named(engine: Engine, name: str) -> Alert:
+def find_alert(engine: Engine, name: str) -> Alert:
     """Return an alert.
 
     Raises:
@@ -123,7 +123,7 @@ def remove(engine: Engine, name: str) -> None:
     Raises:
         Missing: There is none of this name.
     """
-    named(engine, name)
+    find_alert(engine, name)
     engine.delete_records(
         "alerts", [f"{SAVED}{name}", *(key for key, _ in engine.get_records("alerts", reported_key(name)))]
     )
@@ -144,12 +144,12 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
     known = {(each.index, each.id) for each in before}
     ranking = engine.search(alert.asked(), request.window)
     hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
-    new = fresh(before, hits, request)
+    new = new_leads(before, hits, request)
     keep(engine, alert.name, before, new)
     return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in new])]
 
 
-def fresh(before: Sequence[Reported], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
+def new_leads(before: Sequence[Reported], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
     """Return the hits that lead a group in which nothing was reported before."""
     seen = [Hit(each.index, each.id, 0.0, each.packed) for each in before]
     leads = Window.of([*seen, *hits], request.policy).grouping.lead.tolist()

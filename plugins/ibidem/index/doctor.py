@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
 
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem.index.language_check import REMEDY, LanguageSampler
 from ibidem_engines.engine import Engine, Info
 from ibidem_engines.redaction import redact
@@ -19,8 +19,8 @@ from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
-from ibidem_workers.rejected_messages import kept_apart
-from ibidem_workers.settings import Settings, shown
+from ibidem_workers.rejected_messages import count_rejected
+from ibidem_workers.settings import Settings, settings_rows
 
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
 """Libraries of the extra `gateway`."""
@@ -60,13 +60,13 @@ def report(settings: Settings, opened: Callable[[], Engine]) -> dict[str, object
     return {
         "settings": [
             {"name": one.variable, "value": one.value, "origin": one.origin, "meaning": one.meaning}
-            for one in shown(settings)
+            for one in settings_rows(settings)
         ],
         "checks": [check.as_json() for check in checks(settings, opened)],
     }
 
 
-def unreadable(error: IbidemError) -> dict[str, object]:
+def settings_error_report(error: IbidemError) -> dict[str, object]:
     """Return what `ibidem doctor --json` prints where the settings themselves are wrong."""
     return {"settings": [], "checks": [Check("settings", ok=False, what=error.what, remedy=error.remedy).as_json()]}
 
@@ -102,7 +102,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     if not info.exists:
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
-    yield Check("index", ok=True, what=f"{settings.index!r} holds {counted(info.documents, 'document')}")
+    yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")
     if others := sorted(set(info.schema) - {SCHEMA}):
         what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
         yield Check("schema", ok=False, what=what, remedy="write it anew with: ibidem backfill --into NAME")
@@ -126,7 +126,7 @@ def of_dead_letters(opened: Callable[[], Engine]) -> Check:
             count = engine.count("dead")
     except IbidemError as error:
         return Check("dead letters", ok=False, what=error.what, remedy=error.remedy)
-    what = counted(count, "document could not be ingested", "documents could not be ingested")
+    what = format_count(count, "document could not be ingested", "documents could not be ingested")
     return Check("dead letters", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
 
 
@@ -153,12 +153,12 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
         yield Check(
             "unsigned",
             ok=True,
-            what=f"{counted(info.unsigned, 'document')} without signatures: without words, or written by others",
+            what=f"{format_count(info.unsigned, 'document')} without signatures: without words, or written by others",
             remedy="they are found, and never grouped; sign what others wrote with: ibidem backfill",
         )
     else:
         yield Check("unsigned", ok=True, what="every document is signed")
-    mixed = {name: count for name, count in info.tables.items() if name and not current(name, tables)}
+    mixed = {name: count for name, count in info.tables.items() if name and not is_current_table(name, tables)}
     if mixed:
         told = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
         yield Check(
@@ -171,7 +171,7 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")
 
 
-def current(name: str, tables: Tables) -> bool:
+def is_current_table(name: str, tables: Tables) -> bool:
     """Tell whether a table is the one that documents of its language are signed with now."""
     table = tables.named(name)
     now = tables.of(table.language) if table is not None else None
@@ -201,7 +201,7 @@ def of_workers(settings: Settings) -> Check:
     """Look who works on the file queue, and what waits in it."""
     folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     waiting, at_work = folder.waiting(), folder.workers()
-    what = f"{at_work} at work, {counted(waiting, 'batch', 'batches')} waiting"
+    what = f"{at_work} at work, {format_count(waiting, 'batch', 'batches')} waiting"
     if waiting and not at_work:
         return Check("workers", ok=False, what=what, remedy="start some with: ibidem worker")
     return Check("workers", ok=True, what=what, remedy="" if at_work else "ibidem ingest starts its own")
@@ -210,12 +210,12 @@ def of_workers(settings: Settings) -> Check:
 def of_messages(settings: Settings) -> Iterator[Check]:
     """Look whether messages were kept apart that no worker carried out."""
     try:
-        apart = kept_apart(settings)
+        apart = count_rejected(settings)
     except IbidemError as error:
         yield Check("messages", ok=False, what=error.what, remedy=error.remedy)
         return
     if apart.count:
-        what = f"{counted(apart.count, 'message')} {apart.what}, in {apart.where}"
+        what = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
         yield Check("messages", ok=False, what=what, remedy=f"look who else writes into the queue, then {apart.remedy}")
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.dedupe.overrides import DocumentRef, load_overrides
 from ibidem.dedupe.pair_rules import SIGNATURES
-from ibidem.index.groups import IndexGroups, LongTextIndex, grouped
+from ibidem.index.groups import IndexGroups, LongTextIndex, group_slices
 from ibidem_engines.engine import Hit
 from ibidem_engines.errors import NoIndex
 from ibidem_engines.reindex import Name as Place
@@ -17,7 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Level, Policy
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.paging import everything, whole
-from ibidem_workers.backfill.run import check_fields, opened
+from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.settings import Settings
 
 MOST = 200_000
@@ -158,7 +158,7 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
         seen: Called with the documents that were signed, and how many there are.
     """
     looked = _Looked()
-    with opened(settings) as (engine, holding):
+    with open_for_backfill(settings) as (engine, holding):
         holding.check("memory")
         check_fields(holding)
         upto = holding.newest()
@@ -169,7 +169,7 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
         except NoIndex:
             words = []
         shelf = LongTextIndex(looked.read_long, policy)
-        groups = grouped(hits, shelf, words, lambda done: seen(done, min(documents, MOST)))
+        groups = group_slices(hits, shelf, words, lambda done: seen(done, min(documents, MOST)))
         leads = {
             (each.name.index, each.name.id): each for each in _read(holding, looked, [n for n, _ in groups.largest])
         }

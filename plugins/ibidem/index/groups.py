@@ -140,7 +140,7 @@ def index_groups(
     """
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
     words = load_overrides(engine) if overrides is None else overrides
-    return grouped(engine.scan(), shelf, words, seen)
+    return group_slices(engine.scan(), shelf, words, seen)
 
 
 @dataclass(slots=True)
@@ -187,7 +187,7 @@ class LongTextIndex:
         return related, self.keys.holders(names)
 
 
-def grouped(
+def group_slices(
     slices: Iterable[Sequence[Hit]], shelf: LongTextIndex, words: Iterable[Override], seen: Callable[[int], None]
 ) -> IndexGroups:
     """Group documents that come slice by slice.
@@ -198,14 +198,14 @@ def grouped(
         words: Readers' words on pairs.
         seen: Called with the number of documents read so far.
     """
-    names, columns = in_order(*gathered(slices, seen, shelf))
+    names, columns = in_order(*read_slices(slices, seen, shelf))
     related, suspected = shelf.related(names)
     policy = shelf.policy
     grouping = group(columns, policy, apply_overrides(words, names, columns).said, related, suspected)
     return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.passed)
 
 
-def gathered(
+def read_slices(
     slices: Iterable[Sequence[Hit]], seen: Callable[[int], None], shelf: LongTextIndex
 ) -> tuple[list[DocumentRef], list[PackedColumns]]:
     """Read an index slice by slice; the packed values themselves are kept of long texts only."""

@@ -4,16 +4,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.index.language_check import Foreign, LanguageSampler, ReservoirSample
+from ibidem.index.language_check import ForeignShare, LanguageSampler, ReservoirSample
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
-from ibidem_ingest.idf.build import counted, general
+from ibidem_ingest.idf.build import build_general, count_terms
 from ibidem_ingest.idf.table import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
+class BuiltTable:
     """A table and what it was counted from.
 
     Args:
@@ -26,11 +26,11 @@ class Built:
     table: Table
     others: Mapping[str, int]
     refused: int
-    foreign: Sequence[Foreign] = ()
+    foreign: Sequence[ForeignShare] = ()
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
-        return {**described(self.table), "left_out": dict(self.others), "refused": self.refused} | {
+        return {**table_facts(self.table), "left_out": dict(self.others), "refused": self.refused} | {
             "foreign": [each.as_json() for each in self.foreign]
         }
 
@@ -58,9 +58,9 @@ class Tally:
                 yield item.text
 
 
-def own_table(
+def build_table(
     items: Iterable[Document | Refusal], language: str, origin: str, seen: Callable[[int], None] = lambda _: None
-) -> Built:
+) -> BuiltTable:
     """Count an idf table from the documents of one language.
 
     Args:
@@ -74,7 +74,7 @@ def own_table(
     """
     tally, heard = Tally(language), LanguageSampler()
     try:
-        table = counted(counting(tally.texts(heard.passing(items)), seen), language, origin)
+        table = count_terms(count_texts(tally.texts(heard.passing(items)), seen), language, origin)
     except TableError as error:
         if not tally.others:
             raise
@@ -83,18 +83,18 @@ def own_table(
             f"{error.what} of {language!r}; {times:,} documents say that their language is {other!r}",
             f"count these with --language {other}, or give the documents their `language`",
         ) from error
-    strange = heard.foreign(lambda code: general(code) if code == language else None)
-    return Built(table, tally.others, tally.refused, strange)
+    strange = heard.foreign(lambda code: build_general(code) if code == language else None)
+    return BuiltTable(table, tally.others, tally.refused, strange)
 
 
-def counting(texts: Iterable[str], seen: Callable[[int], None]) -> Iterator[str]:
+def count_texts(texts: Iterable[str], seen: Callable[[int], None]) -> Iterator[str]:
     """Pass texts on and say how many there were."""
     for number, text in enumerate(texts, 1):
         yield text
         seen(number)
 
 
-def indexed(engine: Engine) -> Iterator[Document]:
+def index_documents(engine: Engine) -> Iterator[Document]:
     """Yield the documents of an index, in the order of writing."""
     for hits in engine.scan():
         for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
@@ -115,7 +115,7 @@ def sample(items: Iterable[Document | Refusal], language: str, count: int) -> li
     return lot.drawn
 
 
-def described(table: Table) -> dict[str, object]:
+def table_facts(table: Table) -> dict[str, object]:
     """Return what is known of a table."""
     return {
         "name": table.name,

@@ -7,7 +7,7 @@ from ibidem.dedupe.long_texts import LongSignatureCache
 from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.explanations import relation_of
-from ibidem.grouped_search.scope import cut_clues, search_for
+from ibidem.grouped_search.scope import cut_fields, search_for
 from ibidem.index.documents import stored_hits
 from ibidem_engines.engine import Engine, Hit, StoredDocument
 from ibidem_ingest.errors import Missing, UsageError
@@ -93,12 +93,12 @@ def inspect(
     words = [
         each
         for each in (load_overrides(engine) if overrides is None else overrides)
-        if own_name(own) in (each.a, each.b)
+        if hit_ref(own) in (each.a, each.b)
     ]
     long_signatures = LongSignatureCache(engine.long_signatures)
     wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    (found,) = engine.find([search_for(packed, policy, long_signatures.of(own_name(own)) if wanted else None)])
-    hits = {own_name(hit): hit for hit in [*found.hits, *declared(engine, words)] if own_name(hit) != own_name(own)}
+    (found,) = engine.find([search_for(packed, policy, long_signatures.of(hit_ref(own)) if wanted else None)])
+    hits = {hit_ref(hit): hit for hit in [*found.hits, *declared_same(engine, words)] if hit_ref(hit) != hit_ref(own)}
     suspected = ((0, row) for row in range(1, len(hits) + 1))
     window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, suspected=suspected)
     evidence = {row: held for row in range(1, len(window.hits)) if (held := window.evidence(row, 0))}
@@ -107,13 +107,13 @@ def inspect(
     }
     return Inspection(
         id=name,
-        title=title(stored.get(own_name(own))),
-        signatures=described(packed),
+        title=title(stored.get(hit_ref(own))),
+        signatures=packed_facts(packed),
         duplicates=[
             Duplicate(*window.name(row), title(stored.get(window.name(row))), held)
-            for row, held in sorted(evidence.items(), key=lambda each: strongest_first(each[1], window.name(each[0])))
+            for row, held in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
         ],
-        capped=cut_clues(found),
+        capped=cut_fields(found),
     )
 
 
@@ -133,13 +133,13 @@ def signed_hit(engine: Engine, name: str) -> tuple[Hit, Packed]:
     return hit, packed
 
 
-def declared(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
+def declared_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
     """Return the documents that readers declared the same, which no look-up may find."""
     named = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
     return stored_hits(engine, sorted(named))
 
 
-def own_name(hit: Hit) -> DocumentRef:
+def hit_ref(hit: Hit) -> DocumentRef:
     """Return index and id of a hit."""
     return hit.index, hit.id
 
@@ -149,12 +149,12 @@ def title(stored: StoredDocument | None) -> str:
     return stored.document.title if stored else ""
 
 
-def strongest_first(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, DocumentRef]:
+def strength_key(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, DocumentRef]:
     """Return what duplicates are ordered by."""
     return evidence.level != "identical", -evidence.score, name
 
 
-def described(packed: Packed) -> dict[str, object]:
+def packed_facts(packed: Packed) -> dict[str, object]:
     """Return what a packed value holds, by the names of signatures.md.
 
     Args:

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from ibidem.grouped_search.explanations import counted
+from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.table import Table
@@ -47,7 +47,7 @@ LEAST_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class ForeignShare:
     """Documents that say they are in a language and are in another.
 
     Args:
@@ -65,14 +65,14 @@ class Foreign:
         return {"language": self.language, "documents": self.documents, "sampled": self.sampled}
 
     def __str__(self) -> str:
-        told = counted(self.sampled, "sampled document")
+        told = format_count(self.sampled, "sampled document")
         return f"{self.documents:,} of {told} of language {self.language!r} are in another language"
 
 
 REMEDY = "give each document its `language`; rare words of one language say nothing about another"
 
 
-def foreign(language: str, texts: Iterable[str]) -> Foreign | None:
+def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
     """Look whether texts are in the language that their documents say.
 
     Args:
@@ -85,7 +85,7 @@ def foreign(language: str, texts: Iterable[str]) -> Foreign | None:
     told = [heard for text in texts if (heard := detect(text))]
     strange, judged = sum(not alike(language, heard) for heard in told), len(told)
     found = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
-    return Foreign(language, strange, judged) if found else None
+    return ForeignShare(language, strange, judged) if found else None
 
 
 class LanguageSampler:
@@ -101,12 +101,12 @@ class LanguageSampler:
                 self._lots[item.language].add(item.text[:READ])
             yield item
 
-    def foreign(self, table_of: Callable[[str], Table | None]) -> list[Foreign]:
+    def foreign(self, table_of: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return what is wrong, by language; nothing of languages without a table.
 
         Args:
             table_of: Gives the idf table of a language.
         """
         known = [language for language in sorted(self._lots) if table_of(language) is not None]
-        found = (foreign(language, self._lots[language].drawn) for language in known)
+        found = (find_foreign(language, self._lots[language].drawn) for language in known)
         return [each for each in found if each is not None]

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.errors import Failure, failure_of, fault, to_engine_error
+from ibidem_engines.cluster.errors import Failure, failure_of, find_fault, to_engine_error
 from ibidem_engines.errors import Permanent
 
 MOST_BYTES = 8 << 20
@@ -54,7 +54,7 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ActionOutcome:
     """What became of one action.
 
     Args:
@@ -68,7 +68,7 @@ class Done:
     reason: str = ""
 
 
-def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done]:
+def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
     """Do actions, in requests of some megabytes.
 
     Returns:
@@ -95,9 +95,9 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
         yield part
 
 
-def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done]:
+def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
     """Do the actions of one request; those that find the server busy are sent again."""
-    done: dict[int, Done] = {}
+    done: dict[int, ActionOutcome] = {}
     left = list(range(len(actions)))
     turn = 0
     while True:
@@ -117,7 +117,7 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done]:
         left, turn = busy, turn + 1
 
 
-def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done | Failure]:
+def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
     """Send one request; where it is too large for the server, in halves."""
     try:
         answer = cluster.ask_lines("/_bulk", (line for action in actions for line in action.lines))
@@ -126,23 +126,25 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[Done | Fail
         if not (isinstance(cause, Failure) and cause.status == TOO_LARGE):
             raise
         if len(actions) == 1:
-            return [Done(TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server takes")]
+            return [
+                ActionOutcome(TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server takes")
+            ]
         half = len(actions) // 2
         return _send(cluster, actions[:half]) + _send(cluster, actions[half:])
     return [_item(next(iter(item.values())), cluster.shown) for item in answer["items"]]
 
 
-def _item(item: Mapping[str, Any], where: str) -> Done | Failure:
+def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
     """Read what became of one action; a failure that may pass soon is handed back, one of the whole request raises."""
     status = int(item["status"])
     if "error" not in item:
-        return Done(status, int(item.get("_seq_no", -1)))
+        return ActionOutcome(status, int(item.get("_seq_no", -1)))
     failure = _failure(status, item)
     if failure.kind == "document_missing_exception":
-        return Done(CONFLICT, reason=failure.reason)
+        return ActionOutcome(CONFLICT, reason=failure.reason)
     if status == CONFLICT or (status == 400 and not _concerns_all(failure)):
-        return Done(status, reason=failure.reason)
-    if fault(failure).soon:
+        return ActionOutcome(status, reason=failure.reason)
+    if find_fault(failure).soon:
         return failure
     raise to_engine_error(failure, where)
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from ibidem_engines.cluster.errors import UNREADABLE, Failure, fault, to_engine_error
+from ibidem_engines.cluster.errors import UNREADABLE, Failure, find_fault, to_engine_error
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, T, run_sync
 from ibidem_engines.errors import Permanent
 
@@ -104,7 +104,7 @@ class ClusterClient:
             try:
                 return self._once(method, path, params, content_type, body)
             except Failure as failure:
-                if turn == len(self.waits) or not fault(failure).soon:
+                if turn == len(self.waits) or not find_fault(failure).soon:
                     raise to_engine_error(failure, self.shown) from failure
             self.wait(turn)
             turn += 1

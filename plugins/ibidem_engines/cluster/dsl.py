@@ -82,12 +82,12 @@ def window(query: Query, fields: Fields, size: int) -> Clause:
     return body | {"track_scores": True} if "sort" in parts else body
 
 
-def leaving_out(body: Mapping[str, Any], clause: Clause) -> Clause:
+def excluding(body: Mapping[str, Any], clause: Clause) -> Clause:
     """Leave out what a clause names; what is left scores as before.
 
     What ranks by neighbours, or joins several rankings, has to see all: there it is left out of what was ranked.
 
-    >>> leaving_out({"query": {"match_all": {}}}, {"term": {"a": 1}})
+    >>> excluding({"query": {"match_all": {}}}, {"term": {"a": 1}})
     {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}
     """
     query = body.get("query", ALL)
@@ -99,7 +99,7 @@ def leaving_out(body: Mapping[str, Any], clause: Clause) -> Clause:
     return {**body, "post_filter": behind}
 
 
-def in_full_order(body: Mapping[str, Any], size: int) -> Clause:
+def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
     """Ask for a window whose equal scores are ordered by index and id on the server, which takes it a third longer."""
     tie = [{"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
     return {**body, "size": size, "sort": [{"_score": "desc"}, *tie], "track_scores": True}

@@ -15,9 +15,9 @@ from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import of_cluster
 from ibidem_engines.cluster.index import Layout, refresh_index
-from ibidem_engines.cluster.lookup import LookUp, carrying
+from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.mapped_fields import field_issue
-from ibidem_engines.cluster.ranking import long_values, ranked, window
+from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
@@ -88,13 +88,13 @@ class ClusterEngine:
         taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         body = dsl.window(query, self.fields, size)
         if without:
-            body = dsl.leaving_out(body, carrying(known.kinds, "content", list(without)))
+            body = dsl.excluding(body, holders_query(known.kinds, "content", list(without)))
         if taken.newest is not None:
-            body["query"] = cursors.up_to(body["query"], taken.newest)
+            body["query"] = cursors.written_until(body["query"], taken.newest)
         elif not taken.point:
             body["aggs"] = cursors.NEWEST
         copies = cursors.marks(self.index, query)[1]
-        found = self._cluster.hold(ranked(self._target(taken.point, copies), body, known.most_hits))
+        found = self._cluster.hold(rank(self._target(taken.point, copies), body, known.most_hits))
         if not found.hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
             raise UsageError(issue.what, issue.remedy)
         if taken.newest is None:

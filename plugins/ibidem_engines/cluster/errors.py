@@ -132,7 +132,7 @@ STATUSES: dict[int, Fault] = {
 _OTHERWISE = Fault(Permanent, "", "")
 
 
-def fault(failure: Failure) -> Fault:
+def find_fault(failure: Failure) -> Fault:
     """Look a failure up."""
     if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
         return BLOCKS[failure.status]
@@ -151,7 +151,7 @@ def to_engine_error(failure: Failure, where: str) -> EngineError:
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
     """
-    found = fault(failure)
+    found = find_fault(failure)
     said = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
     what = f"{found.what} ({said})" if found.what else failure.reason or said
     return found.error(f"{where}: {what}", found.remedy)

@@ -64,10 +64,10 @@ class Layout:
 
 def read(cluster: ClusterClient, index: str) -> Layout:
     """Read what stands under a name; nothing is no error."""
-    return cluster.hold(reading(index))
+    return cluster.hold(read_layout(index))
 
 
-def reading(
+def read_layout(
     index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,)
 ) -> RequestFlow[Layout]:
     """Read what stands under one name or several.

@@ -11,7 +11,7 @@ from typing import Any
 from ibidem_engines.cluster.dsl import Clause, only_packed
 from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import carrying
+from ibidem_engines.cluster.lookup import holders_query
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.engine import Hit
@@ -64,7 +64,7 @@ class LeadLookUp:
         return list(answers)
 
     def _bodies(self, wanted: Sequence[Wanted]) -> list[Clause]:
-        one = [carrying(self._kinds, clue, some) for clue, some in by_class(wanted).items()]
+        one = [holders_query(self._kinds, clue, some) for clue, some in by_class(wanted).items()]
         bodies = [self._body(one)] if one else []
         several = [self._several(each) for each in wanted if len(each.rare) >= each.least > 0]
         size = max(1, CLAUSES // (2 + max((len(each.rare) for each in wanted), default=0)))
@@ -73,7 +73,7 @@ class LeadLookUp:
     def _several(self, wanted: Wanted) -> Clause:
         """Ask for enough of a document's rare values, at a length within bounds."""
         lengths = {"range": {"ibidem.length": {"gte": wanted.shortest, "lte": wanted.longest}}}
-        return {"bool": {"filter": [carrying(self._kinds, "rare", wanted.rare, wanted.least), lengths]}}
+        return {"bool": {"filter": [holders_query(self._kinds, "rare", wanted.rare, wanted.least), lengths]}}
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
         """Write one search, its hits in the order of writing."""

@@ -16,7 +16,7 @@ import orjson
 from ibidem_engines.cluster.dsl import Clause, by_id, only_packed, with_ids
 from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.ranking import all_named, read_hits
+from ibidem_engines.cluster.ranking import all_have_ids, read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
@@ -234,7 +234,7 @@ class LookUp:
         """Send searches; those with hits that hold no id are sent once more."""
         answers = yield from self._answers_to(bodies)
         found = [read_hits(answer) for answer in answers]
-        again = [at for at, hits in enumerate(found) if not all_named(hits)]
+        again = [at for at, hits in enumerate(found) if not all_have_ids(hits)]
         named = yield from self._answers_to([with_ids(bodies[at]) for at in again])
         for at, answer in zip(again, named, strict=True):
             found[at] = read_hits(answer)
@@ -268,10 +268,10 @@ class LookUp:
 
     def _carries(self, name: LookupField, values: Sequence[str], least: int) -> Clause:
         """Ask for documents that carry at least so many of the values of one class."""
-        return carrying(self._kinds, name, values, least)
+        return holders_query(self._kinds, name, values, least)
 
 
-def carrying(kinds: Collection[str], name: LookupField, values: Sequence[str], least: int = 1) -> Clause:
+def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], least: int = 1) -> Clause:
     """Ask for documents that carry at least so many of the values of one class.
 
     Args:

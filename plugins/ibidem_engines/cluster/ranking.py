@@ -25,7 +25,7 @@ def read_hits(answer: Mapping[str, Any]) -> list[Hit]:
     return [_hit(hit) for hit in answer["hits"]["hits"]]
 
 
-def all_named(hits: Sequence[Hit]) -> bool:
+def all_have_ids(hits: Sequence[Hit]) -> bool:
     """Tell whether each hit held its id, beside or in its packed value; a hit that did not has an empty one."""
     return all(hit.id for hit in hits)
 
@@ -67,7 +67,7 @@ def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedHits:
     """One answer.
 
     Args:
@@ -79,7 +79,7 @@ class Ranked:
     hits: list[Hit]
 
 
-def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> RequestFlow[Ranked]:
+def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
     """Search for a window of `size` hits.
 
     Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all
@@ -101,18 +101,18 @@ def ranked(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fa
     hits = found.hits
     if len(hits) < asked or hits[-1].score != hits[size - 1].score:
         return replace(found, hits=in_order(hits)[:size])
-    found = yield from window(target, dsl.in_full_order(body, size))
+    found = yield from window(target, dsl.with_full_order(body, size))
     return replace(found, hits=in_order([replace(hit, sort=()) for hit in found.hits]))
 
 
-def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[Ranked]:
+def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
     """Search for packed signatures, once more where some hit has none and so no id."""
     answer = yield target.search(body)
     hits = read_hits(answer)
-    if not all_named(hits):
+    if not all_have_ids(hits):
         answer = yield target.search(dsl.with_ids(body))
         hits = read_hits(answer)
-    return Ranked(answer, hits)
+    return RankedHits(answer, hits)
 
 
 AT_ONCE = 200
@@ -180,7 +180,7 @@ def marks(index: str, query: Query) -> tuple[str, str]:
     return xxh3_64_hexdigest(index.encode()), xxh3_64_hexdigest(repr(meaning).encode() + native)
 
 
-def up_to(query: Clause, newest: int) -> Clause:
+def written_until(query: Clause, newest: int) -> Clause:
     """Leave out what was written later."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 

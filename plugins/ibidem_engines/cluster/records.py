@@ -50,7 +50,7 @@ def get_records(
         body["search_after"] = hits[-1]["sort"]
 
 
-def reading(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
+def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
     """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
     head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
     body = _slice({"match_all": {}})

@@ -7,7 +7,7 @@ from typing import Any
 
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
-from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import Answer, ClusterClient, Dialect
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.errors import failure_of, to_engine_error
@@ -28,7 +28,7 @@ from ibidem_ingest.errors import UsageError
 Failed = Callable[[Mapping[str, Any]], Exception]
 
 
-def held(
+def read_documents(
     answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, failed: Failed, *, raw: bool
 ) -> Iterator[SourceDocument]:
     """Read the documents of an answer that are there.
@@ -40,7 +40,7 @@ def held(
         failed: Makes the error of one that could not be read.
         raw: Whether their JSON is wanted.
     """
-    texts: Iterator[bytes] = raw_sources(answer.text) if raw else iter(())
+    texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
     for each in answer["docs"]:
         text = next(texts, b"")
         if "error" in each:
@@ -49,10 +49,10 @@ def held(
             yield _held(each, names[each["_index"], each["_id"]], fields, text)
 
 
-def raw_sources(text: str | bytes) -> Iterator[bytes]:
+def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
     """Yield each document's `_source` as it is written; nothing for one that is not there.
 
-    >>> list(raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
+    >>> list(iter_raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
     [b'{"price": 1.50}', b'']
     """
     text = text.decode() if isinstance(text, bytes) else text
@@ -198,7 +198,9 @@ class ClusterReindexSource:
             at += len(some)
             answer = self._cluster.ask("POST", "/_mget", {"docs": [_asked(name) for name in some]})
             self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
-            found += held(answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw)
+            found += read_documents(
+                answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw
+            )
         return found
 
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
@@ -255,7 +257,7 @@ class ClusterReindexSource:
         return to_engine_error(failure_of(503, found), self._cluster.shown)
 
 
-def outcome_of(there: SourceDocument, done: Done) -> Outcome:
+def outcome_of(there: SourceDocument, done: ActionOutcome) -> Outcome:
     """Read what became of a write that found the state it was decided on."""
     name = there.name.id
     if done.reason:

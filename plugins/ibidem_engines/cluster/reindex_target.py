@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster.bulk import CONFLICT, Action, Done, run
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
 from ibidem_engines.cluster.seq_no import NONE, State, newest, order_of, states
@@ -177,7 +177,7 @@ class ClusterReindexTarget:
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
-def _outcome(there: SourceDocument, done: Done) -> Outcome:
+def _outcome(there: SourceDocument, done: ActionOutcome) -> Outcome:
     name = there.name.id
     if done.status == CONFLICT:
         return Outcome(name, WriteStatus.STALE, why="a newer one stands there")

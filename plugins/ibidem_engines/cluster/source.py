@@ -292,7 +292,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
-    pieces = [on_one_line(piece, document.text) for piece in marks.get(fields.text, ())]
+    pieces = [join_lines(piece, document.text) for piece in marks.get(fields.text, ())]
     return StoredDocument(
         hit["_index"],
         document,
@@ -303,10 +303,10 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     )
 
 
-def on_one_line(piece: str, text: str) -> str:
+def join_lines(piece: str, text: str) -> str:
     r"""Put a server's passage on one line, with dots where the text goes on.
 
-    >>> on_one_line("two\nthree", "One two\nthree.")
+    >>> join_lines("two\nthree", "One two\nthree.")
     '…two three…'
     """
     plain = piece.translate(_NO_MARKS)

@@ -25,7 +25,7 @@ class StoredVersion:
     origin: str = ""
 
 
-def standing(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
+def read_versions(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
     """Read what stands under these ids, as it is now, visible to searches or not."""
     found = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
     return {id_: _standing(each) for id_, each in found.items()}

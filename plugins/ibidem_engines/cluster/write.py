@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 
 from ibidem_engines.clash import clash
 from ibidem_engines.cluster import records as ledgers
-from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, Done, run
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.seq_no import order_of
 from ibidem_engines.cluster.source import as_source, version_update
-from ibidem_engines.cluster.stored_version import StoredVersion, standing
+from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
@@ -44,14 +44,14 @@ class WriteTarget:
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read what stands under these ids."""
-        return standing(self.cluster, self.index, ids)
+        return read_versions(self.cluster, self.index, ids)
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the versions with which these ids were deleted."""
         stones = ledgers.read(self.cluster, self.index, "tombstones", ids) if ids else {}
         return {id_: version for id_, stone in stones.items() if isinstance(version := stone.get("version"), int)}
 
-    def run(self, actions: Sequence[Action]) -> list[Done]:
+    def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
         """Do actions."""
         return run(self.cluster, actions)
 
@@ -166,7 +166,7 @@ def _action(
 
 
 def _outcome(
-    ready: _Ready, decided: tuple[WriteStatus, str], there: StoredVersion | None, done: Done | None
+    ready: _Ready, decided: tuple[WriteStatus, str], there: StoredVersion | None, done: ActionOutcome | None
 ) -> Outcome:
     fate, why = decided
     before = there.version if there else None

@@ -48,7 +48,7 @@ def values_of_record(record: Record) -> dict[LookupField, list[str]]:
     return found | long_clues(LongSignatures.decode(record.long))
 
 
-def marked(values: dict[LookupField, list[str]]) -> list[str]:
+def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
     """List the values that get a mark."""
     return [value for clue in MARKED for value in values.get(clue, ())]
 

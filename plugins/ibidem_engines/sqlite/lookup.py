@@ -12,7 +12,7 @@ from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.keys import MARKED, CountMinSketch, marks, word
-from ibidem_engines.sqlite.read import by_place, matching
+from ibidem_engines.sqlite.read import by_place, matching_places
 from ibidem_engines.sqlite.records import as_json
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
@@ -80,7 +80,7 @@ class Finder:
         with self._file.reading():
             questions = self._worth_asking(searches)
             own = self._own_places({searches[each.at].own for each in questions})
-            look_up = _LookUp(self._file, None if query is None else matching(self._file, query), leads_upto)
+            look_up = _LookUp(self._file, None if query is None else matching_places(self._file, query), leads_upto)
             for each in questions:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))

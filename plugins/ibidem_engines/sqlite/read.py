@@ -213,7 +213,7 @@ def by_place(file: SqliteFile, places: Iterable[int]) -> list[tuple[int, str, by
     return file.run(_BY_PLACE, (as_json(list(places)),)).fetchall()
 
 
-def matching(file: SqliteFile, query: Query) -> set[int]:
+def matching_places(file: SqliteFile, query: Query) -> set[int]:
     """Read the places of all documents that match."""
     chosen = _choose(query, _NEWEST)
     return {place for place, _ in file.run(chosen.sql("0.0"), chosen.values)}

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from ibidem_engines.cluster import bulk
-from ibidem_engines.cluster.bulk import Action, Done, run
+from ibidem_engines.cluster.bulk import Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.errors import Permanent
 
@@ -32,7 +32,7 @@ def actions(count: int, size: int = 10) -> list[Action]:
 
 
 def test_each_action_has_its_answer() -> None:
-    assert run(ClusterClient("here", Taking), actions(3)) == [Done(201, 4)] * 3
+    assert run(ClusterClient("here", Taking), actions(3)) == [ActionOutcome(201, 4)] * 3
 
 
 def test_many_actions_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,7 +63,7 @@ def test_an_action_on_a_state_names_it() -> None:
 def test_a_refused_document_is_told_with_its_cause() -> None:
     error = {"type": "mapper_parsing_exception", "reason": "failed", "caused_by": {"type": "x", "reason": "not a date"}}
     (done,) = run(ClusterClient("here", lambda: Taking({"status": 400, "error": error})), actions(1))
-    assert done == Done(400, reason="failed: not a date")
+    assert done == ActionOutcome(400, reason="failed: not a date")
 
 
 def test_a_missing_right_is_no_refusal_of_a_document() -> None:

@@ -98,7 +98,7 @@ def test_a_window_asks_for_packed_values_and_nothing_else() -> None:
 
 
 def test_equal_scores_are_ordered_by_index_and_id() -> None:
-    body = dsl.in_full_order(dsl.window(parse_query("grain"), OWN, 6), 5)
+    body = dsl.with_full_order(dsl.window(parse_query("grain"), OWN, 6), 5)
     assert body["size"] == 5
     assert [next(iter(each)) for each in body["sort"]] == [
         "_score",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.cluster.errors import BLOCKS, KINDS, STATUSES, Failure, failure_of, fault, to_engine_error
+from ibidem_engines.cluster.errors import BLOCKS, KINDS, STATUSES, Failure, failure_of, find_fault, to_engine_error
 from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 
 
@@ -57,7 +57,7 @@ def test_only_what_may_pass_is_asked_again() -> None:
 
 
 def test_a_full_disk_is_not_asked_again_within_a_second() -> None:
-    assert not fault(Failure(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")).soon
+    assert not find_fault(Failure(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")).soon
 
 
 def test_words_of_the_server_are_kept() -> None:

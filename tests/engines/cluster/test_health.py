@@ -75,7 +75,7 @@ def test_an_index_of_others_whose_fields_were_not_named_is_told_which_they_may_b
     assert f"index '{name}' has no fields 'title' and 'text'" in found.what
     assert "IBIDEM_FIELDS=title=headline,text=article.body" in found.remedy
     with pytest.raises(UsageError, match=r"no fields 'title' and 'text'.*IBIDEM_FIELDS=title=headline"):
-        engine.window(parse_query("wheat"), 10)
+        engine.search(parse_query("wheat"), 10)
     engine.close()
 
 

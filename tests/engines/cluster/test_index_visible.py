@@ -8,8 +8,8 @@ import pytest
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.opensearch import DIALECT
-from ibidem_engines.cluster.records import reading
-from ibidem_engines.connect import open_engine, open_holding
+from ibidem_engines.cluster.records import read_records
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.reindex import SeqNoRange, ShardRef
@@ -58,7 +58,7 @@ def bring_back(address: str) -> None:
 
 def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]:
     """List what reads an index and relies on the whole of it."""
-    holding = open_holding(address, INDEX)
+    holding = open_reindex_source(address, INDEX)
     return {
         "a search": lambda: engine.search(GRAIN, 5),
         "a search in the server's language": lambda: engine.search(Query(native={"match_all": {}}), 5),
@@ -117,7 +117,7 @@ def test_records_beside_an_index_are_never_taken_for_none_while_they_are_nowhere
     for use in (
         lambda: engine.count("overrides"),
         lambda: list(engine.get_records("overrides")),
-        lambda: engine._cluster.hold(reading([INDEX], "overrides")),
+        lambda: engine._cluster.hold(read_records([INDEX], "overrides")),
     ):
         with pytest.raises(Unavailable, match="a part of the index is not there"):
             use()

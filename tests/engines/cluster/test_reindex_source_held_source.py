@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engines.cluster.test_source_values import OBJECTS, STYLES, written
 from ibidem_engines.cluster.client import Answer
-from ibidem_engines.cluster.reindex_source import held, raw_sources
+from ibidem_engines.cluster.reindex_source import iter_raw_sources, read_documents
 from ibidem_engines.fields import parse_fields
 from ibidem_engines.reindex import Name
 
@@ -21,7 +21,7 @@ def test_each_document_has_the_json_that_stands_there(
         f'{{"_id":"{at}","found":{"true" if raw else "false"}' + (f',"_source":{raw}}}' if raw else "}")
         for at, raw in enumerate(raws)
     ]
-    assert [raw.decode() for raw in raw_sources('{"docs":[' + ",".join(docs) + "]}")] == raws
+    assert [raw.decode() for raw in iter_raw_sources('{"docs":[' + ",".join(docs) + "]}")] == raws
 
 
 def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
@@ -29,7 +29,7 @@ def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
     source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
     text = json.dumps({"docs": [doc | {"_source": source}]})
     name = Name("news", "a", 7)
-    (one,) = held(
+    (one,) = read_documents(
         Answer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
     )
     assert (one.packed, one.digest, one.document.text, one.state, one.engine_version) == (b"", "", "grain", (7, 1), 3)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem_engines.sqlite.keys import marked, values_of, values_of_record, word, words
+from ibidem_engines.sqlite.keys import sketched_values, values_of, values_of_record, word, words
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import pack, unpack
 from support.signed_records import make_record
@@ -33,8 +33,8 @@ def test_signatures_and_their_packed_value_name_the_same_values(text: str, weak:
 
 def test_rare_terms_get_no_mark() -> None:
     values = values_of(make_record("a", LONG).packed)
-    assert len(marked(values)) == 33 + 4
-    assert not set(marked(values)) & set(values["rare"])
+    assert len(sketched_values(values)) == 33 + 4
+    assert not set(sketched_values(values)) & set(values["rare"])
 
 
 @pytest.mark.parametrize("packed", [b"", b"damaged", make_record("a").packed[:-1]])

@@ -8,7 +8,7 @@ import opensearchpy
 import pytest
 
 import ibidem
-from ibidem.grouped_search.dsl.bucket_groups import countable
+from ibidem.grouped_search.dsl.bucket_groups import has_countable_buckets
 from ibidem_engines.engine import Record
 from servers.indices import remove_indices
 from support.wrapped_clients import INDEX, STORIES, filled
@@ -145,4 +145,6 @@ def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(url: str, wrappe
 
 
 def test_what_is_nested_is_left_to_the_server() -> None:
-    assert not countable({"parts": {"nested": {"path": "parts"}, "aggs": {"of": {"terms": {"field": "parts.of"}}}}})
+    assert not has_countable_buckets(
+        {"parts": {"nested": {"path": "parts"}, "aggs": {"of": {"terms": {"field": "parts.of"}}}}}
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.grouped_search.dsl.request import folded, read_search, without_inner_hits
+from ibidem.grouped_search.dsl.request import fold_parameters, read_search, without_inner_hits
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")
@@ -80,11 +80,11 @@ def test_what_a_query_shows_of_its_nested_hits_is_left_to_the_page() -> None:
     ],
 )
 def test_a_query_string_says_the_same_as_a_body(params: dict[str, str], body: dict[str, object]) -> None:
-    assert folded({}, params) == (body, {})
+    assert fold_parameters({}, params) == (body, {})
 
 
 def test_the_query_string_wins_over_the_body() -> None:
-    assert folded({"size": 3, "query": MATCH}, {"size": "4"}) == ({"size": "4", "query": MATCH}, {})
+    assert fold_parameters({"size": 3, "query": MATCH}, {"size": "4"}) == ({"size": "4", "query": MATCH}, {})
 
 
 @pytest.mark.parametrize(

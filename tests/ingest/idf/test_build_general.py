@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_ingest.idf.build import DOCUMENTS, general, is_one_term
+from ibidem_ingest.idf.build import DOCUMENTS, build_general, is_one_term
 from ibidem_ingest.text.token_classes import is_term
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 
 
 def test_a_default_table_ranks_rare_words_before_common_ones() -> None:
-    table = general("da")
+    table = build_general("da")
     assert table is not None
     assert table.documents == DOCUMENTS
     assert table.rank(wh1("fuldmægtig")) < table.rank(wh1("ikke"))
@@ -27,7 +27,7 @@ def test_a_word_of_the_table_is_one_token_of_a_text_and_a_term(word: str) -> Non
 
 
 def test_greek_words_are_found_as_texts_spell_them() -> None:
-    table = general("el")
+    table = build_general("el")
     assert table is not None
     terms = [table.term(rank) for rank in range(table.size)]
     batch = TokenBatch.of(terms)
@@ -36,17 +36,17 @@ def test_greek_words_are_found_as_texts_spell_them() -> None:
 
 
 def test_a_language_is_known_by_its_code_of_iso_639() -> None:
-    table = general("hr")
+    table = build_general("hr")
     assert table is not None
     assert table.language == "sh"
 
 
 def test_languages_without_spaces_and_unknown_ones_have_none() -> None:
-    assert general("zh") is None
-    assert general("tlh") is None
+    assert build_general("zh") is None
+    assert build_general("tlh") is None
 
 
 def test_no_two_words_of_a_language_share_a_hash() -> None:
-    greek = general("el")
+    greek = build_general("el")
     assert greek is not None
     assert np.unique(greek.hashes()).size == greek.size > 40_000

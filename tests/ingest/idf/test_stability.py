@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.idf.stability import LENGTHS, changed, correlation
+from ibidem_ingest.idf.stability import LENGTHS, changed_fingerprints, correlation
 from ibidem_ingest.idf.table import Table
 
 TERMS = [f"{a}{b}word" for a in "abcdefgh" for b in "klmnopqr"]
@@ -40,15 +40,15 @@ def test_the_correlation_is_the_textbook_s_with_ties(a: dict[str, int], b: dict[
 def test_a_table_agrees_with_itself_and_changes_nothing() -> None:
     own = table({term: 5 + at for at, term in enumerate(TERMS)})
     assert correlation(own, own).spearman == 1.0
-    assert changed([" ".join(TERMS)], own, own) == dict.fromkeys(LENGTHS, 0.0)
+    assert changed_fingerprints([" ".join(TERMS)], own, own) == dict.fromkeys(LENGTHS, 0.0)
 
 
 def test_a_fingerprint_changes_from_the_first_term_on_that_stands_elsewhere() -> None:
     old = table({term: 5 + at for at, term in enumerate(TERMS)})
     swapped = {term: 5 + at for at, term in enumerate(TERMS)} | {TERMS[9]: 15, TERMS[10]: 14}
-    shares = changed([" ".join(TERMS[:40]), " ".join(TERMS[:5]), "nothing known"], old, table(swapped))
+    shares = changed_fingerprints([" ".join(TERMS[:40]), " ".join(TERMS[:5]), "nothing known"], old, table(swapped))
     assert [shares[length] for length in (1, 9, 10, 30)] == [0.0, 0.0, 0.3333, 0.3333]
 
 
 def test_no_texts_have_no_shares() -> None:
-    assert changed([], table({"court": 9}), table({"court": 9})) == {}
+    assert changed_fingerprints([], table({"court": 9}), table({"court": 9})) == {}

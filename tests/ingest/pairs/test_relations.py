@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.pairs.part_matching import matching
+from ibidem_ingest.pairs.part_matching import match_parts
 from ibidem_ingest.pairs.relations import FILTERS, Relation, relate
 from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
@@ -126,7 +126,7 @@ def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
     a, b = paged(BOOK[:6_000], 300), paged(misread(BOOK[1_000:7_000], 0.05), 250)
     equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
     expected = {(x, y) for x, y in np.argwhere(equal >= pages.MATCHING).tolist()}
-    found = matching(a, b, None)
+    found = match_parts(a, b, None)
     assert set(zip(found.a.tolist(), found.b.tolist(), strict=True)) == expected
     assert found.similar.tolist() == pytest.approx(
         [equal[x, y] / pages.SLOTS for x, y in zip(found.a, found.b, strict=True)]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from ibidem_ingest.readers.compression import opened
+from ibidem_ingest.readers.compression import open_compressed
 
 LINES = b"".join(b'{"id": %d, "text": "We the People of the United States"}\n' % number for number in range(20_000))
 LINE = b"We the People\n"
@@ -33,7 +33,7 @@ def test_what_was_compressed_comes_out_again_also_where_the_suffix_does_not_tell
 ) -> None:
     path = tmp_path / f"news{suffix if named else ''}"
     path.write_bytes(COMPRESS[suffix](LINES))
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert stream.read() == LINES
 
 
@@ -41,7 +41,7 @@ def test_what_was_compressed_comes_out_again_also_where_the_suffix_does_not_tell
 def test_files_that_were_joined_are_read_to_the_end(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"news{suffix}"
     path.write_bytes(COMPRESS[suffix](b"one\n") + COMPRESS[suffix](NOISE) + COMPRESS[suffix](b"two\n"))
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert stream.read() == b"one\n" + NOISE + b"two\n"
 
 
@@ -50,7 +50,7 @@ def test_a_file_that_was_cut_gives_its_lines_and_then_says_so(tmp_path: Path, su
     whole = COMPRESS[suffix](LINE + NOISE * 100)
     path = tmp_path / f"news{suffix}"
     path.write_bytes(whole[:-100])
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert stream.readline() == LINE
         with pytest.raises(EOFError):
             stream.read()
@@ -60,7 +60,7 @@ def test_a_file_that_was_cut_gives_its_lines_and_then_says_so(tmp_path: Path, su
 def test_an_empty_file_gives_nothing(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"news{suffix}"
     path.touch()
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert stream.read() == b""
 
 
@@ -68,7 +68,7 @@ def test_a_zstd_file_may_hold_frames_that_are_to_be_skipped(tmp_path: Path) -> N
     skipped = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
     path = tmp_path / "news.zst"
     path.write_bytes(skipped + zstandard.compress(LINES) + skipped)
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert stream.read() == LINES
 
 
@@ -76,7 +76,7 @@ def test_a_zstd_file_may_hold_frames_that_are_to_be_skipped(tmp_path: Path) -> N
 def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"bomb{suffix}"
     path.write_bytes(COMPRESS[suffix](bytes(1 << 26)))
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert len(stream.peek(1)) < 1 << 20
 
 
@@ -84,7 +84,7 @@ def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> Non
 def test_standard_input_may_be_compressed_and_stays_open(monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
     given = io.BytesIO(COMPRESS[suffix](LINES))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
-    with opened(None) as stream:
+    with open_compressed(None) as stream:
         assert stream.read() == LINES
     assert not given.closed
 
@@ -94,7 +94,7 @@ def test_a_pipe_with_a_name_is_read_like_a_file(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=(LINES,))
     writer.start()
-    with opened(pipe) as stream:
+    with open_compressed(pipe) as stream:
         assert stream.read() == LINES
     writer.join()
 
@@ -103,7 +103,7 @@ def test_a_file_that_asks_for_more_memory_than_any_that_was_made_in_earnest_is_d
     path = tmp_path / "news.xz"
     chain = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 30}]
     path.write_bytes(lzma.compress(LINE, filters=chain))
-    with opened(path) as stream, pytest.raises(lzma.LZMAError, match="emory"):
+    with open_compressed(path) as stream, pytest.raises(lzma.LZMAError, match="emory"):
         stream.read()
 
 
@@ -111,7 +111,7 @@ def test_what_unpacks_into_very_much_is_read_a_piece_at_a_time(tmp_path: Path) -
     path = tmp_path / "news.xz"
     path.write_bytes(lzma.compress(b"0" * 50_000_000))
     tracemalloc.start()
-    with opened(path) as stream:
+    with open_compressed(path) as stream:
         assert sum(len(piece) for piece in iter(lambda: stream.read(1 << 16), b"")) == 50_000_000
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()

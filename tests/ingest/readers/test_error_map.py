@@ -9,7 +9,7 @@ import pypdfium2
 import pytest
 import zstandard
 
-from ibidem_ingest.readers.error_map import SENTENCES, Unreadable, translated
+from ibidem_ingest.readers.error_map import SENTENCES, Unreadable, translate_errors
 
 ERRORS = [
     (gzip.BadGzipFile("crc"), "compressed data is damaged"),
@@ -29,7 +29,7 @@ ERRORS = [
 
 @pytest.mark.parametrize(("error", "sentence"), ERRORS, ids=lambda value: type(value).__name__)
 def test_what_a_library_raises_becomes_a_sentence(error: Exception, sentence: str) -> None:
-    with pytest.raises(Unreadable, match=sentence) as unreadable, translated():
+    with pytest.raises(Unreadable, match=sentence) as unreadable, translate_errors():
         raise error
     assert unreadable.value.__cause__ is error
 
@@ -40,5 +40,5 @@ def test_every_row_of_the_table_is_tried_here() -> None:
 
 
 def test_what_the_table_does_not_name_passes() -> None:
-    with pytest.raises(ZeroDivisionError), translated():
+    with pytest.raises(ZeroDivisionError), translate_errors():
         raise ZeroDivisionError

@@ -10,12 +10,12 @@ import pytest
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.readers.choice import Choice, IdFrom
 from ibidem_ingest.readers.formats import Format
-from ibidem_ingest.readers.inputs import Source, check, printable, sources
+from ibidem_ingest.readers.inputs import InputFile, check, printable, sources
 
 
 def found(*paths: Path | str, follow_links: bool = False) -> list[str]:
     there = sources(paths, Choice(follow_links=follow_links), Counter())
-    return [source.id if isinstance(source, Source) else "refused" for source in there]
+    return [source.id if isinstance(source, InputFile) else "refused" for source in there]
 
 
 def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alo
 def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice: Choice, read: list[str]) -> None:
     for name in ("LICENSE", "page.html", "x.LOG"):
         (tmp_path / name).touch()
-    there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, Source)]
+    there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, InputFile)]
     assert [f"{each.id} {each.format}" for each in there] == read
 
 
@@ -66,7 +66,7 @@ def test_ids_come_from_paths_names_or_texts_and_are_unique_below_their_origin(
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").touch()
     given = [tmp_path, tmp_path / "sub" / "a.txt"]
-    there = [each for each in sources(given, Choice(id_from=id_from), Counter()) if isinstance(each, Source)]
+    there = [each for each in sources(given, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
     assert [each.id for each in there] == ids
     assert all(Path(each.origin) / each.id == each.path for each in there if each.id)
     assert len({(each.id, each.origin) for each in there}) == (2 if id_from == "path" else 1)
@@ -91,7 +91,7 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
     (inside / "loop.txt").symlink_to(inside / "loop.txt")
     (tmp_path / "given").symlink_to(inside)
     passed_over: Counter[str] = Counter()
-    names = [source.id for source in sources([inside], Choice(), passed_over) if isinstance(source, Source)]
+    names = [source.id for source in sources([inside], Choice(), passed_over) if isinstance(source, InputFile)]
     assert (names, passed_over) == (["inside.txt"], {"link": 3})
     assert found(tmp_path / "given") == ["inside.txt"]
     assert found(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]

@@ -117,8 +117,8 @@ def test_the_last_slot_is_in_no_band() -> None:
 
 
 def test_the_share_shown_is_corrected_for_chance() -> None:
-    assert minhash.corrected(0.5) == (0.5 - 2**-16) / (1 - 2**-16)
-    assert minhash.corrected(0.0) == 0.0
+    assert minhash.correct_for_chance(0.5) == (0.5 - 2**-16) / (1 - 2**-16)
+    assert minhash.correct_for_chance(0.0) == 0.0
 
 
 def test_containment_finds_an_excerpt_and_says_nothing_of_few_slots() -> None:

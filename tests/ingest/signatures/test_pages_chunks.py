@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.signatures.pages import LEAST, MOST, cuts, lowest
+from ibidem_ingest.signatures.pages import LEAST, MOST, chunk_starts, local_minima
 
 
 def made(seed: int, size: int) -> np.ndarray:
@@ -13,7 +13,7 @@ def made(seed: int, size: int) -> np.ndarray:
 
 @given(st.integers(0, 99), st.integers(0, 3_000))
 def test_a_text_is_cut_into_chunks_of_200_to_600_tokens(seed: int, size: int) -> None:
-    places = cuts(made(seed, size))
+    places = chunk_starts(made(seed, size))
     lengths = np.diff(places)
     assert (places[0], places[-1]) == (0, size)
     assert (lengths <= MOST).all()
@@ -29,15 +29,15 @@ def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: in
         if all(hashes[at] < each for each in hashes[at - LEAST : at])
         and all(hashes[at] <= each for each in hashes[at + 1 : at + LEAST + 1])
     ]
-    assert lowest(hashes).tolist() == expected
+    assert local_minima(hashes).tolist() == expected
 
 
 def test_an_insertion_moves_no_cut_that_is_far_behind_it() -> None:
     before = made(1, 20_000)
     after = np.concatenate((before[:5_000], made(2, 37), before[5_000:]))
-    kept = {int(cut) for cut in cuts(before) if cut > 7_000}
-    assert len(kept & {int(cut) - 37 for cut in cuts(after)}) >= 0.9 * len(kept)
+    kept = {int(cut) for cut in chunk_starts(before) if cut > 7_000}
+    assert len(kept & {int(cut) - 37 for cut in chunk_starts(after)}) >= 0.9 * len(kept)
 
 
 def test_a_text_of_one_repeated_word_is_cut_all_the_same() -> None:
-    assert np.diff(cuts(np.zeros(10_000, np.uint64))).max() <= MOST
+    assert np.diff(chunk_starts(np.zeros(10_000, np.uint64))).max() <= MOST

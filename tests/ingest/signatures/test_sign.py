@@ -11,7 +11,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.sign import batches, sign, sign_batch, sign_one, signed
+from ibidem_ingest.signatures.sign import batches, sign, sign_batch, sign_one, sign_stream
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
 TABLE = Table.of("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
@@ -72,7 +72,7 @@ def test_a_stream_is_read_a_batch_ahead_and_no_further(tables: Tables) -> None:
             read.append(number)
             yield Document(str(number), "bal " * 30_000)
 
-    first, _ = next(signed(stream(), tables))
+    first, _ = next(sign_stream(stream(), tables))
     assert first.id == "0"
     assert len(read) <= 4
 

@@ -12,11 +12,11 @@ from ibidem_ingest.signatures.unique_words import (
     ITS,
     LEAST_ALIGNED,
     UniqueWords,
-    common,
+    common_places,
     compare,
-    its,
-    least,
+    least_common_length,
     longest,
+    sequence_similarity,
     sign,
     sign_batch,
 )
@@ -47,7 +47,7 @@ SEQUENCES = st.lists(st.integers(0, 60), unique=True, max_size=40)
 
 @given(SEQUENCES, SEQUENCES)
 def test_the_longest_common_subsequence_is_that_of_the_textbook(a: list[int], b: list[int]) -> None:
-    left, right = longest(*common(words(a), words(b)))
+    left, right = longest(*common_places(words(a), words(b)))
     assert left.size == length_of_lcs(a, b)
     assert [a[at] for at in left] == [b[at] for at in right]
     assert (np.diff(left) > 0).all()
@@ -56,9 +56,9 @@ def test_the_longest_common_subsequence_is_that_of_the_textbook(a: list[int], b:
 
 @given(st.integers(100, 9_000), st.integers(100, 9_000))
 def test_the_least_length_is_where_a_score_reaches_its_threshold(a: int, b: int) -> None:
-    bound = least(a, b)
+    bound = least_common_length(a, b)
     below = bound - 2
-    assert below < 2 or (its(below, a, b) < ITS and (below < LEAST_ALIGNED or below / sqrt(a * b) < CS))
+    assert below < 2 or (sequence_similarity(below, a, b) < ITS and (below < LEAST_ALIGNED or below / sqrt(a * b) < CS))
 
 
 def test_a_batch_is_signed_as_one_by_one() -> None:

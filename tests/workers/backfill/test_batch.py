@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ibidem_engines.connect import open_holding
+from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Name, Signed
@@ -23,7 +23,7 @@ def context(settings: Settings, engine: Engine) -> BackfillContext:
     """A context before an index of ten documents."""
     ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
     return BackfillContext(
-        engine, open_holding(settings.address, settings.index), None, Tables(settings.tables), settings
+        engine, open_reindex_source(settings.address, settings.index), None, Tables(settings.tables), settings
     )
 
 

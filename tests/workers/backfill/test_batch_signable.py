@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem_engines.connect import open_holding
+from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SourceDocument
 from ibidem_ingest.document import Document
@@ -18,7 +18,7 @@ from ibidem_workers.settings import Settings
 @pytest.fixture
 def held(settings: Settings, engine: Engine) -> SourceDocument:
     ingest_documents([Document("a", "We the People of the United States", version=5)], settings)
-    holding = open_holding(settings.address, settings.index)
+    holding = open_reindex_source(settings.address, settings.index)
     ((one,),) = everything(holding, holding.newest())
     holding.close()
     return one

@@ -7,7 +7,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, noted, parsed
+from ibidem_workers.backfill.checkpoint import Checkpoint, by_part, load_checkpoint, parsed
 
 PART = ShardRef("news", 1)
 
@@ -23,12 +23,12 @@ def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
 
 
 def test_what_was_noted_is_read_again(engine: Engine) -> None:
-    assert noted(engine) is None
+    assert load_checkpoint(engine) is None
     one = Checkpoint("r", 0.0, "news", tables={"en": "00"}, marks=by_part({PART: 3}), state="swapped", alias="news")
     one.hand_out(SeqNoRange(PART, 0, 10), 7)
     engine.put_records("runs", {one.key: one.as_json()})
-    assert noted(engine) == one
-    assert noted(engine, "other") is None
+    assert load_checkpoint(engine) == one
+    assert load_checkpoint(engine, "other") is None
     assert parsed(one.marks) == {PART: 3}
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.connect import open_holding
+from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import Name
 from ibidem_ingest.document import Document
@@ -37,7 +37,7 @@ def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, eng
     ingest_documents(
         [Document(f"d{at:04}", f"We the People {at}") for at in range(1_200)], settings.changed(concurrency=1)
     )
-    holding = open_holding(settings.address, settings.index)
+    holding = open_reindex_source(settings.address, settings.index)
     upto = holding.newest()
     ids = [held.document.id for some in everything(holding, upto) for held in some]
     assert len(ids) == len(set(ids)) == 1_200

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.connect import open_holding
+from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.batch import BackfillBatch
@@ -15,7 +15,7 @@ from ibidem_workers.settings import Settings
 @pytest.mark.parametrize("documents", [FEW - 1, FEW])
 def test_one_process_or_several_give_the_same_account(settings: Settings, engine: Engine, documents: int) -> None:
     ingest_documents([Document(f"d{at}", f"We the People {at}") for at in range(20)], settings)
-    holding = open_holding(settings.address, settings.index)
+    holding = open_reindex_source(settings.address, settings.index)
     found = [name for each in whole(holding.newest()) for name in names(holding, each)]
     holding.close()
     with Signers(SigningJob(settings, settings.index), documents) as signers:

@@ -21,7 +21,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import replace
 from ibidem_workers.backfill.checkpoint import KEYS
-from ibidem_workers.backfill.replace import Replaced, Replacement, replace_index
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
 from ibidem_workers.runs import summary
@@ -33,7 +33,7 @@ from workers.backfill.test_run import writing
 OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
 
 
-def into_second(settings: Settings, alias: str = "") -> Replaced:
+def into_second(settings: Settings, alias: str = "") -> ReplaceResult:
     return replace_index(Replacement(SECOND, alias), settings)
 
 

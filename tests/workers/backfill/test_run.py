@@ -28,7 +28,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import paging, pool
-from ibidem_workers.backfill.checkpoint import noted
+from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.run import Backfill, in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
 from ibidem_workers.retry import retry_unavailable
@@ -262,7 +262,7 @@ class TestGoingOn:
         for _ in range(2):
             kill_in_the_middle(settings, tmp_path)
         with closing(open_engine(settings.address, settings.index)) as engine:
-            first = noted(engine)
+            first = load_checkpoint(engine)
             assert first is not None
             assert 2 <= accounts(engine) < 8
             run = in_place(settings)
@@ -343,7 +343,7 @@ def accounts(engine: Engine) -> int:
     """Count the pages that are accounted for, of the run that is noted last; the ledger may just be in the making."""
 
     def count() -> int:
-        one = noted(engine)
+        one = load_checkpoint(engine)
         return sum(1 for _ in engine.get_records("runs", f"{one.run}/")) if one else 0
 
     return retry_unavailable(count, 10)

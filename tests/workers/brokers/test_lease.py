@@ -22,10 +22,10 @@ time.sleep(60)
 def test_a_lease_holds_until_it_is_ended(tmp_path: Path) -> None:
     held = Lease(tmp_path, 60)
     assert not lease.lapsed(tmp_path, held.name, 60)
-    assert lease.living(tmp_path, 60) == 1
+    assert lease.count_living(tmp_path, 60) == 1
     held.end()
     assert lease.lapsed(tmp_path, held.name, 60)
-    assert lease.living(tmp_path, 60) == 0
+    assert lease.count_living(tmp_path, 60) == 0
 
 
 def test_a_lease_lapses_at_once_when_its_process_is_killed(tmp_path: Path) -> None:

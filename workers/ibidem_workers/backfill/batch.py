@@ -117,7 +117,7 @@ class BackfillContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class BatchOutcome:
     """What came of a page.
 
     Args:
@@ -142,7 +142,7 @@ class _Round:
     changed: list[Name]
 
 
-def sign_batch(context: BackfillContext, page: BackfillBatch) -> Written:
+def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     """Sign a page; its account is noted before this returns.
 
     Raises:
@@ -158,7 +158,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> Written:
     retry_unavailable(
         lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
     )
-    return Written(account, list(context.own))
+    return BatchOutcome(account, list(context.own))
 
 
 def _whole(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:

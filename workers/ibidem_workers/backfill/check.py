@@ -15,7 +15,7 @@ from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import has_words, refusal
 from ibidem_workers.backfill.paging import everything, whole
-from ibidem_workers.backfill.run import check_fields, opened
+from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.settings import Settings
 
 MOST_LISTED = 10_000
@@ -23,7 +23,7 @@ MOST_LISTED = 10_000
 
 
 @dataclass(slots=True)
-class Checked:
+class CheckResult:
     """What became of the documents since they were signed.
 
     Args:
@@ -63,15 +63,15 @@ class Checked:
         }
 
 
-def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None) -> Checked:
+def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
     """Compare every document with what was signed of it.
 
     Args:
         settings: Which index.
         seen: Called with the documents that were read, and how many there are.
     """
-    found, tables = Checked(), Tables(settings.tables)
-    with opened(settings) as (_, holding):
+    found, tables = CheckResult(), Tables(settings.tables)
+    with open_for_backfill(settings) as (_, holding):
         holding.check("place")
         check_fields(holding)
         upto = holding.newest()
@@ -83,7 +83,7 @@ def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None
     return found
 
 
-def _take(found: Checked, held: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
+def _take(found: CheckResult, held: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
     """Count one document."""
     why = refusal(held, text_field, settings.max_text)
     if why is not None:

@@ -139,7 +139,7 @@ class Checkpoint:
         return cls(**values | {"pages": [OpenPage(**page) for page in values["pages"]]})
 
 
-def noted(engine: Engine, into: str = "") -> Checkpoint | None:
+def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
     """Read the checkpoint that is noted beside an index; None when there is none.
 
     Args:

@@ -7,7 +7,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import parsed
-from ibidem_workers.backfill.run import Backfill, Seen, begun, opened
+from ibidem_workers.backfill.run import Backfill, Seen, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle
 from ibidem_workers.settings import Settings
 
@@ -38,8 +38,8 @@ def follow(
     Returns:
         The run's name.
     """
-    with opened(settings) as (engine, holding):
-        backfill = begun(engine, holding, settings, seen)
+    with open_for_backfill(settings) as (engine, holding):
+        backfill = start_in_place(engine, holding, settings, seen)
         _Following(backfill, holding, engine, ended, said).go_on()
         backfill.checkpoint.state = "done"
         backfill.note("submitted")

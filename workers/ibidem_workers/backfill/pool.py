@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Self, TypeVar
 
-from ibidem_engines.connect import open_engine, open_holding
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, Written, sign_batch
+from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, sign_batch
 from ibidem_workers.pool import WorkersFailed
 from ibidem_workers.settings import Settings
 
@@ -42,7 +42,7 @@ class SigningJob:
     def context(self) -> BackfillContext:
         """Open all that is needed."""
         address = self.settings.address
-        holding = open_holding(address, self.source)
+        holding = open_reindex_source(address, self.source)
         return BackfillContext(
             open_engine(address, self.into or self.source),
             holding,
@@ -84,7 +84,7 @@ class Signers:
             self._own.engine.close()
             self._own.holding.close()
 
-    def sign(self, page: BackfillBatch) -> Callable[[], Written]:
+    def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
         """Begin a page; what is returned waits for what came of it."""
         if self._own is not None:
             written = sign_batch(self._own, page)
@@ -126,5 +126,5 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _through(page: BackfillBatch) -> Written:
+def _through(page: BackfillBatch) -> BatchOutcome:
     return sign_batch(_desk(), page)

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import get_args
 
-from ibidem_engines.connect import check_name, open_engine, open_holding
+from ibidem_engines.connect import check_name, open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.reindex import Marks, ReindexSource
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, noted, parsed
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, load_checkpoint, parsed
 from ibidem_workers.backfill.run import Backfill, Seen, check_fields
 from ibidem_workers.runs import new_run
 from ibidem_workers.settings import Settings
@@ -46,7 +46,7 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True)
-class Replaced:
+class ReplaceResult:
     """What came of it.
 
     Args:
@@ -62,7 +62,7 @@ class Replaced:
     pruned: int
 
 
-def replace_index(asked: Replacement, settings: Settings, seen: Seen = lambda *_: None) -> Replaced:
+def replace_index(asked: Replacement, settings: Settings, seen: Seen = lambda *_: None) -> ReplaceResult:
     """Copy an index into a new one, signed anew, and put it in the first one's place.
 
     Args:
@@ -77,11 +77,11 @@ def replace_index(asked: Replacement, settings: Settings, seen: Seen = lambda *_
     check_name(asked.into)
     engine = open_engine(settings.address, asked.into)
     try:
-        one = noted(engine, asked.into)
+        one = load_checkpoint(engine, asked.into)
         if one is not None and one.state == "swapped":
-            holding = open_holding(settings.address, one.source)
+            holding = open_reindex_source(settings.address, one.source)
         else:
-            holding = open_holding(settings.address, settings.index)
+            holding = open_reindex_source(settings.address, settings.index)
         try:
             holding.check("copy")
             return _Replacing(engine, holding, asked, settings, seen).through(one)
@@ -110,7 +110,7 @@ class _Replacing:
         self._pruned = 0
         self._copy = holding.copy_to(asked.into)
 
-    def through(self, one: Checkpoint | None) -> Replaced:
+    def through(self, one: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
         if one is not None and one.state == "swapped":
             self._alias = one.alias
@@ -129,7 +129,7 @@ class _Replacing:
             self._follow(backfill)
         one.state = "done"
         backfill.note("submitted")
-        return Replaced(one.run, one.source, self._alias, self._pruned)
+        return ReplaceResult(one.run, one.source, self._alias, self._pruned)
 
     def _check(self) -> None:
         """Refuse what cannot be done before anything is."""

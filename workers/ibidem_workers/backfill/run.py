@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ibidem_engines.connect import open_engine, open_holding
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
 from ibidem_engines.reindex import Marks, ReindexSource, SeqNoRange, ShardRef
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import BackfillBatch, Written, page_key
-from ibidem_workers.backfill.checkpoint import Checkpoint, OwnWrites, by_part, noted, parsed
+from ibidem_workers.backfill.batch import BackfillBatch, BatchOutcome, page_key
+from ibidem_workers.backfill.checkpoint import Checkpoint, OwnWrites, by_part, load_checkpoint, parsed
 from ibidem_workers.backfill.paging import PAGE, names, paged
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.groups.checkpoint import joined
@@ -41,7 +41,7 @@ DEATHS = 2
 MOST_DEATHS = 12
 """Processes that may end one after the other, and no page be done in between, before it is none of the documents."""
 
-Pending = tuple[BackfillBatch, ShardRef, Callable[[], Written]]
+Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
 """A page that was handed out, where it stands, and what waits for what comes of it."""
 
 
@@ -233,8 +233,8 @@ def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
         Interrupted: Ctrl-C; the same command goes on.
         Unavailable: The engine did not answer; the same command goes on.
     """
-    with opened(settings) as (engine, holding):
-        backfill = begun(engine, holding, settings, seen)
+    with open_for_backfill(settings) as (engine, holding):
+        backfill = start_in_place(engine, holding, settings, seen)
         backfill.run()
         retry_unavailable(lambda: settle_all(engine), settings.patience)
         backfill.checkpoint.state = "done"
@@ -242,13 +242,13 @@ def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
         return backfill.checkpoint.run
 
 
-def begun(engine: Engine, holding: ReindexSource, settings: Settings, seen: Seen) -> Backfill:
+def start_in_place(engine: Engine, holding: ReindexSource, settings: Settings, seen: Seen) -> Backfill:
     """Make an index ready to be signed in place, and take up what an earlier backfill left."""
     holding.check("place")
     check_fields(holding)
     holding.prepare()
     tables = Tables(settings.tables)
-    one = noted(engine)
+    one = load_checkpoint(engine)
     parts = set(map(str, holding.parts()))
     if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
         one = Checkpoint(new_run(), time.time(), holding.index, tables=dict(tables.current()), joined=joined(engine))
@@ -269,10 +269,10 @@ def check_fields(holding: ReindexSource) -> None:
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
+def open_for_backfill(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
     """Open an index for writing and for being gone through."""
     engine = open_engine(settings.address, settings.index)
-    holding = open_holding(settings.address, settings.index)
+    holding = open_reindex_source(settings.address, settings.index)
     try:
         yield engine, holding
     finally:

@@ -107,7 +107,7 @@ class SpoolDirectory:
 
     def workers(self) -> int:
         """Count the processes that take messages."""
-        return lease.living(self._leases, self.seconds)
+        return lease.count_living(self._leases, self.seconds)
 
     def purge(self) -> int:
         """Delete the messages that wait."""

@@ -105,7 +105,7 @@ def clear(folder: Path, seconds: float) -> None:
                 path.unlink(missing_ok=True)
 
 
-def living(folder: Path, seconds: float) -> int:
+def count_living(folder: Path, seconds: float) -> int:
     """Count the processes that hold a lease."""
     return sum(not lapsed(folder, path.name, seconds) for path in folder.glob("*~*"))
 

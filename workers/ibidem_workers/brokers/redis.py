@@ -158,14 +158,14 @@ class Stream:
                 self._client.xgroup_delconsumer(self._name, GROUP, self._holder)
 
 
-def connected(url: str) -> Redis:
+def connect(url: str) -> Redis:
     """Make a client that notices when the server is gone; it connects with its first command."""
     return Redis.from_url(url, protocol=2, socket_timeout=ANSWERS_WITHIN, socket_connect_timeout=ANSWERS_WITHIN / 2)
 
 
 def stream(url: str, queue: str, seconds: float) -> Stream:
     """Open the stream of a queue, to be looked at from outside."""
-    return Stream(connected(url), PREFIX + queue, seconds)
+    return Stream(connect(url), PREFIX + queue, seconds)
 
 
 def given_up(url: str, queue: str) -> tuple[str, int]:
@@ -200,7 +200,7 @@ def asked(url: str) -> Iterator[Any]:
     Raises:
         Unavailable: The server does not answer.
     """
-    client = connected(url)
+    client = connect(url)
     try:
         yield client
     except (RedisError, OSError) as error:
@@ -226,7 +226,7 @@ class Channel(transport.Channel):
 
     def __init__(self, connection: Any) -> None:
         options = connection.client.transport_options
-        self._client = connected(options["url"])
+        self._client = connect(options["url"])
         self._client.ping()
         super().__init__(
             connection,

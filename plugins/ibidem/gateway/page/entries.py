@@ -6,8 +6,15 @@ from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
 from ibidem.comparison.html import printable
-from ibidem.comparison.word_diff import shortened, word_diff
-from ibidem.grouped_search.explanations import Response, ResponseHit, because, counted, counted_besides, groups
+from ibidem.comparison.word_diff import shorten, word_diff
+from ibidem.grouped_search.explanations import (
+    Response,
+    ResponseHit,
+    duplicate_reason,
+    format_count,
+    groups,
+    uncounted_copies,
+)
 from ibidem_engines.engine import HIGHLIGHT
 
 OPEN, CLOSE = HIGHLIGHT
@@ -53,7 +60,7 @@ def differing(lead: str, duplicate: str) -> list[Stretch]:
         duplicate: The other.
     """
     return [
-        Stretch("…" if piece.kind == "gap" else printable(shortened(piece.words)), piece.kind)
+        Stretch("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind)
         for piece in word_diff(lead, duplicate)
     ]
 
@@ -125,7 +132,7 @@ class Group:
     @property
     def told(self) -> str:
         """How many duplicates there are, in words."""
-        return counted(len(self.duplicates) + self.hidden, "duplicate")
+        return format_count(len(self.duplicates) + self.hidden, "duplicate")
 
 
 def listed(response: Response, first: int) -> list[Group]:
@@ -157,7 +164,7 @@ def group_of(number: int, lead: ResponseHit, duplicates: Sequence[ResponseHit], 
         lead=leading(lead),
         duplicates=[duplicate(hit, lead) for hit in duplicates],
         hidden=int(mark.get("size", 1)) - 1 - len(duplicates),
-        further=counted_besides(lead),
+        further=uncounted_copies(lead),
         opened=opened,
     )
 
@@ -177,7 +184,7 @@ def duplicate(hit: ResponseHit, lead: ResponseHit) -> Entry:
         about=about(hit),
         url=url(hit),
         level=str(mark["level"] or "joined"),
-        reason=printable(because(mark).lstrip(":; ")),
+        reason=printable(duplicate_reason(mark).lstrip(":; ")),
         differs=() if mark["level"] == "partial" else differing(text_of(lead), text_of(hit)),
         lead=lead["_id"],
     )

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import orjson
 
-from ibidem.grouped_search.explanations import Response, ResponseHit, because, groups
+from ibidem.grouped_search.explanations import Response, ResponseHit, duplicate_reason, groups
 
 COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -45,7 +45,7 @@ def row(hit: ResponseHit, lead: ResponseHit) -> Row:
         "source": source.get("source", ""),
         "url": source.get("url", ""),
         "of": mark.get("of") or "",
-        "reason": because(mark).lstrip(":; ") if mark.get("why") else "",
+        "reason": duplicate_reason(mark).lstrip(":; ") if mark.get("why") else "",
     }
 
 

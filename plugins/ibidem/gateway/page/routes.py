@@ -26,7 +26,7 @@ from ibidem.gateway.page.entries import listed, web_address
 from ibidem.gateway.page.export import FORMATS, rows
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, Choices, PageState, Shown, choices
-from ibidem.grouped_search.api import examined
+from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line
 from ibidem.index.documents import stored_document
@@ -134,7 +134,7 @@ class ShownGroup(Shown):
 def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup, Query()]) -> Response:
     """Show further duplicates of a group, some at a time."""
     state = asked.state()
-    found = examined(
+    found = search_window(
         engine,
         state.query(),
         replace(state.request(), mode="indent"),
@@ -162,7 +162,7 @@ def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annota
     state = replace(asked.state(), dedupe="indent", page=1)
     request = replace(state.request(), max_per_group=None)
     tables = given.current_tables()
-    found = examined(
+    found = search_window(
         engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
     )
     media, write = FORMATS[ending]

@@ -56,7 +56,7 @@ class BucketGroups:
     def _asked(self, aggregation: Any) -> Any:
         if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
             return aggregation
-        below = inner(aggregation)
+        below = sub_aggregations(aggregation)
         more = self._told() if any(name in aggregation for name in COUNTED) else {}
         rest = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
         return rest | ({"aggs": self.asked(below) | more} if below or more else {})
@@ -85,11 +85,15 @@ class BucketGroups:
         if not isinstance(part, Mapping):
             return part
         exact = exact and not part.get("doc_count_error_upper_bound")
-        own = {named(name): each for name, each in part.items() if named(name) in (MEMBERS, CONTENTS, UNSIGNED)}
+        own = {
+            untyped_name(name): each
+            for name, each in part.items()
+            if untyped_name(name) in (MEMBERS, CONTENTS, UNSIGNED)
+        }
         rest = {
             name: self._told_in(each, rows, exact=exact)
             for name, each in part.items()
-            if named(name) not in own and (name, each) != NO_META
+            if untyped_name(name) not in own and (name, each) != NO_META
         }
         return rest | {"_dedupe": self._counted(part["doc_count"], own, rows, exact=exact)} if own else rest
 
@@ -114,19 +118,19 @@ class BucketGroups:
         return len(texts) - len({lead for lead, *_ in texts})
 
 
-def in_meta(part: Any) -> Any:
+def write_meta(part: Any) -> Any:
     """Put the counts of buckets into `meta` of their aggregation, by the bucket's key, where typed clients read them.
 
-    >>> in_meta({"sterms#by": {"buckets": [{"key": "AP", "doc_count": 2, "_dedupe": {"groups": 1}}]}})
+    >>> write_meta({"sterms#by": {"buckets": [{"key": "AP", "doc_count": 2, "_dedupe": {"groups": 1}}]}})
     {'sterms#by': {'buckets': [{'key': 'AP', 'doc_count': 2}], 'meta': {'dedupe': {'AP': {'groups': 1}}}}}
     """
     if isinstance(part, list):
-        return [in_meta(each) for each in part]
+        return [write_meta(each) for each in part]
     if not isinstance(part, Mapping):
         return part
     buckets = part.get("buckets")
     told = {key_of(each): each["_dedupe"] for each in buckets if "_dedupe" in each} if isinstance(buckets, list) else {}
-    made = {name: in_meta(each) for name, each in part.items() if name != "_dedupe"}
+    made = {name: write_meta(each) for name, each in part.items() if name != "_dedupe"}
     return made | {"meta": {**made.get("meta", {}), "dedupe": told}} if told else made
 
 
@@ -135,43 +139,43 @@ def key_of(bucket: Mapping[str, Any]) -> str:
     return str(bucket.get("key_as_string", bucket["key"]))
 
 
-def countable(aggregations: Mapping[str, Any]) -> bool:
+def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
     """Tell whether there are buckets whose groups can be counted.
 
-    >>> countable({"days": {"date_histogram": {}, "aggs": {"by": {"terms": {"field": "source"}}}}})
+    >>> has_countable_buckets({"days": {"date_histogram": {}, "aggs": {"by": {"terms": {"field": "source"}}}}})
     True
     """
-    return any(kind in each for each in below(aggregations) for kind in COUNTED)
+    return any(kind in each for each in iter_aggregations(aggregations) for kind in COUNTED)
 
 
-def leaves_the_query(aggregations: Mapping[str, Any]) -> bool:
+def leaves_query(aggregations: Mapping[str, Any]) -> bool:
     """Tell whether some count documents that do not match."""
-    return any("global" in each for each in below(aggregations))
+    return any("global" in each for each in iter_aggregations(aggregations))
 
 
 def shows_hits(aggregations: Mapping[str, Any]) -> bool:
     """Tell whether some show documents."""
-    return any("top_hits" in each for each in below(aggregations))
+    return any("top_hits" in each for each in iter_aggregations(aggregations))
 
 
-def below(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Go through aggregations whose documents are the hits."""
     for each in aggregations.values():
         if isinstance(each, Mapping) and not any(name in each for name in OTHER_DOCUMENTS):
             yield each
-            yield from below(inner(each))
+            yield from iter_aggregations(sub_aggregations(each))
 
 
-def inner(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
+def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the aggregations inside one."""
     found = aggregation.get("aggs") or aggregation.get("aggregations") or {}
     return found if isinstance(found, Mapping) else {}
 
 
-def named(name: str) -> str:
+def untyped_name(name: str) -> str:
     """Return an aggregation's name without the type that `typed_keys` puts before it.
 
-    >>> named("max#ibidem"), named("ibidem")
+    >>> untyped_name("max#ibidem"), untyped_name("ibidem")
     ('ibidem', 'ibidem')
     """
     return name.rpartition("#")[2]
@@ -186,4 +190,4 @@ def names_in(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 def part_of(answer: Mapping[str, Any], name: str) -> Any:
     """Find an aggregation's answer by its name."""
-    return next(each for key, each in answer.items() if named(key) == name)
+    return next(each for key, each in answer.items() if untyped_name(key) == name)

@@ -6,7 +6,7 @@ from time import monotonic
 
 from ibidem.dedupe.overrides import Override
 from ibidem_engines.cluster import records as ledgers
-from ibidem_engines.cluster.index import Layout, pipeline_fault, reading, schema_fault
+from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_ingest.errors import UsageError
 
@@ -39,7 +39,7 @@ class IndexMetadataCache:
         pipeline = params.get("search_pipeline", "")
         key = repr((index, sorted(chosen.items()), pipeline))
         if key not in self.layouts or self.layouts[key][0] < monotonic():
-            layout = yield from reading(index, chosen, passed_over=(403, 404))
+            layout = yield from read_layout(index, chosen, passed_over=(403, 404))
             named = [pipeline] if pipeline else layout.pipelines
             fault = schema_fault(layout) or (yield from pipeline_fault([name for name in named if name != "_none"]))
             if fault:
@@ -51,7 +51,7 @@ class IndexMetadataCache:
         """Give readers' words, which stand beside each index."""
         key = ",".join(names)
         if names and (key not in self.words or self.words[key][0] < monotonic()):
-            records = yield from ledgers.reading(names, "overrides")
+            records = yield from ledgers.read_records(names, "overrides")
             self.words[key] = monotonic() + WORDS_S, [Override.from_record(each) for each in records]
         return self.words[key][1] if names else ()
 

@@ -123,7 +123,7 @@ def read_search(
     2
     """
     refuse_depth(body or {})
-    asked, sent = folded(body or {}, params)
+    asked, sent = fold_parameters(body or {}, params)
     refuse_parts(asked, sent)
     refuse_target(index, asked)
     refuse_scope(asked, request)
@@ -134,7 +134,7 @@ def read_search(
     if "timeout" in asked:
         sent["allow_partial_search_results"] = "true"
     ranking = {name: part for name, part in asked.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
-    if suggests_alone(asked):
+    if is_suggest_only(asked):
         ranking["query"] = {"match_none": {}}
     elif "query" in ranking:
         ranking["query"] = without_inner_hits(ranking["query"])
@@ -148,7 +148,7 @@ def read_search(
     return made
 
 
-def suggests_alone(body: Mapping[str, Any]) -> bool:
+def is_suggest_only(body: Mapping[str, Any]) -> bool:
     """Tell whether nothing but suggestions is asked for: the servers then find no hits."""
     return bool(body.get("suggest")) and not any(body.get(name) for name in ("query", "knn", *AGGREGATIONS))
 
@@ -178,10 +178,10 @@ def objects_in(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part
 
 
-def folded(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
+def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple[Json, dict[str, str]]:
     """Put what a query string says of a search into the body, where it says the same; the query string wins.
 
-    >>> folded({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
+    >>> fold_parameters({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
     ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
     """
     made, left = dict(body), dict(params)

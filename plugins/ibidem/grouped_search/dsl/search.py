@@ -13,21 +13,21 @@ from ibidem.grouped_search import cursor as cursors
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.dsl.bucket_groups import (
     BucketGroups,
-    countable,
-    in_meta,
-    leaves_the_query,
-    named,
+    has_countable_buckets,
+    leaves_query,
     shows_hits,
+    untyped_name,
+    write_meta,
 )
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
-from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, documents, leaving_out
+from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, documents, excluding
 from ibidem_engines.cluster.errors import Failure, failure_of
-from ibidem_engines.cluster.lookup import LookUp, carrying
-from ibidem_engines.cluster.ranking import long_values, ranked
+from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.ranking import long_values, rank
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_ingest.errors import UsageError
@@ -51,7 +51,7 @@ REQUIRED, IDS = "match on required clause", "_id:"
 REMEDY = "sign them with: ibidem backfill"
 
 
-def native_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def dsl_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, group the top of the ranking, and answer with a page of groups.
 
     Args:
@@ -142,10 +142,8 @@ class DslBackend:
         """See `Source.window`."""
         body = self._body(depth)
         if without:
-            body = leaving_out(body, carrying(self.layout.kinds, "content", list(without)))
-        found = yield from ranked(
-            self.asked.target, body, self.layout.most_hits, ids=self._ids or bool(self.layout.bare)
-        )
+            body = excluding(body, holders_query(self.layout.kinds, "content", list(without)))
+        found = yield from rank(self.asked.target, body, self.layout.most_hits, ids=self._ids or bool(self.layout.bare))
         check_whole(found.answer)
         if "sort" in self.asked.ranking:
             told = zip(found.hits, found.answer["hits"]["hits"], strict=True)
@@ -174,7 +172,7 @@ class DslBackend:
         for at in range(0, len(names), AT_ONCE):
             answer = yield self._shown(names[at : at + AT_ONCE])
             check_whole(answer)
-            found |= {(hit["_index"], hit["_id"]): as_matched(hit) for hit in answer["hits"]["hits"]}
+            found |= {(hit["_index"], hit["_id"]): clean_explanation(hit) for hit in answer["hits"]["hits"]}
         self.renamed = not self._ids and not all(name in found for name in names)
         return found
 
@@ -184,18 +182,22 @@ class DslBackend:
             return {}
         asked, aggs = self.asked, self.asked.aggregations
         all_read = page.window.ranked == page.ranking.total and not asked.ranking.keys() & {"post_filter", "min_score"}
-        whole = all_read and not leaves_the_query(aggs) and not self.first.get("timed_out")
+        whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
         counted = BucketGroups(page.window, whole)
         parts = {name: part for name, part in asked.ranking.items() if name in AGGREGATED}
         if "query" in parts:
             parts["query"] = asked.shown["query"]
         body = self._up_to_now(parts)
-        body |= {"size": 0, "track_total_hits": False, "aggs": counted.asked(aggs) if countable(aggs) else aggs}
+        body |= {
+            "size": 0,
+            "track_total_hits": False,
+            "aggs": counted.asked(aggs) if has_countable_buckets(aggs) else aggs,
+        }
         answer = yield asked.target.search(body, request_cache="false")
         check_whole(answer)
         told = counted.told(answer["aggregations"])
         typed = asked.target.params.get("typed_keys", "false").lower() in ("", "true")
-        return {"aggregations": in_meta(told) if typed else told}
+        return {"aggregations": write_meta(told) if typed else told}
 
     def suggested(self) -> RequestFlow[Json]:
         """Ask by itself for suggestions that show documents; nothing where there are none."""
@@ -210,13 +212,15 @@ class DslBackend:
     def _aggregates_apart(self) -> bool:
         """Tell whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
         aggs, query = self.asked.aggregations, self.asked.ranking.get("query")
-        return countable(aggs) or (bool(aggs) and query != self.asked.shown.get("query") and shows_hits(aggs))
+        return has_countable_buckets(aggs) or (
+            bool(aggs) and query != self.asked.shown.get("query") and shows_hits(aggs)
+        )
 
     def _up_to_now(self, body: Json) -> Json:
         """Leave out what was written after the ranking was first seen."""
         if self._pinned.newest is None:
             return body
-        return body | {"query": engine_cursors.up_to(body.get("query") or ALL, self._pinned.newest)}
+        return body | {"query": engine_cursors.written_until(body.get("query") or ALL, self._pinned.newest)}
 
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; what is answered beside the hits, the first time."""
@@ -279,40 +283,40 @@ def response(asked: DslSearch, source: DslBackend, page: GroupedPage, apart: Jso
     if answer.get("timed_out"):
         told["groups"] = told["groups"] | {"exact": False}
     if source.scores:
-        for hit in every(page.hits):
+        for hit in all_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     total = max(page.ranking.total, len(page.ranking.hits))
     shown_total = total if asked.bare_total else {"value": total, "relation": "eq"}
     best = answer["hits"].get("max_score") if asked.size else None
     hits = {"total": shown_total, "max_score": best, "hits": page.hits}
     answer |= {"took": took, "hits": hits, "dedupe": told}
-    leave_out_own(answer)
-    whole: Json = with_bare_totals(answer | apart) if asked.bare_total else answer | apart
+    drop_own_aggregation(answer)
+    whole: Json = totals_as_numbers(answer | apart) if asked.bare_total else answer | apart
     return whole
 
 
-def with_bare_totals(part: Any) -> Any:
+def totals_as_numbers(part: Any) -> Any:
     """Write the totals of hits within hits and buckets as numbers, as the servers once did."""
     if isinstance(part, list):
-        return [with_bare_totals(each) for each in part]
+        return [totals_as_numbers(each) for each in part]
     if not isinstance(part, Mapping):
         return part
-    made = {name: with_bare_totals(each) for name, each in part.items() if name not in AS_THEY_ARE}
+    made = {name: totals_as_numbers(each) for name, each in part.items() if name not in AS_THEY_ARE}
     if isinstance(made.get("total"), Mapping) and "hits" in made:
         made["total"] = made["total"].get("value", made["total"])
     return made | {name: each for name, each in part.items() if name in AS_THEY_ARE}
 
 
-def every(hits: Sequence[Json]) -> Iterator[Json]:
+def all_hits(hits: Sequence[Json]) -> Iterator[Json]:
     """Return the hits of a list, and those inside its leads."""
     for hit in hits:
         yield hit
         yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
 
 
-def leave_out_own(answer: Json) -> None:
+def drop_own_aggregation(answer: Json) -> None:
     """Take the layer's own aggregation out of an answer."""
-    told = {name: each for name, each in answer.get("aggregations", {}).items() if named(name) != OWN}
+    told = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
     answer.pop("aggregations", None)
     if told:
         answer["aggregations"] = told
@@ -320,7 +324,7 @@ def leave_out_own(answer: Json) -> None:
 
 def newest_of(answer: Mapping[str, Any]) -> int:
     """Read the highest number of a write among what matches."""
-    own = [each for name, each in answer.get("aggregations", {}).items() if named(name) == OWN]
+    own = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
     return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
 
 
@@ -334,7 +338,7 @@ def check_whole(answer: Mapping[str, Any]) -> None:
         raise Failure(503, "no_shard_available_action_exception", f"{told['successful']} of {told['total']} shards")
 
 
-def as_matched(hit: Json) -> Json:
+def clean_explanation(hit: Json) -> Json:
     """Take what stands around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
     told = hit.get("_explanation")
     while told and told["description"] == "sum of:":
