@@ -8,9 +8,11 @@ import pytest
 from adversary.patterns import CHARACTERS, METHODS, Expression, Trial, expressions, made_while_running
 from ibidem_engines import highlighting
 from ibidem_engines.query import Phrase
+from ibidem_workers.brokers import files
 
 BOUNDED = {
     highlighting._SENTENCE_END.pattern: highlighting.BEFORE,
+    files._TAKEN.pattern: 255,  # a file's name
 }
 """Expressions that are used on so many characters at most, wherever they are used."""
 

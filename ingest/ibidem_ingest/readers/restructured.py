@@ -27,10 +27,13 @@ SHOWN = frozenset(
 )
 """Directives whose content readers see as text; of others such as images it is left out."""
 
+_WORDS = r"(?:[^`<\s]++|\s++(?![<`]))++"
+"""What a link shows, without blanks at its end: possessive, since blanks could be shared out in very many ways."""
+
 _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r":[\w:+.-]{1,99}:`~?!?([^`<]{1,999}?)\s*(?:<[^`>]{1,999}>)?`"), r"\1"),
+    (re.compile(rf":[\w:+.-]{{1,99}}:`~?!?({_WORDS})\s*+(?:<[^`>]{{1,999}}+>)?`"), r"\1"),
     (re.compile(r"``([^`]{1,999})``"), r"\1"),
-    (re.compile(r"`([^`<]{1,999}?)\s*<[^`>]{1,999}>`__?"), r"\1"),
+    (re.compile(rf"`({_WORDS})\s*+<[^`>]{{1,999}}+>`__?"), r"\1"),
     (re.compile(r"`([^`]{1,999})`_{0,2}"), r"\1"),
     (re.compile(r"\*\*(\S[^*]{0,999})\*\*"), r"\1"),
     (re.compile(r"\*(\S[^*]{0,999})\*"), r"\1"),
