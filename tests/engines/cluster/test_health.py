@@ -83,7 +83,7 @@ def test_fields_that_were_named_are_no_issue_and_one_that_is_wrong_is(address: s
     ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
     right = open_engine(f"{address}/?fields=title%3Dheadline,text%3Darticle.body", name)
     assert right.health_issues() == []
-    assert right.window(parse_query("wheat"), 10).total == 0
+    assert right.search(parse_query("wheat"), 10).total == 0
     wrong = open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)
     (found,) = wrong.health_issues()
     assert "has no field 'body'" in found.what
