@@ -15,10 +15,11 @@ public final class Decision {
     static final int TERMS = 3;
     static final int FINGERPRINT = 4;
     static final int PROFILE = 5;
-    static final int OVERRIDE = 6;
+    static final int CHARACTERS = 6;
+    static final int OVERRIDE = 7;
 
     private static final String[] SIGNATURES = {
-        "", "content", "minhash", "termvector", "fingerprint", "profile", "override"
+        "", "content", "minhash", "termvector", "fingerprint", "profile", "characters", "override"
     };
     private static final double CHANCE = 1.0 / (1 << 16);
 
@@ -55,7 +56,10 @@ public final class Decision {
         if (sameFingerprint(a, b, policy.fingerprint())) {
             return FINGERPRINT;
         }
-        return sameProfile(a, b, policy.profile()) ? PROFILE : NONE;
+        if (sameProfile(a, b, policy.profile())) {
+            return PROFILE;
+        }
+        return misread(a, b, policy.characters()) == null ? NONE : CHARACTERS;
     }
 
     /** Tells whether hashes of what must not differ do; a missing value speaks against no pair. */
@@ -157,6 +161,10 @@ public final class Decision {
                 && Numbers.agree(a, b);
     }
 
+    private static Noise.Told misread(Packed a, Packed b, Policy.Characters rule) {
+        return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.misread(a, b, rule);
+    }
+
     /** Decides on two documents and tells the reason; null where they are no duplicates. */
     public static Evidence evidence(Packed a, Packed b, Policy policy) {
         int code = code(a, b, policy);
@@ -165,11 +173,19 @@ public final class Decision {
         }
         Map<String, Object> why = new LinkedHashMap<>();
         why.put("signature", signature(code));
-        double score = figures(a, b, code, why);
+        double score = code == CHARACTERS ? figures(misread(a, b, policy.characters()), why) : figures(a, b, code, why);
         why.put("days_apart", daysApart(a, b));
         why.put("length_ratio", rounded(lengths(a, b), 2));
         why.put("numbers_agree", Numbers.agree(a, b));
         return new Evidence(code == CONTENT ? Level.IDENTICAL : Level.NEAR, signature(code), rounded(score, 3), why);
+    }
+
+    private static double figures(Noise.Told told, Map<String, Object> why) {
+        why.put("shared", told.equal());
+        why.put("of", Noise.SLOTS);
+        why.put("estimate", rounded(told.share(), 3));
+        why.put("unknown", rounded(Math.min(1.0, told.unknown()), 2));
+        return told.share();
     }
 
     private static double figures(Packed a, Packed b, int code, Map<String, Object> why) {

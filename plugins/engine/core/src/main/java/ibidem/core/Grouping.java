@@ -30,6 +30,7 @@ public final class Grouping {
     private final Multimap prints;
     private final Multimap profiles;
     private final Multimap lengths;
+    private final Multimap runs;
     private final double width;
     private int row;
     private int best;
@@ -49,6 +50,8 @@ public final class Grouping {
         prints = multimap(policy.fingerprint() != null, size);
         profiles = multimap(policy.profile() != null, size);
         lengths = multimap(policy.terms() != null, size);
+        boolean noisy = Arrays.stream(rows).anyMatch(packed -> packed != null && noisy(packed));
+        runs = multimap(policy.characters() != null && noisy, size * Noise.SLOTS);
         width = lengths == null
                 ? 1
                 : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
@@ -56,6 +59,10 @@ public final class Grouping {
 
     private Multimap multimap(boolean counts, int most) {
         return policy.near() && counts ? new Multimap(most) : null;
+    }
+
+    private static boolean noisy(Packed packed) {
+        return packed.noise != null && packed.noise.noisy;
     }
 
     /** Groups rows in rank order; null stands for a hit that is not signed. */
@@ -105,6 +112,11 @@ public final class Grouping {
         if (profiles != null && packed.profile != 0) {
             look(profiles, packed.profile);
         }
+        if (runs != null && packed.noise != null) {
+            for (int first = 0; first < Noise.SLOTS; first++) {
+                lookAtRuns(packed, packed.noise.band(first));
+            }
+        }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             long bucket = bucket(packed);
             for (long near = bucket - 1; near <= bucket + 1; near++) {
@@ -121,6 +133,20 @@ public final class Grouping {
         }
         for (int at = leads.first(place); at != Multimap.END; at = leads.next(at)) {
             compare(leads.value(at));
+        }
+    }
+
+    /** Compares texts that share a band of their characters, one of them with many unknown words. */
+    private void lookAtRuns(Packed packed, long key) {
+        int place = runs.place(key);
+        if (runs.held(place) >= MOST_LEADS) {
+            crowded[row] |= noisy(packed);
+            return;
+        }
+        for (int at = runs.first(place); at != Multimap.END; at = runs.next(at)) {
+            if (noisy(packed) || noisy(rows[runs.value(at)])) {
+                compare(runs.value(at));
+            }
         }
     }
 
@@ -162,6 +188,11 @@ public final class Grouping {
         }
         if (profiles != null && packed.profile != 0) {
             profiles.add(packed.profile, row);
+        }
+        if (runs != null && packed.noise != null) {
+            for (int first = 0; first < Noise.SLOTS; first++) {
+                runs.add(packed.noise.band(first), row);
+            }
         }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             lengths.add(bucket(packed), row);

@@ -13,6 +13,11 @@ final class Numbers {
         if (Math.min(a.numbers, b.numbers) < FEW) {
             return true;
         }
+        return share(a, b) >= LEAST_SHARE;
+    }
+
+    /** Returns the share of the smallest hashes of the union that both have; 1 when there are no numbers. */
+    static double share(Packed a, Packed b) {
         int union = 0;
         int both = 0;
         for (int i = 0, j = 0; union < Packed.SKETCH && (i < a.sketched || j < b.sketched); union++) {
@@ -22,7 +27,7 @@ final class Numbers {
             i += left <= right ? 1 : 0;
             j += right <= left ? 1 : 0;
         }
-        return union == 0 || (double) both / union >= LEAST_SHARE;
+        return union == 0 ? 1.0 : (double) both / union;
     }
 
     /** Tells whether they are the same, as far as count and sketch tell. */

@@ -64,6 +64,8 @@ public final class Packed {
     final int sketched;
     /** The feature set, ascending. */
     final int[] terms;
+    /** What tells misread words; null where it says nothing. */
+    final Noise noise;
     /** One bit of 512 for each term, to rule out pairs cheaply. */
     final Bits bits;
 
@@ -95,6 +97,7 @@ public final class Packed {
         title = scheme == EARLIER ? 0 : (int) INT.get(bytes, TITLE_AT);
         numbers = bytes[numbersAt] & 0xFF;
         sketched = sketched();
+        noise = scheme == EARLIER ? null : Noise.read(bytes, TITLE_AT + 4);
         bits = Bits.of(terms);
     }
 

@@ -9,9 +9,16 @@ package ibidem.core;
  * @param terms feature sets
  * @param fingerprint fingerprints
  * @param profile the least ratio of lengths where document profiles are equal; the numbers have to agree as well
+ * @param characters runs of characters, and words that were read wrongly
  */
 public record Policy(
-        Level level, Integer windowDays, Integer slots, Terms terms, Fingerprint fingerprint, Double profile) {
+        Level level,
+        Integer windowDays,
+        Integer slots,
+        Terms terms,
+        Fingerprint fingerprint,
+        Double profile,
+        Characters characters) {
 
     private static final double ROUNDING = 1e-9;
 
@@ -22,7 +29,8 @@ public record Policy(
             50,
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
-            null);
+            null,
+            new Characters(0.3, 0.12, 0.3, 0.8, 1.6, false));
 
     /**
      * Feature-set evidence.
@@ -48,14 +56,26 @@ public record Policy(
      */
     public record Fingerprint(double lengths, int shortest) {}
 
+    /**
+     * Evidence of texts that were read wrongly from scans.
+     *
+     * @param share the least share of the runs of characters that both have
+     * @param unknown the least share of words that no list knows, among those in which the two differ
+     * @param numbers how much more of them are asked for, for each number among these
+     * @param lengths the least share of the longer text that the shorter one's length is
+     * @param lift how many times as often an unknown word differs as any run of characters
+     * @param few whether it counts where the idf table has few terms
+     */
+    public record Characters(double share, double unknown, double numbers, double lengths, double lift, boolean few) {}
+
     /** Returns the same figures at another level. */
     public Policy at(Level other) {
-        return new Policy(other, windowDays, slots, terms, fingerprint, profile);
+        return new Policy(other, windowDays, slots, terms, fingerprint, profile, characters);
     }
 
     /** Returns the same figures with another date window. */
     public Policy within(Integer days) {
-        return new Policy(level, days, slots, terms, fingerprint, profile);
+        return new Policy(level, days, slots, terms, fingerprint, profile, characters);
     }
 
     boolean near() {

@@ -18,27 +18,24 @@ public final class Presets {
         Policy.Terms terms = base.terms();
         Map<String, Policy> found = new LinkedHashMap<>();
         found.put("news", base.within(SIX_WEEKS));
+        found.put("law", with(base, 25, new Policy.Terms(terms.share(), true, terms.smallest(), 0.5, true), null));
+        found.put("books", with(base, 20, new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true), null));
         found.put(
-                "law",
-                new Policy(
-                        base.level(),
-                        null,
-                        25,
-                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.5, true),
-                        base.fingerprint(),
-                        null));
-        found.put(
-                "books",
-                new Policy(
-                        base.level(),
-                        null,
-                        20,
-                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
-                        base.fingerprint(),
-                        null));
+                "scans",
+                with(
+                        base,
+                        base.slots(),
+                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, false),
+                        new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true)));
         found.put(
                 "conrad2003",
-                new Policy(base.level(), SIX_WEEKS, null, new Policy.Terms(0.8, false, 20, 0.8, false), null, null));
+                new Policy(
+                        base.level(), SIX_WEEKS, null, new Policy.Terms(0.8, false, 20, 0.8, false), null, null, null));
         return Collections.unmodifiableMap(found);
+    }
+
+    private static Policy with(Policy base, Integer slots, Policy.Terms terms, Policy.Characters characters) {
+        Policy.Characters counted = characters == null ? base.characters() : characters;
+        return new Policy(base.level(), null, slots, terms, base.fingerprint(), base.profile(), counted);
     }
 }

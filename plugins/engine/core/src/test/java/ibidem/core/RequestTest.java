@@ -53,7 +53,7 @@ class RequestTest {
                 "window       | 10001 | a whole number, 1 to 10,000, of hits",
                 "window_days  | soon  | none, or a whole number, 0 to 1,000,000, of days",
                 "max_per_group| -1    | a whole number, 0 to 10,000, of duplicates",
-                "preset       | film  | none, news, law, books, conrad2003",
+                "preset       | film  | none, news, law, books, scans, conrad2003",
                 "explain      | yes   | true, false",
                 "scope        | all   | window",
             })

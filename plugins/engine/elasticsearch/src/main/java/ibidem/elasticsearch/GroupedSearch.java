@@ -194,8 +194,7 @@ final class GroupedSearch {
         long matched = first.getHits().getTotalHits().value();
         Map<String, Object> account =
                 page.account(new Page.Searched(matched, !first.isTimedOut(), rows.missing, tookMillis, BY));
-        SearchHits shown =
-                new Hits(rows, page, stored, request.source().sorts() != null).list(first.getHits(), asked.collapse());
+        SearchHits shown = new Hits(rows, page, stored, request.source()).list(first.getHits(), asked.collapse());
         try {
             ActionListener.respondAndRelease(listener, new Answer(shown, first, account, tookMillis));
         } finally {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.TotalHits;
 import org.elasticsearch.common.bytes.BytesArray;
@@ -15,33 +16,41 @@ import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.search.DocValueFormat;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchHits;
+import org.elasticsearch.search.builder.SearchSourceBuilder;
 
 /** Makes the list to show: the page's documents as hits, each with its mark. */
 final class Hits {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
+    /** How servers explain a filter, and that on ids. */
+    private static final String REQUIRED = "match on required clause";
+
+    private static final String IDS = "_id:";
 
     private final Rows rows;
     private final Page page;
     private final Map<Name, SearchHit> stored;
-    private final boolean sorted;
+    private final SearchSourceBuilder asked;
 
     /**
      * @param rows the window's hits
      * @param page what of it is shown
      * @param stored the documents that are shown, as hits hold them
-     * @param sorted whether the request has a sort of its own
+     * @param asked the search as it came
      */
-    Hits(Rows rows, Page page, Map<Name, SearchHit> stored, boolean sorted) {
+    Hits(Rows rows, Page page, Map<Name, SearchHit> stored, SearchSourceBuilder asked) {
         this.rows = rows;
         this.page = page;
         this.stored = stored;
-        this.sorted = sorted;
+        this.asked = asked;
     }
 
     /** Returns the list; who takes it has to let it go. */
     SearchHits list(SearchHits ranked, boolean collapse) {
-        return new SearchHits(hits(collapse).toArray(SearchHit[]::new), ranked.getTotalHits(), ranked.getMaxScore());
+        return new SearchHits(
+                hits(collapse).toArray(SearchHit[]::new),
+                ranked.getTotalHits(),
+                asked.size() == 0 ? Float.NaN : ranked.getMaxScore());
     }
 
     private List<SearchHit> hits(boolean collapse) {
@@ -83,7 +92,7 @@ final class Hits {
         if (held != null) {
             copy(held, made);
         }
-        if (sorted) {
+        if (asked.sorts() != null) {
             Object[] values = ranked.sort();
             DocValueFormat[] formats = new DocValueFormat[values.length];
             Arrays.fill(formats, DocValueFormat.RAW);
@@ -108,15 +117,23 @@ final class Hits {
         }
     }
 
-    /** Takes what was put around the query out of a hit's explanation. */
-    private static Explanation asMatched(Explanation told) {
-        if (told == null || !told.getDescription().equals("sum of:")) {
-            return told;
+    /** Takes what was put around the query out of a hit's explanation: the ids, and what keeps nested documents out. */
+    private static Explanation asMatched(Explanation explained) {
+        Explanation told = explained;
+        while (told != null && told.getDescription().equals("sum of:")) {
+            Map<Boolean, List<Explanation>> parts = Arrays.stream(told.getDetails())
+                    .collect(Collectors.partitioningBy(
+                            part -> part.getDescription().startsWith(REQUIRED)));
+            if (parts.get(false).size() != 1 || parts.get(true).isEmpty()) {
+                break;
+            }
+            told = parts.get(false).get(0);
+            if (parts.get(true).stream()
+                    .flatMap(part -> Arrays.stream(part.getDetails()))
+                    .anyMatch(part -> part.getDescription().contains(IDS))) {
+                break;
+            }
         }
-        Explanation[] parts = told.getDetails();
-        List<Explanation> own = Arrays.stream(parts)
-                .filter(part -> !part.getDescription().startsWith("match on required clause"))
-                .toList();
-        return own.size() == 1 && parts.length > 1 ? own.get(0) : told;
+        return told;
     }
 }

@@ -102,6 +102,9 @@ final class InnerRequests {
             query.should(asked.query());
         }
         made.query(query).size(names.size()).trackTotalHits(false);
+        if (asked.postFilter() != null) {
+            made.postFilter(asked.postFilter());
+        }
         made.fetchSource(asked.fetchSource()).highlighter(asked.highlighter()).explain(asked.explain());
         made.version(asked.version()).seqNoAndPrimaryTerm(asked.seqNoAndPrimaryTerm());
         if (asked.storedFields() != null) {

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.TotalHits;
 import org.opensearch.action.search.SearchResponse;
@@ -16,6 +17,7 @@ import org.opensearch.search.DocValueFormat;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
 import org.opensearch.search.aggregations.InternalAggregations;
+import org.opensearch.search.builder.SearchSourceBuilder;
 import org.opensearch.search.internal.InternalSearchResponse;
 import org.opensearch.search.profile.SearchProfileShardResults;
 
@@ -23,30 +25,34 @@ import org.opensearch.search.profile.SearchProfileShardResults;
 final class Answer {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
+    /** How servers explain a filter, and that on ids. */
+    private static final String REQUIRED = "match on required clause";
+
+    private static final String IDS = "_id:";
 
     private final Rows rows;
     private final Page page;
     private final Map<Name, SearchHit> stored;
-    private final boolean sorted;
+    private final SearchSourceBuilder asked;
 
     /**
      * @param rows the window's hits
      * @param page what of it is shown
      * @param stored the documents that are shown, as hits hold them
-     * @param sorted whether the request has a sort of its own
+     * @param asked the search as it came
      */
-    Answer(Rows rows, Page page, Map<Name, SearchHit> stored, boolean sorted) {
+    Answer(Rows rows, Page page, Map<Name, SearchHit> stored, SearchSourceBuilder asked) {
         this.rows = rows;
         this.page = page;
         this.stored = stored;
-        this.sorted = sorted;
+        this.asked = asked;
     }
 
     SearchResponse response(SearchResponse first, boolean collapse, Map<String, Object> account, long tookMillis) {
         SearchHits hits = new SearchHits(
                 hits(collapse).toArray(SearchHit[]::new),
                 first.getHits().getTotalHits(),
-                first.getHits().getMaxScore());
+                asked.size() == 0 ? Float.NaN : first.getHits().getMaxScore());
         InternalSearchResponse inside = new InternalSearchResponse(
                 hits,
                 (InternalAggregations) first.getAggregations(),
@@ -108,7 +114,7 @@ final class Answer {
         if (held != null) {
             copy(held, made);
         }
-        if (sorted) {
+        if (asked.sorts() != null) {
             Object[] values = ranked.getSortValues();
             DocValueFormat[] formats = new DocValueFormat[values.length];
             Arrays.fill(formats, DocValueFormat.RAW);
@@ -128,15 +134,23 @@ final class Answer {
         made.setInnerHits(held.getInnerHits());
     }
 
-    /** Takes what was put around the query out of a hit's explanation. */
-    private static Explanation asMatched(Explanation told) {
-        if (told == null || !told.getDescription().equals("sum of:")) {
-            return told;
+    /** Takes what was put around the query out of a hit's explanation: the ids, and what keeps nested documents out. */
+    private static Explanation asMatched(Explanation explained) {
+        Explanation told = explained;
+        while (told != null && told.getDescription().equals("sum of:")) {
+            Map<Boolean, List<Explanation>> parts = Arrays.stream(told.getDetails())
+                    .collect(Collectors.partitioningBy(
+                            part -> part.getDescription().startsWith(REQUIRED)));
+            if (parts.get(false).size() != 1 || parts.get(true).isEmpty()) {
+                break;
+            }
+            told = parts.get(false).get(0);
+            if (parts.get(true).stream()
+                    .flatMap(part -> Arrays.stream(part.getDetails()))
+                    .anyMatch(part -> part.getDescription().contains(IDS))) {
+                break;
+            }
         }
-        Explanation[] parts = told.getDetails();
-        List<Explanation> own = Arrays.stream(parts)
-                .filter(part -> !part.getDescription().startsWith("match on required clause"))
-                .toList();
-        return own.size() == 1 && parts.length > 1 ? own.get(0) : told;
+        return told;
     }
 }

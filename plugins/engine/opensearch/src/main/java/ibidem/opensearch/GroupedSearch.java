@@ -207,7 +207,7 @@ final class GroupedSearch {
         long matched = first.getHits().getTotalHits().value();
         Map<String, Object> account =
                 page.account(new Page.Searched(matched, !first.isTimedOut(), rows.missing, tookMillis, BY));
-        Answer made = new Answer(rows, page, stored, request.source().sorts() != null);
+        Answer made = new Answer(rows, page, stored, request.source());
         listener.onResponse(made.response(first, asked.collapse(), account, tookMillis));
     }
 
