@@ -67,10 +67,10 @@ if TYPE_CHECKING:
 
 
 CLIENTS = {
-    ("elasticsearch", "Elasticsearch"): ("ibidem.clients.elasticsearch", "Deduping"),
-    ("elasticsearch", "AsyncElasticsearch"): ("ibidem.clients.elasticsearch", "AsyncDeduping"),
-    ("opensearchpy", "OpenSearch"): ("ibidem.clients.opensearch", "Deduping"),
-    ("opensearchpy", "AsyncOpenSearch"): ("ibidem.clients.opensearch", "AsyncDeduping"),
+    ("elasticsearch", "Elasticsearch"): ("ibidem.clients.elasticsearch", "DedupeElasticsearch"),
+    ("elasticsearch", "AsyncElasticsearch"): ("ibidem.clients.elasticsearch", "AsyncDedupeElasticsearch"),
+    ("opensearchpy", "OpenSearch"): ("ibidem.clients.opensearch", "DedupeOpenSearch"),
+    ("opensearchpy", "AsyncOpenSearch"): ("ibidem.clients.opensearch", "AsyncDedupeOpenSearch"),
 }
 """By package and class of the client."""
 
