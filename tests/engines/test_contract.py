@@ -368,11 +368,11 @@ class TestWindow:
             ("grain wheat OR chicago", ["a"]),
             ("grain -prices", ["c"]),
             ('grain -"grain prices"', ["b", "c"]),
-            ("grain* AND (", []),
+            ("grain* AND (", ["a", "b", "c"]),
             ("grain* & (prices)", ["a", "b"]),
             ("don't", ["c"]),
             ("cafe", ["d"]),
-            ("text:grain", []),
+            ("text:grain", ["a", "b"]),
             ("unheard", []),
         ],
     )
