@@ -47,7 +47,7 @@ def test_the_version_is_that_of_the_distribution(capsys) -> None:
         (["search", "..."], "no word"),
         (["ingest"], "Missing argument"),
         (["ingest", "no-such-file.jsonl"], "No such file"),
-        (["ingest", ".", "--format", "docx"], "jsonl, text, html, pdf"),
+        (["ingest", ".", "--format", "xls"], "jsonl, text, html, pdf"),
     ],
 )
 def test_a_wrong_use_leaves_with_two_and_says_what_is_right(

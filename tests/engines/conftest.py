@@ -1,7 +1,10 @@
 """Engines to run the contract over, and records to write into them."""
 
+import fcntl
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 
@@ -43,7 +46,17 @@ def tidy() -> Iterator[set[tuple[str, str]]]:
 
 
 @pytest.fixture
-def absent(request: pytest.FixtureRequest, address: str, tidy: set[tuple[str, str]]) -> Iterator[Engine]:
+def alone(address: str) -> Iterator[None]:
+    """A test's turn at the index of a server that several processes of one run share."""
+    name = f"ibidem-tests-{address.rpartition(':')[2].partition('/')[0]}.lock"
+    with (Path(gettempdir()) / name).open("w") if not address.startswith("sqlite") else nullcontext() as file:
+        if file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@pytest.fixture
+def absent(request: pytest.FixtureRequest, alone: None, address: str, tidy: set[tuple[str, str]]) -> Iterator[Engine]:
     """An engine whose index was never made.
 
     Making an index takes a server half a second, so one that a test has used is emptied for the next.
