@@ -27,12 +27,16 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file where there is none; one that is there keeps its rights.
+    """Make an empty file where there is none; one that is there keeps its rights, and is not opened.
+
+    To close a file ends every lock that this process holds on it (POSIX), those of SQLite's connections too: another
+    process could then write at the same time, and the index would be damaged.
 
     Raises:
         OSError: It cannot be made.
     """
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, FILE))
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE))
 
 
 def write_file(path: Path, data: bytes) -> None:

@@ -1,6 +1,10 @@
 """What only its owner may read."""
 
 import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -39,3 +43,13 @@ def test_files_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_are
     assert (mode(tmp_path / "empty"), mode(tmp_path / "full")) == (0o644, 0o600)
     with pytest.raises(FileExistsError):
         write_file(tmp_path / "full", b"other")
+
+
+def test_a_file_that_is_there_is_not_opened_so_that_locks_on_it_hold(tmp_path: Path) -> None:
+    path = tmp_path / "index.sqlite"
+    other = f"import sqlite3; sqlite3.connect({str(path)!r}, timeout=0).execute('begin immediate')"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("begin exclusive").close()
+        make_file(path)
+        ended = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=False)
+    assert "database is locked" in ended.stderr

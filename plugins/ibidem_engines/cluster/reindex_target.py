@@ -77,8 +77,9 @@ class ClusterReindexTarget:
         ours = layout.template(self._dialect, self._kind)
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | ours["mappings"]["_meta"]}
         mapping["properties"] = mappings.get("properties", {}) | {"ibidem": ours["mappings"]["properties"]["ibidem"]}
-        mapping.pop("_source", None)
-        if "_source" in ours["mappings"]:
+        # A part left out of `_source` makes the server write the rest in another order: documents of others stay as
+        # they are, unless the lean layout is asked for.
+        if mapping.pop("_source", None) or self._kind == "lean":
             mapping["_source"] = ours["mappings"]["_source"]
         codec = {"codec": ours["settings"]["index"]["codec"]} if "codec" in ours["settings"]["index"] else {}
         kept = {name: value for name, value in settings.items() if name not in LATER}
