@@ -47,7 +47,7 @@ def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row
 def _rows(
     file: TextIOWrapper, names: list[str], separator: str, wanted: str, max_text: int
 ) -> Iterator[tuple[int, Row]]:
-    csv.field_size_limit(max(max_text + 1, csv.field_size_limit()))
+    csv.field_size_limit(max_text + 1)
     reader = csv.reader(_lines(file, max_text + HEAD), delimiter=separator)
     for number in count(2):
         try:

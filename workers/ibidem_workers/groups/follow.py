@@ -26,6 +26,9 @@ SIZE = 1_000
 REFRESH = 20
 """Portions after which searches are brought up to date."""
 
+ROUNDS = 10
+"""Looks for something new before the rest is left to the next follower, which a writer that never stops would hold."""
+
 Seen = Callable[[int], None]
 """Called with the number of documents that were looked at."""
 
@@ -52,9 +55,10 @@ class Follower:
     stop: Callable[[], bool] = lambda: False
 
     def catch_up(self) -> Checkpoint:
-        """Settle all that is there; returns once nothing is new, or it is stopped."""
-        while self.step() and not self.stop():
-            pass
+        """Settle all that is there; returns once nothing is new, after so many rounds, or when it is stopped."""
+        for _ in range(ROUNDS):
+            if not self.step() or self.stop():
+                break
         return Checkpoint.read(self.engine)
 
     def step(self) -> bool:

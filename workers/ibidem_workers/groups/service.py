@@ -34,9 +34,13 @@ def settle(engine: Engine, seconds: float, seen: Seen = lambda _: None) -> None:
 
 
 def settle_all(engine: Engine, seen: Seen = lambda _: None) -> None:
-    """Settle all that is there, or wait until another process has done so."""
+    """Settle all that was there at the beginning, or wait until another process did; others may go on writing."""
+    goal = store_of(engine).newest()
     while not settled(engine):
         settle(engine, inf, seen)
+        checkpoint = Checkpoint.read(engine)
+        if all(checkpoint.after(part) >= number for part, number in goal.items()):
+            return
         time.sleep(PAUSE)
 
 
