@@ -13,9 +13,7 @@ from ibidem_ingest.idf.store import Tables
 from support.command_line import LEASE
 
 SENTENCES = [f"{sentence}." for sentence in LEASE.split(". ")]
-TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other words", "a\x00b"]), max_size=12).map(
-    " ".join
-)
+TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other words"]), max_size=12).map(" ".join)
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +36,7 @@ def written(some: list[Part]) -> str:
 @given(TEXTS, TEXTS)
 def test_nothing_of_the_texts_is_lost_and_nothing_comes_twice(tables: Tables, a: str, b: str) -> None:
     left, right = linked(compare(Document("a", a), Document("b", b), tables))
-    assert (written(left), written(right)) == (a.replace("\x00", ""), b.replace("\x00", ""))
+    assert (written(left), written(right)) == (a, b)
 
 
 @given(TEXTS, TEXTS)

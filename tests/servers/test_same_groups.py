@@ -66,6 +66,9 @@ class SameOrder:
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         return self.engine.find(searches, query)
 
+    def suggest(self, words: Sequence[str]) -> dict[str, str]:
+        return self.engine.suggest(words)
+
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:

@@ -25,10 +25,14 @@ asked_for = st.fixed_dictionaries(
 )
 
 
+ALONE = ("took_ms", "cursor", "not_understood", "did_you_mean")
+"""What differs from answer to answer, and what is said of words typed by people alone."""
+
+
 def told(response: Any) -> dict[str, Any]:
     """What an answer says, without times, cursors and what is shown of each document."""
     hits = [(hit["_index"], hit["_id"], hit["_score"], hit["_dedupe"], inner(hit)) for hit in response["hits"]["hits"]]
-    account = {name: each for name, each in response["dedupe"].items() if name not in ("took_ms", "cursor")}
+    account = {name: each for name, each in response["dedupe"].items() if name not in ALONE}
     return {"hits": hits, "account": account, "total": response["hits"]["total"], "best": response["hits"]["max_score"]}
 
 
