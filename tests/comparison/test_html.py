@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html import PagedText, Part, marks_of, parts
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from support.command_line import LEASE
 
@@ -46,6 +47,11 @@ def test_each_passage_stands_once_and_links_to_one_in_the_other_text(tables: Tab
     for own, other, side in zip(ids, ids[::-1], sides, strict=True):
         assert len(set(own)) == len(own)
         assert {part.target for part in side if part.passage} <= set(other)
+
+
+def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
+    with pytest.raises(IbidemError, match="document 'a', field 'text': a null byte at character 1"):
+        compare(Document("a", "a\x00b"), Document("b", LEASE), tables)
 
 
 def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:

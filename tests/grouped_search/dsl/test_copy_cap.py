@@ -64,8 +64,7 @@ def test_a_wrapped_client_counts_the_same(copied: Engine, plain: Any) -> None:
     query = dsl.clause(parse_query("said"), copied.fields)  # type: ignore[attr-defined] # both engines have it
     theirs = ibidem.wrap(plain).search(index=INDEX, body={"query": query}, **ASKED)
     expected, answer = told(ours(copied)), told(theirs)
-    spelling = {"not_understood": [], "did_you_mean": ""}
-    assert spelling | answer["account"] == spelling | expected["account"]
+    assert answer["account"] == expected["account"]
     assert [hit[1] for hit in answer["hits"]] == [hit[1] for hit in expected["hits"]]
     assert theirs["hits"]["hits"][0]["_dedupe"]["only_counted"] > 0
 
