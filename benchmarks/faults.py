@@ -4,7 +4,7 @@
         [--write]
 
 A round is the one of `tests/faults/round.py`: a file is submitted, something is killed at a random moment, comes back,
-and then every document must stand in the index once, in its newest version, the account must add up, nothing may be
+and then every document must be in the index once, in its newest version, the account must add up, nothing may be
 pending and no letter dead. The seed decides what is submitted, what is killed, when, and for how long it is away.
 Servers are started here, as the tests start them; `--minutes` ends the rounds early.
 

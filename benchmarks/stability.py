@@ -44,7 +44,7 @@ from quality import COLLECTIONS, Labelled, Truth
 
 SAMPLED = 1_000
 SHOWN = (1, 6, 12, 30)
-"""Lengths of fingerprints that stand in the tables; the picture has all of them."""
+"""Lengths of fingerprints that are in the tables; the picture has all of them."""
 
 PAPER = (
     "| *in the paper, 7 to 10 % a month* | | *769,535 and more* | *0.9808 to 0.9903* |"

@@ -46,7 +46,7 @@ class Cell:
     """A piece of a picture.
 
     Args:
-        text: What stands in it.
+        text: What is in it.
         kind: `same` in both documents, `own` in one alone, or empty.
     """
 

@@ -60,7 +60,7 @@ class Address:
 
     @property
     def secrets(self) -> set[str]:
-        """What must stand in no message, as it is sent and as programs print it."""
+        """What must be in no message, as it is sent and as programs print it."""
         own = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
         return own | ({basic(self.user, self.password)} if self.user else set())
 
@@ -82,7 +82,7 @@ class Address:
 def parse_address(url: str) -> Address:
     """Read `opensearch+https://user:password@host:9200,other/?ca=FILE&api_key=KEY&layout=lean&fields=title=headline`.
 
-    A host without a port has 9200 with http and 443 with https. What stands in a user name, a password or an option and
+    A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
 
     Raises:
@@ -153,7 +153,7 @@ def _options(text: str) -> dict[str, str]:
 
 
 def _host(number: int, text: str, port: int) -> tuple[str, int]:
-    """Read one host; it is named by its number, since an account without its host would stand in its place."""
+    """Read one host; it is named by its number, since an account without its host would take its place."""
     matched = _HOST.fullmatch(text.strip())
     if matched is None or not 0 < int(matched["port"] or port) < 1 << 16:
         raise UsageError(f"host number {number} in the engine address is not understood", RIGHT)

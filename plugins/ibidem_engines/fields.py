@@ -66,7 +66,7 @@ def parse_fields(text: str) -> Fields:
 def value_at(source: Mapping[str, object], path: str) -> object:
     """Read what stands at a path: under the name as it is written, or through objects at the dots.
 
-    Of a list of objects it is the list of what stands in each.
+    Of a list of objects it is the list of what is in each.
 
     >>> value_at({"article": {"body": "Text"}}, "article.body")
     'Text'

@@ -147,7 +147,7 @@ def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
     if len(fields) > 1:
         name = min(fields - {""})
         raise UsageError(
-            f"{name}: stands in an OR with something else", f"join by OR only {name}: with {name}:, and the rest by AND"
+            f"{name}: is in an OR with something else", f"join by OR only {name}: with {name}:, and the rest by AND"
         )
     return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Term)]
 

@@ -61,7 +61,7 @@ class Term:
 
 @dataclass(slots=True)
 class Group:
-    """What stands in one pair of parentheses, or in none.
+    """What is in one pair of parentheses, or in none.
 
     Args:
         all_of: Each entry must match, by any one of its parts.

@@ -26,7 +26,7 @@ SERVERS = (
     "http",
     "https",
 )
-"""Schemes of addresses that can be parsed; the last two stand in what libraries log."""
+"""Schemes of addresses that can be parsed; the last two are in what libraries log."""
 
 HARMLESS = frozenset(
     [
@@ -54,7 +54,7 @@ KNOWN = HARMLESS | frozenset(
 """Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped."""
 
 SHORTEST = 4
-"""Characters of a secret that is hidden wherever it stands; a shorter one, which stands in many words, is hidden in
+"""Characters of a secret that is hidden wherever it stands; a shorter one, which is in many words, is hidden in
 addresses alone."""
 
 _ADDRESS = re.compile(
@@ -99,7 +99,7 @@ def is_address(url: str) -> bool:
 
 
 def redact_text(text: str, hidden: Iterable[str] = ()) -> str:
-    """Hide secrets in a text, wherever they stand in it, and redact every address.
+    """Hide secrets in a text, wherever they are in it, and redact every address.
 
     Args:
         text: Any text, such as a library's error.
@@ -116,7 +116,7 @@ def redact_text(text: str, hidden: Iterable[str] = ()) -> str:
 
 
 def redact_value(value: object, hidden: Collection[str] = ()) -> object:
-    """Hide secrets in a value, however deep they stand in it; what is no text, number, object or list becomes a text.
+    """Hide secrets in a value, however deep they are in it; what is no text, number, object or list becomes a text.
 
     >>> redact_value({"headers": ["Bearer secret"], "size": 3}, {"secret"})
     {'headers': ['Bearer ***'], 'size': 3}

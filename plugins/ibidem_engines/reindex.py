@@ -115,7 +115,7 @@ Marks = Mapping[ShardRef, int]
 
 
 class ReindexSource(Protocol):
-    """What stands in an index; errors are those of `Engine`.
+    """What is in an index; errors are those of `Engine`.
 
     An index of another signature schema may be read, since only what its documents say counts.
     """

@@ -83,7 +83,7 @@ def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
 
 
 def expressions() -> list[Expression]:
-    """Collect all expressions: those that modules hold, and those that stand in calls."""
+    """Collect all expressions: those that modules hold, and those that are in calls."""
     found: set[Expression] = set()
     sources = {module: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules()}
     for module, source in sources.items():

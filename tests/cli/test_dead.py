@@ -10,7 +10,7 @@ from support.command_line import Answer, Run
 
 def test_dead_letters_are_none_at_first_and_named_ones_have_to_be_there(run: Run, answer: Answer) -> None:
     assert answer("dead", "list") == {"dead": []}
-    assert "No dead letters" in run("dead", "list")[1]
+    assert "No failed documents" in run("dead", "list")[1]
     assert run("dead", "show", "nosuch")[0] == 2
     assert run("dead", "drop")[0] == 2
     assert run("dead", "retry", "nosuch")[0] == 2

@@ -119,10 +119,10 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
 
 
 def test_doctor_counts_dead_letters(run: Run, answer: Answer) -> None:
-    assert [check["what"] for check in found_of(answer, "dead letters")] == ["0 documents could not be ingested"]
+    assert [check["what"] for check in found_of(answer, "failed documents")] == ["0 documents could not be ingested"]
     with closing(open_engine(load().address, load().index)) as engine:
         engine.put_records("dead", {"a": {"why": "none"}})
-    assert [check["what"] for check in found_of(answer, "dead letters")] == ["1 document could not be ingested"]
+    assert [check["what"] for check in found_of(answer, "failed documents")] == ["1 document could not be ingested"]
 
 
 class Misconfigured:

@@ -24,9 +24,9 @@ def stopped(by: KeyboardInterrupt) -> IbidemError:
     ("error", "code", "said"),
     [
         (
-            UsageError("no level 'nearly'", "right are: identical, near"),
+            UsageError("no level 'nearly'", "allowed: identical, near"),
             2,
-            "no level 'nearly'; right are: identical, near",
+            "no level 'nearly'; allowed: identical, near",
         ),
         (Permanent("the disk is full", "make room"), 1, "the disk is full; make room"),
         (Unavailable("it does not answer"), 1, "it does not answer"),

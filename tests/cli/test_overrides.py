@@ -1,11 +1,11 @@
-"""`ibidem overrides`: a reader's word on a pair beats all evidence."""
+"""`ibidem overrides`: a manual decision on a pair beats all evidence."""
 
 import pytest
 
 from support.command_line import Answer, Run
 
 
-def test_a_readers_word_keeps_a_pair_apart_until_it_is_taken_back(run: Run, answer: Answer) -> None:
+def test_a_manual_decision_keeps_a_pair_apart_until_it_is_taken_back(run: Run, answer: Answer) -> None:
     said = answer("overrides", "add", "lease", "draft", "--reason", "other courts", "--author", "J. Doe")
     assert said["overrides"][0]["verdict"] == "not"
     assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 2

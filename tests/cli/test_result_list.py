@@ -98,13 +98,13 @@ def test_late_documents_stand_above_the_list() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({}, "212 documents match; 200 examined; 74 groups; showing 1–1"),  # noqa: RUF001 - a range
-        ({"mode": "off"}, "212 documents match; 200 examined; showing 1–1"),  # noqa: RUF001 - a range
+        ({}, "74 groups in the first 200 of 212 results; showing 1–1"),  # noqa: RUF001 - a range
+        ({"mode": "off"}, "212 results; showing 1–1"),  # noqa: RUF001 - a range
         (
             {"capped": [{"group": "g", "by": ["bands"]}]},
-            "212 documents match; 200 examined; 74 groups; look-up cut for 1 lead; showing 1–1",  # noqa: RUF001 - a range
+            "74 groups in the first 200 of 212 results; look-up limited for 1 lead; showing 1–1",  # noqa: RUF001 - a range
         ),
-        ({"unsigned": 3}, "212 documents match; 200 examined; 74 groups; 3 without signatures; showing 1–1"),  # noqa: RUF001
+        ({"unsigned": 3}, "74 groups in the first 200 of 212 results; 3 without signatures; showing 1–1"),  # noqa: RUF001
     ],
 )
 def test_the_account_is_one_line_at_the_end(changes: dict[str, object], said: str) -> None:
@@ -113,7 +113,7 @@ def test_the_account_is_one_line_at_the_end(changes: dict[str, object], said: st
 
 def test_a_search_that_finds_nothing_says_so() -> None:
     nothing = {"documents": {"matched": 0, "in_window": 0}, "groups": {"in_window": 0}}
-    assert printed(response(**nothing))[-1] == "0 documents match; 0 examined; 0 groups; showing none"
+    assert printed(response(**nothing))[-1] == "no results"
 
 
 def test_a_narrow_terminal_wraps_under_the_indent_and_keeps_a_duplicate_on_its_lines() -> None:

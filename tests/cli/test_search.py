@@ -21,7 +21,7 @@ def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> No
     )
     assert "    └ Lease (draft)" in out
     assert "differs: … courts of [London → York] have sole …" in out
-    assert out.endswith("3 documents match; 3 examined; 1 group; showing 1–1\n")  # noqa: RUF001 - a range
+    assert out.endswith("1 group in 3 results; showing 1–1\n")  # noqa: RUF001 - a range
 
 
 def test_of_a_large_group_three_duplicates_are_printed_and_a_program_gets_all(

@@ -1,4 +1,4 @@
-"""Secrets: one that was put into a setting stands in no output, error, log, page or metric of ours."""
+"""Secrets: one that was put into a setting is in no output, error, log, page or metric of ours."""
 
 from base64 import b64decode
 

@@ -101,7 +101,7 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        ({"dedupe": "maybe"}, "dedupe='maybe' is not understood; right are: off, collapse, indent"),
+        ({"dedupe": "maybe"}, "dedupe='maybe' is not understood; allowed: off, collapse, indent"),
         ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not understood"),
         ({"dedupe": "indent", "dedupe_lvl": "near"}, "did you mean dedupe_level"),
         ({"dedupe_level": "near"}, "dedupe_level is given without dedupe; add dedupe='indent'"),

@@ -73,7 +73,7 @@ def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -
     page = page_of(tables, Document("a", LEASE), Document("b", LEASE))
     assert page.verdict == "identical: the same words in the same order"
     assert page.summary == f"They share {len(LEASE.split())} words in 1 passage."
-    assert [side.share for side in page.sides] == ["100 % of it stands in B", "100 % of it stands in A"]
+    assert [side.share for side in page.sides] == ["100 % of it is in B", "100 % of it is in A"]
 
 
 @pytest.mark.parametrize("text", ["", "* * *", "entirely other words"])

@@ -23,7 +23,7 @@ def events(lines: str) -> set[str]:
 
 
 def written() -> Iterator[str]:
-    """Read the events that stand in the source, by level."""
+    """Read the events that are in the source, by level."""
     for path in PROJECT.rglob("*.py"):
         if path.relative_to(PROJECT).parts[0] in NOT_OURS:
             continue

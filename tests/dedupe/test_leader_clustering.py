@@ -46,7 +46,7 @@ def test_the_size_of_blocks_and_slices_changes_nothing(window: Made, policy: Pol
 
 @few
 @given(windows, st.data())
-def test_readers_words_come_before_all_evidence(window: Made, data: st.DataObject) -> None:
+def test_manual_decisions_come_before_all_evidence(window: Made, data: st.DataObject) -> None:
     rows = st.integers(0, max(0, len(window.values) - 1))
     said = data.draw(st.frozensets(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6))
     same = data.draw(st.frozensets(st.sampled_from(sorted(said)), max_size=6)) if said else frozenset()

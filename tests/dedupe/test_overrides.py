@@ -1,4 +1,4 @@
-"""A reader's word on a pair: kept by pair, followed while the texts are the same."""
+"""A manual decision on a pair: kept by pair, followed while the texts are the same."""
 
 import pytest
 

@@ -161,8 +161,8 @@ def test_what_is_understood_is_not(typed: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("a OR source:AP", "source: stands in an OR with something else"),
-        ("source:AP OR language:de", "stands in an OR with something else"),
+        ("a OR source:AP", "source: is in an OR with something else"),
+        ("source:AP OR language:de", "is in an OR with something else"),
         ("a NOT (b source:AP)", "source: stands deep in parentheses"),
         ("a OR (NOT b)", "only excludes"),
         ("a date:1987-13", "date=1987-13"),

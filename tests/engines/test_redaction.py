@@ -36,7 +36,7 @@ PLACES = (
     "{scheme}s://host/{secret}@other",
     "{secret}",
 )
-"""Where a secret may stand in an address, right or with a typing error."""
+"""Where a secret may be in an address, right or with a typing error."""
 
 SCHEMES = st.sampled_from(
     ["opensearch+http", "elasticsearch+https", "amqp", "amqps", "redis", "rediss", "sqlite", "filesystem", "smtp"]

@@ -16,7 +16,7 @@ from servers.command_line import Way
 from support.worker_settings import WORDS
 
 Line = tuple[str, str]
-"""An id, empty for a document without one, and what stands in the file."""
+"""An id, empty for a document without one, and what is in the file."""
 
 BAD: dict[str, Callable[[str], str]] = {
     "no JSON": lambda one: f'{{"id": "{one}", "text": ',
@@ -40,7 +40,7 @@ class Mixed:
     Args:
         good: How many good ones were submitted.
         bad: How many bad ones.
-        indexed: How many stand in the index.
+        indexed: How many are in the index.
         listed: How many are listed with a reason.
         reasons: How often each kind of fault was submitted.
         wrong: What should not be, in words.

@@ -1,4 +1,4 @@
-"""What a run of rounds submits, and what must stand in the index after each: the truth that no server holds."""
+"""What a run of rounds submits, and what must be in the index after each: the truth that no server holds."""
 
 import json
 import random
@@ -59,7 +59,7 @@ class Shelf:
         return " ".join(self._rng.choices(WORDS, k=self._length))
 
     def wrong(self, engine: Engine) -> list[str]:
-        """Compare with what stands in the index: what is lost, twice there, not the newest, or nobody's."""
+        """Compare with what is in the index: what is lost, twice there, not the newest, or nobody's."""
         engine.refresh()
         hits = [hit for part in engine.scan() for hit in part]
         found = [f"{one} is there {times} times" for one, times in Counter(hit.id for hit in hits).items() if times > 1]

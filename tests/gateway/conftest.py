@@ -138,7 +138,7 @@ def gateway(leases: Leases) -> Iterator[str]:
 
 
 WORD = "strictlyconfidential"
-"""What stands in the vault alone."""
+"""What is in the vault alone."""
 
 
 @pytest.fixture(scope="session")

@@ -123,7 +123,7 @@ def test_several_searches_keep_their_order_and_one_that_fails_harms_no_other(cli
     assert "_dedupe" in responses[0]["hits"]["hits"][0]
     assert "_dedupe" not in responses[1]["hits"]["hits"][0]
     assert "nosuch" in str(responses[2]["error"])
-    assert "right are: off, collapse, indent" in responses[3]["error"]["reason"]
+    assert "allowed: off, collapse, indent" in responses[3]["error"]["reason"]
 
 
 def test_errors_come_out_as_the_clients_own_exceptions(client: Any, leases: Leases) -> None:

@@ -53,7 +53,7 @@ def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Lease
     found = search(url, f"{leases.index}/_search?dedupe_window=3", sent)
     assert (mode(found), found["dedupe"]["window"]) == ("indent", 3)
     wrong = httpx2.get(f"{url}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
-    assert (wrong.status_code, "right are: off, collapse, indent" in wrong.text) == (400, True)
+    assert (wrong.status_code, "allowed: off, collapse, indent" in wrong.text) == (400, True)
 
 
 def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, url: str) -> None:

@@ -25,7 +25,7 @@ def test_a_search_takes_filters_pages_and_modes(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("q=rent&dedupe=maybe", "right are: off, collapse, indent"),
+        ("q=rent&dedupe=maybe", "allowed: off, collapse, indent"),
         ("q=rent&dedup=indent", "takes no 'dedup'"),
         ("q=rent&page=0", "page"),
         ("q=rent&size=many", "size"),

@@ -1,4 +1,4 @@
-"""Readers' words over HTTP."""
+"""Manual decisions over HTTP."""
 
 import base64
 

@@ -86,7 +86,7 @@ def test_a_page_that_no_window_reaches_is_refused(library: Engine, page: int, si
         answer(library, page=page, size=size)
 
 
-def test_readers_words_kept_beside_the_index_are_followed() -> None:
+def test_manual_decisions_kept_beside_the_index_are_followed() -> None:
     window = made(11, 40)
     engine = Listed(window)
     hits = answer(engine, size=40)["hits"]["hits"]

@@ -21,7 +21,7 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
     ("why", "said"),
     [
         ({"signature": "content"}, "the same words in the same order"),
-        ({"signature": "minhash", "shared": 73, "of": 100}, "73 of 100 samples of five-word runs equal"),
+        ({"signature": "minhash", "shared": 73, "of": 100}, "about 73 % of the text shared"),
         (
             {"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0},
             "41 of 60 rare terms shared, the same day",
@@ -33,7 +33,7 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
         ),
         (
             {"signature": "minhash", "shared": 60, "of": 100, "numbers_agree": False},
-            "60 of 100 samples of five-word runs equal, other numbers",
+            "about 60 % of the text shared, other numbers",
         ),
         ({"signature": "override", "author": "J. Doe"}, "declared the same by J. Doe"),
         ({"signature": "relation"}, "relation"),
@@ -53,11 +53,11 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
         ),
         (
             {"signature": "pages", "relation": "different_pagination", **PLACES, "signals": COVERED},
-            "the same text on other pages (about 4 % of the five-word runs)",
+            "the same text on other pages (about 4 % of the text shared)",
         ),
         (
             {"signature": "pages", "relation": "overlapping_text", **PLACES, "signals": {"covered_b": 0.01}},
-            OVERLAP + " (about 1 % of its five-word runs)",
+            OVERLAP + " (about 1 % of its text)",
         ),
         (
             {"signature": "pages", "relation": "part_of", **PLACES, "signals": COVERED},
@@ -65,11 +65,11 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
         ),
         (
             {"signature": "minhash", "shared": 73, "of": 100, "relation": "same_pagination", **PLACES},
-            "the same text on the same pages, 73 of 100 samples of five-word runs equal",
+            "the same text on the same pages, about 73 % of the text shared",
         ),
         (
             {"signature": "shingles", "relation": "part_of", "estimate": 0.92},
-            "part of: Journal, about 92 % of the shorter one's five-word runs",
+            "part of: Journal, about 92 % of the shorter text shared",
         ),
         ({}, ""),
     ],
@@ -84,7 +84,7 @@ def test_pages_that_share_a_third_each_are_told_with_their_share(tmp_path: Path)
     a, b = (Document(name, "\f".join(map(" ".join, pages))) for name, pages in (("a", first), ("b", second)))
     found = compare(a, b, Tables(tmp_path))
     assert found.evidence is not None
-    assert re.search(r"on the same pages \(about (2\d|3\d) % of the five-word runs\)", reason(found.evidence.why))
+    assert re.search(r"on the same pages \(about (2\d|3\d) % of the text shared\)", reason(found.evidence.why))
 
 
 def test_a_document_that_is_not_named_is_it() -> None:

@@ -106,7 +106,7 @@ def test_a_document_that_has_gone_since_is_said_to_be() -> None:
     assert hit["_dedupe"]["notes"] == ["no longer in the index"]
 
 
-def test_readers_words_are_told() -> None:
+def test_manual_decisions_are_told() -> None:
     said = [
         Override(("news", "0001"), ("news", "0003"), "same", "Ada", date="2026-01-05"),
         Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),

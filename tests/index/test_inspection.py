@@ -46,7 +46,7 @@ def test_only_the_level_asked_for_is_shown(library: Engine, records: list[Record
         assert all(each.evidence.level == "identical" for each in found)
 
 
-def test_readers_words_are_followed_also_where_no_look_up_finds_the_other(
+def test_manual_decisions_are_followed_also_where_no_look_up_finds_the_other(
     library: Engine, records: list[Record]
 ) -> None:
     name, other = next(

@@ -48,8 +48,8 @@ def test_a_scroll_is_refused(cluster: str) -> None:
 @pytest.mark.parametrize(
     ("asked", "right"),
     [
-        ({"dedupe": "hide"}, "right are: off, collapse, indent"),
-        ({"dedupe": "indent", "level": "same"}, "right are: identical, near"),
+        ({"dedupe": "hide"}, "allowed: off, collapse, indent"),
+        ({"dedupe": "indent", "level": "same"}, "allowed: identical, near"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),
         ({"level": "near"}, "level is given without dedupe"),
         ({"dedupe": "indent", "window": 10_001}, "a whole number, 1 to 10,000, of hits"),
@@ -96,7 +96,7 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: An
     assert list(differences(wanted, through_plugin(plain, "", body, INDENT))) == []
 
 
-def test_readers_words_are_followed_and_told(cluster: str, plain: Any, wrapped: Any) -> None:
+def test_manual_decisions_are_followed_and_told(cluster: str, plain: Any, wrapped: Any) -> None:
     """They are kept for five seconds, so the index is one that no other test asks for."""
     first = through_layer(ibidem.wrap(plain), "heard", SAID, INDENT)
     mark, name = next((hit["_dedupe"], hit["_id"]) for hit in first["hits"]["hits"] if hit["_dedupe"]["indent"])

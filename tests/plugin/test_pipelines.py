@@ -82,5 +82,5 @@ def test_other_processors_of_the_pipeline_see_the_search_before_and_the_page_beh
 
 def test_a_pipeline_that_says_something_wrong_is_refused_when_it_is_stored(cluster: str) -> None:
     wrong = {"request_processors": [{"ibidem": {"dedupe": "hide"}}]}
-    with pytest.raises(RuntimeError, match="right are: off, collapse, indent"):
+    with pytest.raises(RuntimeError, match="allowed: off, collapse, indent"):
         ask(cluster, "PUT", "/_search/pipeline/wrong", json.dumps(wrong))

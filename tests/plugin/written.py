@@ -56,7 +56,7 @@ class Listed:
 
     Args:
         hits: In rank order.
-        words: Readers' words.
+        words: Manual decisions.
     """
 
     hits: Sequence[Hit]
@@ -152,7 +152,7 @@ def pages() -> list[Json]:
 
 
 def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
-    """Make readers' words about pairs, of texts as they are and of others."""
+    """Make manual decisions about pairs, of texts as they are and of others."""
     found = []
     for at in range(24):
         a, b = rng.sample(hits[:20], 2)

@@ -47,7 +47,7 @@ SCOPES = ("window", "matches", "index")
 
 
 class SameOrder:
-    """An engine whose hits stand in the order of ids, which all engines share."""
+    """An engine whose hits are in the order of ids, which all engines share."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -66,7 +66,7 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
             last[one] = letter
     missing = sorted(set(ids) - last.keys())
     if missing:
-        raise UsageError(f"no dead letter for {', '.join(map(repr, missing))}", "see: ibidem dead list")
+        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "see: ibidem dead list")
     return list(last.values())
 
 
@@ -86,7 +86,7 @@ def read_again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document
     """
     for letter in chosen:
         try:
-            yield read_record(letter.record, f"dead letter of run {letter.run}", max_text)
+            yield read_record(letter.record, f"failed document of run {letter.run}", max_text)
         except Refused as refused:
             yield refused.refusal
 

@@ -66,7 +66,7 @@ def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
     """Make what writes a record as a line.
 
     Args:
-        hidden: Secrets that stand in no line.
+        hidden: Secrets that are in no line.
         terminal: Whether people read it.
     """
     written: list[Processor] = (

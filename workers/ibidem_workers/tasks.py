@@ -57,7 +57,7 @@ _log = logging.getLogger(__name__)
 
 
 def log_batch(account: BatchResult, stages: Stages, tries: int) -> None:
-    """Log what became of a batch; run and batch stand in every line that is logged meanwhile.
+    """Log what became of a batch; run and batch are in every line that is logged meanwhile.
 
     Args:
         account: Of its documents.

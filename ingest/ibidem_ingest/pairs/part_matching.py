@@ -1,7 +1,7 @@
 """Match the parts of two long texts: pages or chunks by sketch and profile, then by aligned unique words.
 
 Two parts match when 4 of their 34 slots are equal or their profiles are, or when three unique words that the alignment
-of the whole texts keeps stand in both. Pairs are found through equal slots, never by comparing all with all; a slot
+of the whole texts keeps are in both. Pairs are found through equal slots, never by comparing all with all; a slot
 value that more than 50 parts of a text carry (a form, a banner) is passed over.
 """
 
@@ -29,7 +29,7 @@ class Matches:
         a: (m,) parts of the one, ascending.
         b: (m,) parts of the other.
         similar: (m,) share of equal slots; 1 for equal profiles.
-        anchors: (m,) aligned unique words that stand in both.
+        anchors: (m,) aligned unique words that are in both.
     """
 
     a: Places

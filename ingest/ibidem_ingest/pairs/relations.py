@@ -9,14 +9,14 @@
 | `overlapping_text` | a good part of one is in the other, and none of the above |
 
 Each relation has a confidence, the product of filters φ of signals between 0 and 1 (the paper's formula 4; all filters
-stand in `FILTERS`); relations that differ in the page breaks alone add theirs up. The highest wins; where all are low,
+are in `FILTERS`); relations that differ in the page breaks alone add theirs up. The highest wins; where all are low,
 what overlaps is `overlapping_text`; where less than a fifth of either text matches, nothing is said: books of one
 publisher share a catalogue.
 
 Signals, for texts a and b:
 
 - *matched*: share of the parts with signatures that match a part of the other.
-- *covered*: share of the shingles that stand in the other, estimated from equal slots: two parts of n and m tokens and
+- *covered*: share of the shingles that are in the other, estimated from equal slots: two parts of n and m tokens and
   similarity s share s (n + m) / (1 + s) of them.
 - *fullness*: how much of the fuller-covered text's counterpart is there: the smaller of the two *covered*; where nine
   tenths of both match, by the greater one, since noise lowers both alike.

@@ -65,7 +65,7 @@ def mails(stream: BinaryIO, max_text: int) -> Iterator[bytes | None]:
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
-    """Read what stands in the head, and name what is attached and no text."""
+    """Read what is in the head, and name what is attached and no text."""
     names = [name for part in _parts(mail) if (name := part.get_filename())]
     meta = {name: _line(mail, name) for name in ("to", "cc", "message-id", "in-reply-to") if mail.get(name)}
     return {

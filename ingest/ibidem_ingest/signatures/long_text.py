@@ -52,7 +52,7 @@ class LongSignatures:
         sketches: (p, 34) min-hash slots; zeros for a part without signatures.
         profiles: (p,) eight bytes of the text profile; 0 for none.
         tokens: (p,) tokens.
-        once: (p,) how many of the unique words stand in each part.
+        once: (p,) how many of the unique words are in each part.
         words: The unique words.
     """
 

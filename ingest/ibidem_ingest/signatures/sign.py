@@ -236,7 +236,7 @@ def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
     """Hash all that is stored of a document, its version aside.
 
     Args:
-        document: The document; where its fields stand in their order does not matter.
+        document: The document; where its fields are in their order does not matter.
         table: Name of the idf table it is signed with; empty when no table speaks its language.
         schema: The signatures' schema.
 

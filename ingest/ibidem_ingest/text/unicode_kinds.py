@@ -1,6 +1,6 @@
 """Character classes of `tok1`, pinned at Unicode 14.0, since Python versions differ.
 
-The table stands in `tok1.tsv`. *Single* characters are those of scripts that write no space between words: Han,
+The table is in `tok1.tsv`. *Single* characters are those of scripts that write no space between words: Han,
 Hiragana, Katakana, Thai, Lao, Khmer, Myanmar (by script, or common to the first three by script extension); each is a
 token.
 """

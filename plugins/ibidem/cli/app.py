@@ -15,9 +15,9 @@ from ibidem.cli.errors import exit_on_error, sigterm_as_exception
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
     "ingest": "Take files into the index, through the queue.",
-    "status": "Tell how a run stands, also one that was not waited for.",
+    "status": "Show the progress or summary of a run, also one started with --no-wait.",
     "delete": "Delete documents; with --identical their identical copies too.",
-    "overrides": "List, add or remove a reader's word on pairs of documents.",
+    "overrides": "List, add or remove manual decisions on pairs of documents.",
     "worker": "Run a worker for the queue.",
     "search": "Show a result list with its duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",
@@ -29,7 +29,7 @@ COMMANDS = {
     "idf": "Build, choose, show or compare tables of word frequencies.",
     "evaluate": "Measure the duplicates that are found against labels.",
     "serve": "Answer searches over HTTP in the engine's own shape, and show a page for people.",
-    "dead": "List, show, retry or drop what could not be ingested.",
+    "dead": "List, show, retry or drop failed documents.",
     "doctor": "Show every setting with its origin, and what answers and what does not.",
 }
 """Every command in the order of the help, with its one line there; its module carries the same name."""

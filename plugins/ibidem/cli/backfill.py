@@ -114,8 +114,8 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
 
 SIGNED = {
     "indexed": "signed",
-    "unchanged": "were signed already, unchanged",
-    "stale": "left aside: newer there, or deleted meanwhile",
+    "unchanged": "already signed, unchanged",
+    "stale": "skipped (older version): changed or deleted since they were read",
 }
 """What became of documents that an index held already."""
 

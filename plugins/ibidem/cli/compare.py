@@ -31,7 +31,7 @@ WIDEST: Level = "partial"
 """The level at which a pair is compared."""
 
 READABLE = 0.5
-"""Share of one of the texts that stands in the other, from which their differences can be read."""
+"""Share of one of the texts that is in the other, from which their differences can be read."""
 
 RIGHT = "compare two ids or two files"
 
@@ -154,7 +154,7 @@ SIGNALS = {
     ),
     "profile": lambda one: yes(one["equal"]),
     "characters": lambda one: (
-        f"{one['shared']} of {one['of']} samples equal, so about {percent(one['estimate'])} of the characters' runs; "
+        f"{one['shared']} of {one['of']} samples equal, so about {percent(one['estimate'])} of the characters; "
         f"of the words that differ about {percent(one['unknown'])} are in no list of words"
     ),
     "misread": lambda one: ", ".join(" → ".join(map(sanitize, each)) for each in one["words"]),
@@ -162,6 +162,6 @@ SIGNALS = {
     "date": lambda one: format_count(one["days_apart"], "day") + " apart",
     "pages": lambda one: parts(one, "pages"),
     "chunks": lambda one: parts(one, "chunks"),
-    "overlap": lambda one: f"{percent(one['a'])} of A stands in B, {percent(one['b'])} of B in A",
+    "overlap": lambda one: f"{percent(one['a'])} of A is in B, {percent(one['b'])} of B in A",
 }
 """How each signal is written."""

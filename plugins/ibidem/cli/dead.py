@@ -20,7 +20,7 @@ from ibidem_workers.ingest import retry
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import load
 
-app = typer.Typer(help="List, show, retry or drop what could not be ingested.")
+app = typer.Typer(help="List, show, retry or drop failed documents: those that could not be ingested.")
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="Ids of documents.", show_default=False)]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]
@@ -34,7 +34,7 @@ def list_(as_json: Json = False) -> None:
     if as_json:
         print_json({"dead": [letter.as_json() for letter in found]})
     elif not found:
-        results().print("No dead letters.")
+        results().print("No failed documents.")
     else:
         results().print(table(found))
 
@@ -82,18 +82,18 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
     if as_json:
         print_json({"dropped": dropped})
     else:
-        messages().print(f"{format_count(dropped, 'dead letter')} dropped")
+        messages().print(f"{format_count(dropped, 'failed document')} dropped")
 
 
 def chosen(found: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
-    """Return the letters that were named; all of them only when that was asked for."""
+    """Return the failed documents that were named; all of them only when that was asked for."""
     if bool(ids) == everything:
-        raise UsageError("it is not clear which dead letters are meant", "name their ids, or give --all")
+        raise UsageError("it is not clear which failed documents are meant", "name their ids, or give --all")
     return found
 
 
 def table(found: list[DeadLetter]) -> Table:
-    """Return the letters as a table."""
+    """Return the failed documents as a table."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("id", "tries", "when", "why"):
         shown.add_column(column, overflow="fold")

@@ -95,13 +95,13 @@ def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 KINDS = {
     "content": "the same words in the same order",
-    "minhash": "equal samples of five-word runs",
+    "minhash": "shared text (five-word runs)",
     "termvector": "shared rare terms",
     "fingerprint": "the same six rarest terms at the same places",
     "profile": "the same frequent words equally often",
-    "characters": "shared characters; what differs looks misread",
-    "override": "declared the same by a reader",
-    "shingles": "most five-word runs of one stand in the other",
+    "characters": "shared characters; the differences look misread",
+    "override": "marked as the same by hand",
+    "shingles": "most of one is in the other",
     "pages": "pages that match: parts, other editions, overlapping books",
     "chunks": "chunks that match, of texts without pages",
 }

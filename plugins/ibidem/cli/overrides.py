@@ -12,7 +12,7 @@ from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.overrides import VERDICTS, Override, load_overrides
 from ibidem.index.overrides_store import add_override, read_verdict, remove_override
 
-app = typer.Typer(help="List, add or remove a reader's word on pairs of documents.")
+app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
 
 A = Annotated[str, typer.Argument(metavar="A", help="A document's id.", show_default=False)]
 B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=False)]
@@ -20,13 +20,13 @@ B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=F
 
 @app.command("list")
 def list_(as_json: Json = False) -> None:
-    """List what readers said of pairs."""
+    """List the manual decisions on pairs."""
     with engine_context() as engine:
         found = load_overrides(engine)
     if as_json:
         print_json({"overrides": [one.as_record() for one in found]})
     elif not found:
-        results().print("No overrides.")
+        results().print("No manual decisions.")
     else:
         results().print(table(found))
 
@@ -37,10 +37,10 @@ def add(
     b: B,
     verdict: Annotated[str, typer.Option("--as", metavar="VERDICT", help=f"{' or '.join(VERDICTS)}.")] = "not",
     reason: Annotated[str, typer.Option(help="Why.")] = "",
-    author: Annotated[str, typer.Option(help="Who says so; the user of this machine by default.")] = "",
+    author: Annotated[str, typer.Option(help="Author; the user of this machine by default.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Say that two documents are not duplicates, or that they are the same."""
+    """Mark two documents as not duplicates, or as the same."""
     with engine_context() as engine:
         word = add_override(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
     answer([word], "noted", as_json=as_json)
@@ -48,7 +48,7 @@ def add(
 
 @app.command()
 def remove(a: A, b: B, as_json: Json = False) -> None:
-    """Take back what was said of two documents."""
+    """Remove the manual decision on two documents."""
     with engine_context() as engine:
         found = remove_override(engine, a, b)
     answer(found, "removed", as_json=as_json)
@@ -64,7 +64,7 @@ def answer(found: list[Override], what: str, *, as_json: bool) -> None:
 
 
 def table(found: list[Override]) -> Table:
-    """Return the words as a table."""
+    """Return the decisions as a table."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("a", "b", "verdict", "author", "date", "reason"):
         shown.add_column(column, overflow="fold")

@@ -64,7 +64,7 @@ class Columns:
 
 
 def passage_columns(passage: Passage, found: Comparison, pages: tuple[PageNumbers, PageNumbers]) -> Iterator[Columns]:
-    """Yield one passage as it stands in both texts.
+    """Yield one passage as it is in both texts.
 
     Args:
         passage: The passage.
@@ -82,7 +82,7 @@ def passage_columns(passage: Passage, found: Comparison, pages: tuple[PageNumber
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
-    """Say where a passage stands in a text, and how long it is there."""
+    """Say where a passage is in a text, and how long it is there."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
     parts = (pages.named(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
@@ -109,7 +109,7 @@ def cut(extent: tuple[int, int], most: int) -> tuple[int, int]:
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
-    """Write the beginning of a passage as it stands in one text; words that differ stand in brackets.
+    """Write the beginning of a passage as it is in one text; words that differ are in brackets.
 
     Args:
         text: The text.

@@ -57,9 +57,9 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
 
 FATES = {
     "indexed": "indexed",
-    "replaced": "of them replaced what stood there",
-    "unchanged": "were there already, unchanged",
-    "stale": "left aside: a newer version, or a newer deletion, is there",
+    "replaced": "of them replaced an earlier version",
+    "unchanged": "unchanged",
+    "stale": "skipped (older version): a newer version or deletion is in the index",
 }
 """What became of documents that were read from files."""
 

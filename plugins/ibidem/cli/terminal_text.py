@@ -76,7 +76,7 @@ def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
 
     Args:
         piece: What to write.
-        replaced: Whether it stands in the place of the lead's words just written.
+        replaced: Whether it is in the place of the lead's words just written.
         goes_on: Whether the duplicate's words follow in its place.
     """
     run = sanitize(shorten(piece.words))

@@ -197,7 +197,7 @@ def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[s
 
 
 def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
-    """Return which share of each text's characters of words stands in passages that both have."""
+    """Return which share of each text's characters of words is in passages that both have."""
     return {"overlap": {"a": share(a, [one.a for one in shared]), "b": share(b, [one.b for one in shared])}}
 
 

@@ -23,7 +23,7 @@ class Dot(NamedTuple):
     Args:
         column: Number of the pages in the first text, from 0.
         row: Number of the pages in the second text, from 0.
-        share: Share of the shorter one's words that stand in a passage of both.
+        share: Share of the shorter one's words that are in a passage of both.
         passage: Number of the first passage there, from 1.
     """
 

@@ -34,7 +34,7 @@ class Side:
         letter: Which of the two.
         title: Its title, or its id.
         about: Date, source and id.
-        share: How much of it stands in the other, in words.
+        share: How much of it is in the other, in words.
         pages: How many pages or parts it has, in words.
         parts: Its whole text.
     """
@@ -56,7 +56,7 @@ class Side:
             letter=letter,
             title=printable(document.title or document.id),
             about=printable(" · ".join(part for part in (document.date, document.source, document.id) if part)),
-            share=f"{percent(share)} of it stands in {'B' if letter == 'a' else 'A'}",
+            share=f"{percent(share)} of it is in {'B' if letter == 'a' else 'A'}",
             pages=format_count(pages.count, pages.name) if pages.paged else "",
             parts=parts,
         )
@@ -69,8 +69,8 @@ class Entry:
     Args:
         anchors: Numbers of the passages to go to in the two texts.
         words: How long it is, in words.
-        pages_a: Where it stands in the first text, in words; may be empty.
-        pages_b: Where it stands in the second text.
+        pages_a: Where it is in the first text, in words; may be empty.
+        pages_b: Where it is in the second text.
         opening: Its first words.
     """
 

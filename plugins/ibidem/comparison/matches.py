@@ -1,6 +1,6 @@
 """Shared text of two documents: runs of words that both have, and the alignment of the rest.
 
-Every run of at least eight words counts, as in the labels of exact overlap (`jac5`, `cov_a`); a passage may stand in
+Every run of at least eight words counts, as in the labels of exact overlap (`jac5`, `cov_a`); a passage may be in
 another order, and twice. Found by looking up each run of eight in the other text and extending it as far as it goes, so
 the cost grows with the lengths and not with their product.
 """
@@ -109,7 +109,7 @@ def regions(a: Words, b: Words, least: int = LEAST) -> list[Region]:
 
 
 def in_characters(run: Run, a: Words, b: Words) -> Region:
-    """Return where a run stands in the two texts."""
+    """Return where a run is in the two texts."""
     return Region(
         (a.starts[run.a], a.ends[run.a + run.words - 1]),
         (b.starts[run.b], b.ends[run.b + run.words - 1]),
@@ -141,7 +141,7 @@ LEAST_WORDS = 8
 """Words of runs and anchors that make a passage; fewer are chance."""
 
 DENSE = 0.15
-"""Share of a passage's words that stands in runs and anchors, at least; so far do other words part those of chance."""
+"""Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance."""
 
 
 class Block(NamedTuple):
@@ -229,7 +229,7 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
 
 
 def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
-    """Return the words that occur once in each text, as far as they stand in the same order.
+    """Return the words that occur once in each text, as far as they are in the same order.
 
     >>> anchors("the king of the north".split(), "the old king went north".split())
     [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]

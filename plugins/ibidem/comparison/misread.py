@@ -12,7 +12,7 @@ ALIKE = 0.6
 """The least share of letters that a misread word has in common with the word that stands there (difflib's ratio)."""
 
 Misread = tuple[str, str]
-"""A word as it was read, and as it stands in the other text."""
+"""A word as it was read, and as it is in the other text."""
 
 
 def misread(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misread]:

@@ -27,7 +27,7 @@ class Piece:
 
     Args:
         kind: In both texts (`same`), only in one of them, or a run of common words that is left out (`gap`).
-        words: The words as they stand in the text; none for a gap.
+        words: The words as they are in the text; none for a gap.
     """
 
     kind: Kind
@@ -40,7 +40,7 @@ class DiffSide:
 
     Args:
         keys: The tokens of each chunk, so that case and punctuation are no difference.
-        shown: Each chunk as it stands in the text.
+        shown: Each chunk as it is in the text.
     """
 
     keys: list[tuple[str, ...]]

@@ -67,7 +67,7 @@ class Override:
     def __post_init__(self) -> None:
         """Refuse what no pair can be told."""
         if self.verdict not in VERDICTS:
-            raise UsageError(f"verdict {self.verdict!r} is not known", f"right are: {', '.join(VERDICTS)}")
+            raise UsageError(f"verdict {self.verdict!r} is not known", f"allowed: {', '.join(VERDICTS)}")
         if self.a == self.b:
             raise UsageError(f"{self.a[1]!r} is one document", "an override is about two")
 
@@ -153,7 +153,7 @@ def apply_overrides(
 def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
     """Tell whether a row's text is the one that the reader saw.
 
-    Without a hash, or with one of another scheme, nothing speaks against it: a reader's word outlives the signatures.
+    Without a hash, or with one of another scheme, nothing speaks against it: a manual decision outlives the signatures.
     """
     scheme = f"ch{columns.scheme[row]}:"
     if not content.startswith(scheme):

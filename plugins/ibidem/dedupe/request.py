@@ -127,7 +127,7 @@ def read(name: str, value: object) -> Any:
     try:
         return PARAMETERS[name].read(as_text(value))
     except InvalidValue as wrong:
-        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"right are: {wrong}") from wrong
+        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"allowed: {wrong}") from wrong
 
 
 def as_text(value: object) -> str:
@@ -143,7 +143,7 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
     """Return the preset's figures, or the default ones, with the level and the date window that were asked for."""
     name = values.get("dedupe_preset", "")
     if name and name not in presets:
-        raise UsageError(f"dedupe_preset={name!r} is not known", f"right are: {', '.join(presets)}")
+        raise UsageError(f"dedupe_preset={name!r} is not known", f"allowed: {', '.join(presets)}")
     base = presets[name].policy if name else Policy()
     return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
 
@@ -156,6 +156,6 @@ def max_shown(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
     if most > window:
         raise UsageError(
             f"dedupe_max_per_group={most} is more than the window of {window}",
-            f"right are: 0 to {window}; a window holds up to {DEEPEST:,}",
+            f"allowed: 0 to {window}; a window holds up to {DEEPEST:,}",
         )
     return most

@@ -26,7 +26,7 @@ class Window:
         ranked: How many of them are the ranking's.
         policy: The decision for a pair.
         columns: Their packed values, maybe with those of rows that were cut off.
-        spoken: Readers' words about pairs of them.
+        spoken: Manual decisions about pairs of them.
         grouping: Who joins whom.
         related: Who decides on pairs.
     """
@@ -55,7 +55,7 @@ class Window:
         Args:
             hits: In rank order, then those that a scope found.
             policy: The decision for a pair.
-            overrides: Readers' words.
+            overrides: Manual decisions.
             ranked: How many hits are the ranking's; all when negative.
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             suspected: Pairs of rows that a look-up brought together.
@@ -104,7 +104,7 @@ class Window:
         return self.related.long_signatures.of(self.name(row)) if wanted and self.columns.flags[row] & LONG else None
 
     def evidence(self, row: int, other: int) -> Evidence | None:
-        """Return what makes two rows duplicates: the signatures' evidence, or a reader's word where there is none."""
+        """Return what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none."""
         word = self.spoken.valid.get((min(row, other), max(row, other)))
         if word is not None and word.verdict == "not":
             return None

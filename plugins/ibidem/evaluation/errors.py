@@ -106,7 +106,7 @@ def insufficient_share(told: Signals) -> str:
     """Say what a pair shares that does not suffice.
 
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
-    'only 31 of 100 samples of five-word runs equal, one 50 % as long as the other'
+    'only about 31 % of the text shared, one 50 % as long as the other'
     """
     parts = [part for name in ("minhash", "termvector") if name in told for part in [shared_share(name, told[name])]]
     figures: dict[str, object] = {"length_ratio": told["length"].get("ratio")}

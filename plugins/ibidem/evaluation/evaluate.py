@@ -260,6 +260,6 @@ def matches_filter(document: Document, condition: Filter) -> bool:
         held = getattr(document, condition.field)
     else:
         raise UsageError(
-            f"--filter {condition.field} cannot be used here", "right are id, source, language and meta.NAME"
+            f"--filter {condition.field} cannot be used here", "allowed: id, source, language and meta.NAME"
         )
     return condition.value in map(str, held if isinstance(held, list | tuple) else [held])

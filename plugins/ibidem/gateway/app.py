@@ -127,7 +127,7 @@ def serve(
 ) -> None:
     """Answer until the process is told to end; requests that are being answered are finished first.
 
-    Each answer is a line of the log: method, path, status and time; what people search for stands in none.
+    Each answer is a line of the log: method, path, status and time; what people search for is in none.
 
     Args:
         settings: The settings in force.

@@ -153,7 +153,7 @@ Allowed = [Depends(check_allowed)]
 
 
 class Word(Known):
-    """A reader's word on two documents."""
+    """A manual decision on two documents."""
 
     a: Id
     b: Id

@@ -14,14 +14,14 @@ from ibidem_engines.errors import EngineError
 from ibidem_ingest.errors import IbidemError
 
 TITLES: Mapping[int, str] = {
-    400: "That was not understood",
-    401: "Who are you?",
-    403: "That is not allowed",
-    404: "There is no such thing",
-    413: "That is too long",
-    429: "Too many at once",
+    400: "Invalid request",
+    401: "Sign in",
+    403: "Not allowed",
+    404: "Not found",
+    413: "Request too long",
+    429: "Too many requests",
     503: "The search engine does not answer",
-    504: "That took too long",
+    504: "Timeout",
 }
 OTHER = "Something went wrong"
 

@@ -59,7 +59,7 @@ def answered(error: IbidemError) -> HttpError:
     Args:
         error: What was raised.
 
-    >>> answered(UsageError("dedupe='maybe' is not understood", "right are: off, collapse, indent")).status
+    >>> answered(UsageError("dedupe='maybe' is not understood", "allowed: off, collapse, indent")).status
     400
     """
     status, kind = judged(error)

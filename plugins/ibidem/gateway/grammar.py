@@ -21,7 +21,7 @@ SHAPES = "shapes"
 HIDING: Mapping[str, str] = {
     "agentic": "a model writes it",
     "collate": "it is a template of a query",
-    "ext": "what stands in it is for plugins",
+    "ext": "what is in it is for plugins",
     "pit": "its id names indexes",
     "search_pipeline": "its processors may hold queries",
     "template": "a search pipeline writes it",
@@ -152,7 +152,7 @@ def nested_sort(value: Any) -> Iterator[str]:
 
 
 def nearest(value: Any) -> Iterator[str]:
-    """Read a search for neighbours, whose parts stand in it or under the name of a field."""
+    """Read a search for neighbours, whose parts are in it or under the name of a field."""
     yield from NEAREST(value)
     yield from by_name(holding({"filter": query}, plain))(value)
 

@@ -45,7 +45,7 @@ def literal(pattern: str) -> str:
 
 
 def check_indexes(named: str, settings: Settings) -> str:
-    """Check what stands in a path for one or several indexes, and return it.
+    """Check what is in a path for one or several indexes, and return it.
 
     Args:
         named: Names and patterns, by commas.

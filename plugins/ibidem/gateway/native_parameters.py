@@ -26,7 +26,7 @@ KNOWN = frozenset(
 
 REFUSED: Mapping[str, str] = {
     "scroll": "what it keeps in the engine cannot be read on or closed here",
-    "index": "an index stands in the path",
+    "index": "the path names the index",
     "project_routing": "it names other projects",
 }
 

@@ -71,7 +71,7 @@ def read_request(
 
 
 def read_source(parameters: Mapping[str, str]) -> Values:
-    """Read the body that stands in the query string.
+    """Read the body that is in the query string.
 
     Raises:
         Answered: It is no JSON object, or in another form.

@@ -34,7 +34,7 @@ class EngineBackend:
     Args:
         engine: Where to search.
         query: For what.
-        words: Readers' words.
+        words: Manual decisions.
         cursor: What the engine gave with the ranking that is to be seen again, or an empty string.
         order: How the hits of a window are ordered.
     """
@@ -91,7 +91,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
         request: How to group and show.
         page: Which page, from 1.
         size: Groups on a page; documents when dedupe is off.
-        overrides: Readers' words on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept beside the index when None.
         tables: Names of the current idf tables, for `mixed_tables`; without them the most common one counts as current.
 
     Returns:
@@ -138,7 +138,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         request: How to group and show.
         page: Which page, from 1.
         size: Groups on a page.
-        overrides: Readers' words on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept beside the index when None.
         tables: Names of the current idf tables.
         order: By date, the best hits of one window are ordered, and no others are looked at.
         all_copies: Whether to read every copy of a text, where very many match, and not to count them.

@@ -20,11 +20,11 @@ class SearchBackend(Protocol):
 
         Args:
             depth: How many hits.
-            without: Content hashes whose documents are left out; what is left stands in the same order.
+            without: Content hashes whose documents are left out; what is left is in the same order.
         """
 
     def overrides(self) -> Sequence[Override]:
-        """Give readers' words; called once the window is there."""
+        """Give manual decisions; called once the window is there."""
 
     def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         """Look up signature values among what matches, or among all that the caller's filters let in."""

@@ -1,6 +1,6 @@
 """Cap on exact copies: of a text that very many documents share, further copies are counted and not fetched.
 
-Whatever stands in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
+Whatever is in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
 read, every further one would only join the group that they are in; a story that was printed a hundred thousand times
 would else be read to the last hit that a window may hold, and hide what stands behind it.
 """
@@ -20,11 +20,11 @@ def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str
     """Return the rows of the texts whose further copies are surplus, by their content hash.
 
     All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
-    one of them apart from it, and no reader's word.
+    one of them apart from it, and no manual decision.
 
     Args:
         window: The hits that were read.
-        overrides: Readers' words, those about documents that were not read too.
+        overrides: Manual decisions, those about documents that were not read too.
     """
     kept_apart = {name for word in overrides if word.verdict == "not" for name in (word.a, word.b)}
     return {

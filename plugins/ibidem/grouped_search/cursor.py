@@ -32,7 +32,7 @@ def write(engine_cursor: str, query: Query, request: DedupeRequest) -> str:
         request: How it was grouped.
 
     Returns:
-        A string that may stand in a URL.
+        A string that may be in a URL.
     """
     body = orjson.dumps([SCHEME, engine_cursor, query_digest(query), request.digest()])
     return urlsafe_b64encode(xxhash.xxh3_64_digest(body) + body).decode().rstrip("=")

@@ -46,6 +46,15 @@ def percent(share: object) -> str:
     return f"{float(str(share)):.0%}".replace("%", " %")
 
 
+def share_of(why: Why) -> float:
+    """Return the share of equal samples.
+
+    >>> share_of({"shared": 87, "of": 100})
+    0.87
+    """
+    return float(str(why["shared"])) / float(str(why["of"]))
+
+
 def examples(why: Why) -> str:
     """Name misread words, where a text was looked into.
 
@@ -60,13 +69,13 @@ SIGNATURES: Mapping[str, Callable[[Why], str]] = {
     "content": lambda _: "the same words in the same order",
     "fingerprint": lambda _: "the same six rarest terms at the same places",
     "profile": lambda _: "the same frequent words equally often",
-    "minhash": lambda why: f"{why['shared']} of {why['of']} samples of five-word runs equal",
+    "minhash": lambda why: f"about {percent(share_of(why))} of the text shared",
     "characters": lambda why: (
-        f"about {percent(why['estimate'])} of the characters' runs shared; what differs looks misread" + examples(why)
+        f"about {percent(why['estimate'])} of the characters shared; the differences look misread" + examples(why)
     ),
     "termvector": lambda why: f"{why['shared']} of {why['of']} rare terms shared",
     "override": lambda why: f"declared the same by {why.get('author') or 'a reader'}",
-    "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter one's five-word runs",
+    "shingles": lambda why: f"about {percent(why['estimate'])} of the shorter text shared",
 }
 """For each signature what its evidence says."""
 
@@ -78,7 +87,7 @@ LONGEST_TITLE = 80
 
 
 SIDES: Mapping[str, str] = {"own": "covered_a", "other": "covered_b"}
-"""The two texts, and the signal that tells which share of one stands in the other."""
+"""The two texts, and the signal that tells which share of one is in the other."""
 
 RELATIONS: Mapping[str, str] = {
     "same_pagination": "the same text on the same pages",
@@ -119,7 +128,7 @@ def relation(why: Why, other: str, own: str = "") -> str:
             return f"{RELATIONS[name]}: {places}" if places else RELATIONS[name]
         words = WITHOUT_PAGES if why.get("parts") == "chunks" else RELATIONS
         least = min((common for side in SIDES if (common := common_share(why, side)) is not None), default=1.0)
-        return words[name] + (f" (about {percent(least)} of the five-word runs)" if least < HALF else "")
+        return words[name] + (f" (about {percent(least)} of the text shared)" if least < HALF else "")
     where = place(why, "other" if direction == "part of" else "own")
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
@@ -157,7 +166,7 @@ def place(why: Why, side: str) -> str:
     common, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
     if common is None or common >= TOLD_BELOW * whole:
         return told
-    return f"{told} (about {percent(common)} of its five-word runs)"
+    return f"{told} (about {percent(common)} of its text)"
 
 
 def date_distance(days: int) -> str:
@@ -264,21 +273,33 @@ def account_line(response: Response, first: int) -> str:
     documents, grouped = told["documents"], told["groups"]
     shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     matched = documents["matched"]
-    parts = [
-        f"{format_count(matched, 'document')} match{'es' * (matched == 1)}",
-        f"{documents['in_window']:,} examined",
-    ]
-    if told["mode"] != "off":
-        parts.append(format_count(grouped["in_window"], "group"))
+    parts = [grouped_count(format_count(grouped["in_window"], "group"), documents["in_window"], matched)]
+    if told["mode"] == "off":
+        parts = [format_count(matched, "result") if matched else "no results"]
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
     if told.get("unsigned") and told["unsigned"] == documents["in_window"]:
         parts[-1] += " (ibidem backfill signs what an index holds)"
     if told.get("capped"):
-        parts.append(f"look-up cut for {format_count(len(told['capped']), 'lead')}")
+        parts.append(f"look-up limited for {format_count(len(told['capped']), 'lead')}")
     if told.get("limited"):
-        parts.append("no window reaches the rest")
-    parts.append(f"showing {first}–{first + shown - 1}" if shown else "showing none")  # noqa: RUF001 - a range
+        parts.append("the rest is beyond the largest window")
+    if shown:
+        parts.append(f"showing {first}–{first + shown - 1}")  # noqa: RUF001 - a range
+    elif matched:
+        parts.append("none on this page")
     return "; ".join(parts)
+
+
+def grouped_count(told: str, read: int, matched: int) -> str:
+    """Say how many groups a number of results makes.
+
+    >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
+    ('27 groups in the first 500 of 12,009 results', '5 groups in 21 results', 'no results')
+    """
+    if not matched:
+        return "no results"
+    first = f"the first {read:,} of " if read < matched else ""
+    return f"{told} in {first}{format_count(matched, 'result')}"
 
 
 def advice(response: Response) -> list[str]:

@@ -22,7 +22,7 @@ from ibidem_ingest.errors import UsageError
 class WindowReader:
     """The top of a ranking, deeper with each request.
 
-    What stands in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes, and
+    What is in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes, and
     `matching` how many documents with one of these match, as far as a request told it. Which copies are left out
     depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 

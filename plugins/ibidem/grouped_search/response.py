@@ -104,7 +104,7 @@ class ResponseRenderer:
         }
 
     def spoken(self, group: Group, row: int) -> Iterator[str]:
-        """Yield what readers' words say of a hit beyond its evidence."""
+        """Yield what manual decisions say of a hit beyond its evidence."""
         for other, word, holds in self.window.spoken.about(row):
             named = self.window.hits[other].id
             theirs = self.window.group_id(int(self.window.grouping.lead[other]))
@@ -115,7 +115,7 @@ class ResponseRenderer:
 
 
 def override_note(word: Override, named: str, *, holds: bool) -> str:
-    """Write a reader's word as a note.
+    """Write a manual decision as a note.
 
     >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
     'declared not a duplicate of 2 by Ada, 2026-01-05: other court'

@@ -72,7 +72,7 @@ def look_up(
 
     Args:
         backend: Looks up signature values; the caller's filters hold in every scope.
-        window: The leads' window; what stands in it is no find.
+        window: The leads' window; what is in it is no find.
         leads: Their rows.
         request: The scope and the decision.
     """

@@ -125,9 +125,9 @@ def of_dead_letters(opened: Callable[[], Engine]) -> Check:
         with closing(opened()) as engine:
             count = engine.count("dead")
     except IbidemError as error:
-        return Check("dead letters", ok=False, what=error.what, remedy=error.remedy)
+        return Check("failed documents", ok=False, what=error.what, remedy=error.remedy)
     what = format_count(count, "document could not be ingested", "documents could not be ingested")
-    return Check("dead letters", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
+    return Check("failed documents", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
 
 
 def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:

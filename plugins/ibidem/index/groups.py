@@ -135,7 +135,7 @@ def index_groups(
     Args:
         engine: Where they are.
         policy: The decision for a pair, and the weakest level; the default one when None.
-        overrides: Readers' words on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept beside the index when None.
         seen: Called with the number of documents read so far.
     """
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
@@ -195,7 +195,7 @@ def group_slices(
     Args:
         slices: Their packed values.
         shelf: The policy, and what the long ones among them are to each other.
-        words: Readers' words on pairs.
+        words: Manual decisions on pairs.
         seen: Called with the number of documents read so far.
     """
     names, columns = in_order(*read_slices(slices, seen, shelf))

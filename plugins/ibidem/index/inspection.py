@@ -82,7 +82,7 @@ def inspect(
         engine: Where it is.
         name: Its id.
         policy: The decision for a pair, and the weakest level; the default one when None.
-        overrides: Readers' words on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept beside the index when None.
 
     Raises:
         Missing: No such document.

@@ -12,7 +12,7 @@ from ibidem_ingest.signatures.packed import unpack
 
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
-    """Keep a reader's word; an earlier one on the same pair is replaced.
+    """Keep a manual decision; an earlier one on the same pair is replaced.
 
     Args:
         engine: The index of both documents.
@@ -87,7 +87,7 @@ def read_verdict(typed: str) -> Verdict:
     for known in VERDICTS:
         if typed == known:
             return known
-    raise UsageError(f"verdict {typed!r} is not known", f"right are: {', '.join(VERDICTS)}")
+    raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
 
 
 def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:

@@ -13,7 +13,7 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
     "other product",
     "unreadable",
 )
-"""What stands in the place of an error's type when no server named one."""
+"""What is in the place of an error's type when no server named one."""
 
 
 class Failure(Exception):

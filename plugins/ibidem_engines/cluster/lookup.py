@@ -194,7 +194,7 @@ class LookUp:
     def _in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
 
-        No hit tells which of these values it carries. A banner page or a stock form stands in very many documents, and
+        No hit tells which of these values it carries. A banner page or a stock form is in very many documents, and
         without this what else they share would be cut with it.
         """
         parts = [(question, tuple(question.values)) for question in questions]

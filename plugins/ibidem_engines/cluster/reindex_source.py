@@ -105,7 +105,7 @@ FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 
 
 class ClusterReindexSource:
-    """What stands in an index, or in the indexes behind an alias; see `ReindexSource`.
+    """What is in an index, or in the indexes behind an alias; see `ReindexSource`.
 
     Args:
         cluster: The cluster.

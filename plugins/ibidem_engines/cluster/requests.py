@@ -124,7 +124,7 @@ class Target:
 
 
 def in_path(index: str) -> str:
-    """Write names so that they may stand in a path.
+    """Write names so that they may be in a path.
 
     >>> in_path("news-*,<logs-{now/d}>")
     'news-*,%3Clogs-%7Bnow%2Fd%7D%3E'

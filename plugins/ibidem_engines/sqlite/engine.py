@@ -81,7 +81,7 @@ class SqliteEngine:
         """Do nothing: what is written is visible at once."""
 
     def info(self) -> Info:
-        """Tell SQLite's version and what stands in the file."""
+        """Tell SQLite's version and what is in the file."""
         return read.info(self._file)
 
     def health_issues(self) -> list[HealthIssue]:

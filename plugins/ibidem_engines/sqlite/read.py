@@ -192,7 +192,7 @@ def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[lis
 
 
 def info(file: SqliteFile) -> Info:
-    """Tell what stands in the file; see `Engine.info`."""
+    """Tell what is in the file; see `Engine.info`."""
     state = file.state()
     if state.get("layout") != LAYOUT:
         return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})

@@ -81,7 +81,7 @@ WITHOUT_ORIGIN = ("1",)
 
 
 class SqliteReindexSource:
-    """What stands in an index in SQLite, also one of another signature schema; see `ReindexSource`.
+    """What is in an index in SQLite, also one of another signature schema; see `ReindexSource`.
 
     Args:
         file: The database file with the index.
@@ -175,7 +175,7 @@ class SqliteReindexSource:
         return records.get_records(self._file, ledger, "", any_schema=True)
 
     def copy_to(self, name: str) -> ReindexTarget:
-        """See `Holding.copy_to`; the copy stands in the same file."""
+        """See `Holding.copy_to`; the copy is in the same file."""
         return SqliteReindexTarget(SqliteFile(self._file.path, name), self.index)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""What an index looks like is the same for both servers, and stands in versioned files."""
+"""What an index looks like is the same for both servers, and is in versioned files."""
 
 import pytest
 

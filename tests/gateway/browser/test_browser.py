@@ -28,7 +28,7 @@ def test_a_search_shows_duplicates_below_their_lead_with_the_reason(visit: Open)
     page = visit("/")
     page.get_by_label("Search").fill("drains")
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_role("status")).to_contain_text("4 documents match")
+    expect(page.get_by_role("status")).to_contain_text("in 4 results")
     group = page.locator(".group").filter(has_text="Lease: rent")
     expect(group.locator(".duplicate")).to_have_count(2)
     expect(group).to_contain_text("the same words in the same order")
@@ -70,7 +70,7 @@ def test_two_documents_are_compared_and_the_way_back_leads_to_the_list(visit: Op
     expect(page.get_by_role("heading", level=1)).to_contain_text("near")
     expect(page.locator("mark").filter(has_text="York").first).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("status")).to_contain_text("4 documents match")
+    expect(page.get_by_role("status")).to_contain_text("in 4 results")
 
 
 def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
@@ -86,7 +86,7 @@ def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
 def test_an_address_that_was_sent_shows_the_same_choices(visit: Open) -> None:
     page = visit("/?q=drains&dedupe=collapse&level=identical&keep=latest&date=2001")
     expect(page.get_by_label("Level")).to_have_value("identical")
-    expect(page.get_by_label("Shown first")).to_have_value("latest")
+    expect(page.get_by_label("Lead document")).to_have_value("latest")
     expect(page.get_by_label("Date")).to_have_value("2001")
     expect(page.locator(".lead .id").first).to_have_text("copy")
 
@@ -97,7 +97,7 @@ def test_all_of_it_works_without_scripts(visit: Open) -> None:
     expect(page.locator(".duplicate").first).to_be_visible()
     page.get_by_label("Search").fill("rent")
     page.get_by_role("button", name="Search").click()
-    expect(page.get_by_role("status")).to_contain_text("15 documents match")
+    expect(page.get_by_role("status")).to_contain_text("in 15 results")
 
 
 def test_the_list_is_walked_with_the_keyboard_alone(visit: Open) -> None:
@@ -122,14 +122,14 @@ def test_the_list_is_walked_with_the_keyboard_alone(visit: Open) -> None:
 
 def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open) -> None:
     page = visit("/ibidem/page/compare?a=lease&b=draft")
-    page.get_by_label("Why").fill("other courts")
+    page.get_by_label("Reason").fill("other courts")
     page.get_by_role("button", name="Not a duplicate").click()
-    expect(page.get_by_text("Declared no duplicates")).to_contain_text("other courts")
+    expect(page.get_by_text("Marked as not duplicates")).to_contain_text("other courts")
     page.goto("/?q=drains")
     expect(page.locator(".duplicate")).to_have_count(1)
     page.goto("/ibidem/page/compare?a=lease&b=draft")
-    page.get_by_role("button", name="Take it back").click()
-    expect(page.get_by_text("Nobody has said anything")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("No manual decision on")).to_be_visible()
 
 
 def test_the_copies_of_a_document_stand_on_a_line_of_time(visit: Open) -> None:

@@ -15,7 +15,7 @@ def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
     (group,) = listed({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
     assert (group.number, group.hidden, group.opened, group.told) == (11, 1, True, "2 duplicates")
     (below,) = group.duplicates
-    assert (below.level, below.reason) == ("near", "73 of 100 samples of five-word runs equal")
+    assert (below.level, below.reason) == ("near", "about 73 % of the text shared")
     assert (below.lead, below.pair) == ("a", "a=a&b=b")
     assert [each.text for each in below.differs if each.kind != "same"] == ["rose", "fell"]
 

@@ -1,4 +1,4 @@
-"""What can be asked, as a page."""
+"""The HTTP API, as a page."""
 
 from starlette.testclient import TestClient
 

@@ -48,7 +48,7 @@ def test_duplicates_stand_below_their_lead_with_level_reason_and_what_differs(re
     assert '<span class="level identical">identical</span> the same words in the same order' in page
     assert "London</del>" in page
     assert "York</ins>" in page
-    assert "3 documents match; 3 examined; 1 group; showing 1" in page
+    assert "1 group in 3 results; showing 1" in page
 
 
 def test_a_typing_error_leads_to_the_spelling_of_the_index(read: Read) -> None:
@@ -137,16 +137,16 @@ def test_two_documents_stand_side_by_side_with_what_they_share(read: Read) -> No
     assert "form" not in page.partition("words")[2]
 
 
-def test_a_readers_word_is_taken_from_the_page_shown_and_taken_back(serve: Serve) -> None:
+def test_a_manual_decision_is_taken_from_the_page_shown_and_taken_back(serve: Serve) -> None:
     client = serve(gateway_overrides=True)
     word = {"a": "lease", "b": "draft", "verdict": "not", "reason": "York", "author": "Ada"}
     answer = client.post("/ibidem/page/overrides", data=word, headers=PAGE)
     assert (answer.status_code, answer.history[0].status_code) == (200, 303)
-    assert "Declared no duplicates by <bdi>Ada</bdi>" in answer.text
+    assert "Marked as not duplicates by <bdi>Ada</bdi>" in answer.text
     assert "York" in client.get("/ibidem/page/overrides", headers=PAGE).text
     assert "draft" not in places(client.get("/ibidem/page/inspect?id=lease", headers=PAGE).text)
     client.post("/ibidem/page/overrides", data={**word, "verdict": "none"}, headers=PAGE)
-    assert "Nobody has said anything" in client.get("/ibidem/page/overrides", headers=PAGE).text
+    assert "No manual decisions yet" in client.get("/ibidem/page/overrides", headers=PAGE).text
 
 
 def test_a_word_sent_from_another_site_or_without_leave_is_refused(serve: Serve, client: TestClient) -> None:

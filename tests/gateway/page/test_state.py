@@ -1,4 +1,4 @@
-"""All that a page shows stands in its address."""
+"""All that a page shows is in its address."""
 
 from urllib.parse import parse_qs
 

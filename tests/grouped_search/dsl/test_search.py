@@ -271,7 +271,7 @@ def test_a_filter_of_an_alias_holds_beyond_the_window_too(url: str, wrapped: Any
     assert {hit["_source"]["source"] for hit in found["hits"]["hits"]} == {"AP"}
 
 
-def test_readers_words_are_followed(url: str, plain: Any, wrapped: Any, engine: Engine) -> None:
+def test_manual_decisions_are_followed(url: str, plain: Any, wrapped: Any, engine: Engine) -> None:
     found = ibidem.wrap(plain).search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent")
     duplicate = next(hit for hit in found["hits"]["hits"] if hit["_dedupe"]["indent"])
     pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]

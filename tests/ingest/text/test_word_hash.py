@@ -58,7 +58,7 @@ def test_many_tokens_are_hashed_in_blocks_that_no_one_sees() -> None:
 def test_a_difference_in_a_words_last_letter_is_not_taken_back_by_the_next_word(
     first: bytes, second: bytes, flipped: int, shift: int
 ) -> None:
-    """Multiplied once, a difference in the highest byte stays there, and shifted it stands in one more place."""
+    """Multiplied once, a difference in the highest byte stays there, and shifted it is in one more place."""
     high = (int.from_bytes(first, "little") ^ flipped << 56).to_bytes(8, "little")
     apart = [int.from_bytes(word, "little") * 0x9E3779B97F4A7C15 & MASK for word in (first, high)]
     undone = (apart[0] ^ apart[0] >> shift) ^ (apart[1] ^ apart[1] >> shift)

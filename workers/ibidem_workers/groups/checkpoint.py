@@ -42,7 +42,7 @@ class Checkpoint:
         joined: How many documents have joined a lead so far, by level.
         pending: The portion in hand; None between two.
         deletions: What the engine counted when groups without a lead were last looked for.
-        overrides: A hash of each reader's word that groups follow, by its key.
+        overrides: A hash of each manual decision that groups follow, by its key.
         policy: The figures that groups are settled by.
     """
 

@@ -84,7 +84,7 @@ class Rules:
 
     Args:
         policy: The figures.
-        judge: The decision for a pair, readers' words included.
+        judge: The decision for a pair, manual decisions included.
         apart: Documents about which readers said something.
     """
 

@@ -86,7 +86,7 @@ class Operation:
 
 @docs_router.get("/docs")
 def docs(request: Request) -> Response:
-    """Show what can be asked."""
+    """Show the HTTP API."""
     return html("page_docs.html", operations=list(operations(request.app.openapi())))
 
 

@@ -157,7 +157,7 @@ def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annota
     """Give the examined documents of a list as a table, duplicates behind their leads."""
     if ending not in FORMATS:
         raise HttpError(
-            404, "resource_not_found_exception", f"no export as {ending!r}", f"right are {', '.join(FORMATS)}"
+            404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
         )
     state = replace(asked.state(), dedupe="indent", page=1)
     request = replace(state.request(), max_per_group=None)
@@ -225,14 +225,14 @@ def compare_pair(engine: CallersEngine, given: WithContext, asked: TwoParameters
 
 @router.get("/overrides")
 def overrides(engine: CallersEngine, given: WithContext, _: NoParameters) -> Response:
-    """List readers' words."""
+    """List manual decisions."""
     words = readable_overrides(engine, load_overrides(engine))
     return html("page_overrides.html", words=words, overrides=given.settings.gateway_overrides)
 
 
 @router.post("/overrides", dependencies=[Depends(check_allowed)])
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
-    """Take a reader's word from a form; where it was sent from was checked before."""
+    """Take a manual decision from a form; where it was sent from was checked before."""
     form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
     a, b = (field(form, name) for name in ("a", "b"))
     await run_in_threadpool(kept, form, engine, caller)

@@ -32,15 +32,15 @@ Choice = tuple[str, str]
 """A value, and how people call it."""
 
 LABELS: Mapping[str, Sequence[Choice]] = {
-    "dedupe": (("indent", "indented below"), ("collapse", "collapsed"), ("off", "in the list")),
-    "level": (("identical", "identical"), ("near", "near"), ("partial", "in part")),
+    "dedupe": (("indent", "indented"), ("collapse", "collapsed"), ("off", "not grouped")),
+    "level": (("identical", "identical"), ("near", "near"), ("partial", "partial")),
     "keep": (
-        ("rank", "the best match"),
-        ("earliest", "the earliest"),
-        ("latest", "the latest"),
-        ("longest", "the longest"),
+        ("rank", "best match"),
+        ("earliest", "earliest"),
+        ("latest", "latest"),
+        ("longest", "longest"),
     ),
-    "scope": (("window", "among the best hits"), ("matches", "in all that match"), ("index", "in the whole index")),
+    "scope": (("window", "top results"), ("matches", "all results"), ("index", "whole index")),
     "sort": (("relevance", "relevance"), ("newest", "newest first"), ("oldest", "oldest first")),
     "preset": (("", "none"), *((name, name) for name in PRESETS)),
     "size": tuple((str(size), str(size)) for size in SIZES),
@@ -183,7 +183,7 @@ class Shown(Known):
         """
         given = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
         if "dedupe" in given and given["dedupe"] not in MODES:
-            raise UsageError(f"dedupe={given['dedupe']!r} is not understood", f"right are: {', '.join(MODES)}")
+            raise UsageError(f"dedupe={given['dedupe']!r} is not understood", f"allowed: {', '.join(MODES)}")
         return PageState(**(given | {"source": tuple(dict.fromkeys(filter(None, self.source)))}))
 
 

@@ -14,7 +14,7 @@ LAYOUT_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
 WORDS_S = 5.0
-"""Seconds after which a reader's word is heard by everybody."""
+"""Seconds after which a manual decision is heard by everybody."""
 
 NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")
 """Parameters that say which indexes a name stands for."""
@@ -48,7 +48,7 @@ class IndexMetadataCache:
         return self.layouts[key][1]
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
-        """Give readers' words, which stand beside each index."""
+        """Give manual decisions, which stand beside each index."""
         key = ",".join(names)
         if names and (key not in self.words or self.words[key][0] < monotonic()):
             records = yield from ledgers.read_records(names, "overrides")

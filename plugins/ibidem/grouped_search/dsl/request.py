@@ -163,7 +163,7 @@ def check_total(body: Mapping[str, Any]) -> None:
     """
     value = body.get("track_total_hits", True)
     if not isinstance(value, bool) and not _TOTAL.fullmatch(str(value)):
-        raise UsageError(f"track_total_hits={written(value)} is not understood", "right are: true, false, a number")
+        raise UsageError(f"track_total_hits={written(value)} is not understood", "allowed: true, false, a number")
 
 
 def objects_in(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -113,7 +113,7 @@ def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups"
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > DEEPEST:
         raise UsageError(
-            f"{name}={short_repr(value)} is not understood", f"right are: a whole number, 0 to {DEEPEST:,}, of {what}"
+            f"{name}={short_repr(value)} is not understood", f"allowed: a whole number, 0 to {DEEPEST:,}, of {what}"
         )
     return int(text)
 

@@ -91,7 +91,7 @@ public final class Page {
         }
     }
 
-    /** Returns what readers' words say of a hit beyond its evidence. */
+    /** Returns what manual decisions say of a hit beyond its evidence. */
     private List<String> notes(Group group, int row) {
         List<String> notes = new ArrayList<>();
         for (Said.Word each : window.said.about(row)) {

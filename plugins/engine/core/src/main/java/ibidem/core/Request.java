@@ -109,7 +109,7 @@ public record Request(boolean collapse, Policy policy, Keep keep, int window, In
         if (most > window) {
             throw new UsageException(
                     "max_per_group=" + most + " is more than the window of " + window,
-                    String.format(Locale.ROOT, "right are: 0 to %d; a window holds up to %,d", window, DEEPEST));
+                    String.format(Locale.ROOT, "allowed: 0 to %d; a window holds up to %,d", window, DEEPEST));
         }
         return most;
     }
@@ -142,7 +142,7 @@ public record Request(boolean collapse, Policy policy, Keep keep, int window, In
     }
 
     private static UsageException wrong(String name, String value, String right) {
-        return new UsageException(name + "='" + value + "' is not understood", "right are: " + right);
+        return new UsageException(name + "='" + value + "' is not understood", "allowed: " + right);
     }
 
     /** Returns the level that was asked for. */

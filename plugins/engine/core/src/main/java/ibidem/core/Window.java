@@ -48,7 +48,7 @@ public final class Window {
         return Hashes.group(name(lead), policy.level());
     }
 
-    /** Returns what makes two rows duplicates: the signatures' evidence, or a reader's word where there is none. */
+    /** Returns what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none. */
     Evidence evidence(int row, int other) {
         Verdict word = said.between(row, other);
         if (word != null && !word.same()) {

@@ -61,7 +61,7 @@ class RequestTest {
         String mode = name.equals("dedupe") ? value : "indent";
         Map<String, String> given = name.equals("dedupe") ? Map.of(name, value) : Map.of("dedupe", mode, name, value);
         UsageException refused = assertThrows(UsageException.class, () -> read(given));
-        assertEquals(name + "='" + value + "' is not understood; right are: " + right, refused.getMessage());
+        assertEquals(name + "='" + value + "' is not understood; allowed: " + right, refused.getMessage());
     }
 
     @Test

@@ -56,7 +56,7 @@ final class GroupedSearch {
 
     /**
      * @param nodes what the node knows and does
-     * @param verdicts readers' words
+     * @param verdicts manual decisions
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs

@@ -71,7 +71,7 @@ record Nodes(
         return deepest;
     }
 
-    /** Returns the ledgers of readers' words that there are for these names and indexes. */
+    /** Returns the ledgers of manual decisions that there are for these names and indexes. */
     Set<String> ledgers(String[] names, List<String> indexes) {
         Set<String> found = new LinkedHashSet<>(Arrays.asList(names));
         found.addAll(indexes);

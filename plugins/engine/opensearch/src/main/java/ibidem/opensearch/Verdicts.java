@@ -18,7 +18,7 @@ import org.opensearch.core.rest.RestStatus;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.builder.SearchSourceBuilder;
 
-/** Readers' words beside indexes, read as the caller and kept for a few seconds for that caller. */
+/** Manual decisions beside indexes, read as the caller and kept for a few seconds for that caller. */
 final class Verdicts {
     private static final long SECONDS = 5;
     private static final int CALLERS = 1_000;
@@ -40,7 +40,7 @@ final class Verdicts {
     }
 
     /**
-     * Gives readers' words.
+     * Gives manual decisions.
      *
      * @param ledgers the indexes that hold them
      * @param nodes whose thread context tells the caller
