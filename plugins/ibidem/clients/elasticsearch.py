@@ -6,6 +6,7 @@ from typing import Any
 
 from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig, ObjectApiResponse
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
+from typing_extensions import override
 
 from ibidem.clients.adapter import (
     AROUND,
@@ -34,15 +35,15 @@ class ElasticsearchAdapter(ClientAdapter):
 
     meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
 
+    @override
     def start(self, ask: ApiRequest) -> Any:
-        """See `ClientAdapter.start`."""
         client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         body = ask.body if ask.lines is None else ask.lines
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=body)
 
+    @override
     def read(self, ask: ApiRequest, answer: Any) -> Any:
-        """See `ClientAdapter.read`."""
         self.meta = answer.meta
         if self.meta.status < 300:
             return answer.body
@@ -50,23 +51,23 @@ class ElasticsearchAdapter(ClientAdapter):
             return {}
         raise IgnoredStatus(answer)
 
+    @override
     def written(self, body: Any) -> str | bytes:
-        """See `ClientAdapter.written`."""
         text: str | bytes = self.client.transport.serializers.dumps(body, JSON)
         return text
 
+    @override
     def params(self) -> dict[str, str]:
-        """See `ClientAdapter.params`."""
         return {name: format_parameter(value) for name, value in self.sent.params.items()}
 
+    @override
     def exception(self, failure: Failure) -> Exception:
-        """See `ClientAdapter.exception`."""
         body = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
         meta = replace(self.meta, status=failure.status)
         return HTTP_EXCEPTIONS.get(failure.status, ApiError)(message=failure.kind, meta=meta, body=body)
 
+    @override
     def returned(self, answer: Json) -> Any:
-        """See `ClientAdapter.returned`."""
         return ObjectApiResponse(body=answer, meta=self.meta)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
+from typing_extensions import override
 
 from ibidem.clients.adapter import (
     AsyncSearchMixin,
@@ -28,8 +29,8 @@ CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 class OpenSearchAdapter(ClientAdapter):
     """Speaks through the transport, as each method of the client does."""
 
+    @override
     def start(self, ask: ApiRequest) -> Any:
-        """See `ClientAdapter.start`."""
         own = {name: self.sent.params[name] for name in CLIENT_S_OWN if name in self.sent.params}
         headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
         ignored = own.get("ignore", ())
@@ -41,30 +42,30 @@ class OpenSearchAdapter(ClientAdapter):
             ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body
         )
 
+    @override
     def read(self, ask: ApiRequest, answer: Any) -> Any:
-        """See `ClientAdapter.read`."""
         if not isinstance(answer, Mapping) or "error" not in answer:
             return answer
         if answer.get("status") in ask.passed_over:
             return {}
         raise IgnoredStatus(answer)
 
+    @override
     def written(self, body: Any) -> str | bytes:
-        """See `ClientAdapter.written`."""
         text: str | bytes = self.client.transport.serializer.dumps(body)
         return text
 
+    @override
     def params(self) -> dict[str, str]:
-        """See `ClientAdapter.params`."""
         return {name: format_parameter(value) for name, value in self.sent.params.items() if name not in CLIENT_S_OWN}
 
+    @override
     def exception(self, failure: Failure) -> Exception:
-        """See `ClientAdapter.exception`."""
         told = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
         return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, told)
 
+    @override
     def returned(self, answer: Json) -> Any:
-        """See `ClientAdapter.returned`."""
         return answer
 
 

@@ -87,7 +87,7 @@ class TimedEngine:
         return getattr(self._engine, name)
 
     def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
-        """See `Engine.search`."""
+        """Search, and add up the time."""
         began = perf_counter()
         try:
             return self._engine.search(query, size, cursor, without)
@@ -95,7 +95,7 @@ class TimedEngine:
             self.window_s += perf_counter() - began
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """See `Engine.fetch`."""
+        """Fetch, and add up the time."""
         began = perf_counter()
         try:
             return self._engine.fetch(ids, query)

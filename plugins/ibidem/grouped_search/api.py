@@ -6,13 +6,14 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
+from typing_extensions import override
 
 from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import PageRequest, Portion
+from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend
 from ibidem.grouped_search.page import check_page, grouped_page
 from ibidem.grouped_search.response import Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
@@ -28,7 +29,7 @@ Order = Literal["relevance", "newest", "oldest"]
 
 
 @dataclass(slots=True)
-class EngineBackend:
+class EngineBackend(SearchBackend):
     """A ranking of an engine.
 
     Args:
@@ -45,29 +46,29 @@ class EngineBackend:
     cursor: str = field(default="")
     order: Order = "relevance"
 
+    @override
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
-        """See `Source.window`."""
         yield from ()
         ranking = self.engine.search(self.query, depth, self.cursor, without)
         self.cursor = ranking.cursor or self.cursor
         return replace(ranking, hits=sort_hits(ranking.hits, self.order))
 
+    @override
     def overrides(self) -> Sequence[Override]:
-        """See `Source.overrides`."""
         return self.words
 
+    @override
     def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
-        """See `Source.find`."""
         yield from ()
         return self.engine.find(searches, filters_of(self.query) if everywhere else self.query)
 
+    @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        """See `Source.long_signatures`."""
         yield from ()
         return self.engine.long_signatures(names)
 
+    @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """See `Source.fetch`."""
         yield from ()
         found = self.engine.fetch(names, self.query) if names else []
         return {(each.index, each.document.id): to_source(each) for each in found}

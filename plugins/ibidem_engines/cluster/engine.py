@@ -4,6 +4,8 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from ibidem_engines.address import Address
 from ibidem_engines.cluster import dsl, terms
 from ibidem_engines.cluster import index as layout
@@ -35,6 +37,7 @@ from ibidem_engines.engine import (
 )
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_groups import WithGroups
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
@@ -43,7 +46,7 @@ FRESH_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
 
-class ClusterEngine:
+class ClusterEngine(WithGroups):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -66,22 +69,22 @@ class ClusterEngine:
         self._known: Layout | None = None
         self._known_until = 0.0
 
+    @override
     def create(self) -> None:
-        """See `Engine.create`."""
         self._check_server()
         layout.create(self._cluster, self._dialect, self.index, self._kind)
         self._known = None
 
+    @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
-        """See `Engine.write`."""
         return writing.write(self._place(), records) if records else []
 
+    @override
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
-        """See `Engine.delete`."""
         return writing.delete(self._place(), ids, version, beats=beats) if ids else []
 
+    @override
     def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:
-        """See `Engine.search`."""
         known = self._readable()
         if not 1 <= size <= known.most_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
@@ -104,8 +107,9 @@ class ClusterEngine:
             found.hits, found.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
         )
 
+    @override
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """See `Engine.fetch`.
+        """Fetch documents with the passages that match.
 
         In an index of our own words are cut as passages are, so these are cut here, in a tenth of the time that a
         server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
@@ -125,23 +129,23 @@ class ClusterEngine:
                 )
         return [found[place] for each in ids for place in places[each] if place in found]
 
+    @override
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
-        """See `Engine.find`."""
         among = None if query is None else dsl.clause(query, self.fields)
         return self._cluster.hold(LookUp(Target(self.index), self._readable(), among).find(searches))
 
+    @override
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """See `Engine.long_signatures`."""
         self._readable()
         return self._cluster.hold(long_values(self._target(), ids))
 
+    @override
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
-        """See `Engine.suggest`."""
         self._readable()
         return self._cluster.hold(terms.suggest(self._target(), self.fields, words))
 
+    @override
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        """See `Engine.scan`."""
         most = self._readable().most_hits
         if size < 1:
             raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
@@ -154,13 +158,13 @@ class ClusterEngine:
         }
         return self._slices(body)
 
+    @override
     def refresh(self) -> None:
-        """See `Engine.refresh`."""
         self._readable()
         refresh_index(self._cluster, self.index)
 
+    @override
     def info(self) -> Info:
-        """See `Engine.info`."""
         version = self._check_server()
         known = layout.read(self._cluster, self.index)
         if not known.indices:
@@ -180,40 +184,40 @@ class ClusterEngine:
             tables=tables,
         )
 
+    @override
     def health_issues(self) -> list[HealthIssue]:
-        """See `Engine.health_issues`."""
         issue = field_issue(self._cluster, self.index, self.fields)
         return [*of_cluster(self._cluster, self.index), *([issue] if issue else [])]
 
+    @override
     def holding(self) -> ClusterReindexSource:
-        """See `Engine.holding`."""
         return ClusterReindexSource(self._cluster, self._dialect, self.index, self.fields, self._kind)
 
+    @override
     def groups(self) -> ClusterGroups:
-        """See `WithGroups.groups`."""
         return ClusterGroups(self._cluster, self.index, self._readable())
 
+    @override
     def close(self) -> None:
-        """See `Engine.close`."""
         self._cluster.close()
 
+    @override
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """See `Engine.put_records`."""
         self._readable()
         ledgers.put_records(self._cluster, self.index, ledger, entries)
 
+    @override
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
-        """See `Engine.get_records`."""
         self._readable()
         return ledgers.get_records(self._cluster, self.index, ledger, prefix)
 
+    @override
     def count(self, ledger: Ledger) -> int:
-        """See `Engine.count`."""
         self._readable()
         return ledgers.count(self._cluster, self.index, ledger)
 
+    @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """See `Engine.delete_records`."""
         self._readable()
         return ledgers.delete_records(self._cluster, self.index, ledger, keys)
 

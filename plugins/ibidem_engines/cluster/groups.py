@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
+from typing_extensions import override
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, run
@@ -19,7 +20,7 @@ from ibidem_engines.cluster.source import keys_of
 from ibidem_engines.engine import Hit
 from ibidem_engines.fields import OURS
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
+from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, StoredGroups, Wanted
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
@@ -37,7 +38,7 @@ LEADS: Clause = {"term": {LEAD: True}}
 FOLLOWERS: Clause = {"term": {LEAD: False}}
 
 
-class ClusterGroups:
+class ClusterGroups(StoredGroups):
     """The groups of an index, or of the indexes behind an alias; see `StoredGroups`.
 
     Args:
@@ -52,34 +53,35 @@ class ClusterGroups:
         self._known = known
         self._parts = [ShardRef(each, shard) for each, shards in known.shards_of.items() for shard in range(shards)]
 
+    @override
     def parts(self) -> list[ShardRef]:
-        """See `StoredGroups.parts`."""
         return self._parts
 
+    @override
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
-        """See `StoredGroups.newest`."""
         return newest(self._cluster, self._parts, since)
 
+    @override
     def deletions(self) -> int:
-        """See `StoredGroups.deletions`."""
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self._parts).values())
 
+    @override
     def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
-        """See `StoredGroups.leads`."""
         numbers = {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
         body = _read([LEADS, numbers], size)
         target = Target(stretch.part.index, params={"preference": f"_shards:{stretch.part.shard}"})
         return self._documents(target, body)
 
+    @override
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
-        """See `StoredGroups.carriers`; of several shards those written up to the highest of their numbers."""
+        """Find carriers; of several shards those written up to the highest of their numbers."""
         among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": max(upto.values())}}}]
         return self._cluster.hold(LeadLookUp(Target(self.index), self._known, among).carriers(wanted))
 
+    @override
     def members(
         self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
     ) -> Iterator[list[Grouped]]:
-        """See `StoredGroups.members`."""
         conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
         if lead is not None:
             conditions.append(LEADS if lead else FOLLOWERS)
@@ -94,31 +96,31 @@ class ClusterGroups:
             yield [_document(hit) for hit in hits]
             body["search_after"] = hits[-1]["sort"]
 
+    @override
     def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
-        """See `StoredGroups.read`."""
         found: list[Grouped] = []
         for at in range(0, len(ids), SLICE):
             some = list(ids[at : at + SLICE])
             found += self._documents(Target(self.index), _read([dsl.by_name(some)["query"]], len(some)))
         return found
 
+    @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """See `StoredGroups.assign`."""
         with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
         long = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         actions = [self._action(each, long.get(_place(each), b"")) for each in changes]
         return [not done.reason and done.status < 300 for done in run(self._cluster, actions)]
 
+    @override
     def counts(self) -> GroupCounts:
-        """See `StoredGroups.counts`."""
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
         answer = self._search(Target(self.index), {"size": 0, "track_total_hits": True, "aggs": aggs})
         told = answer["aggregations"]
         total = int(answer["hits"]["total"]["value"])
         return GroupCounts(total, told["leads"]["doc_count"], told["unsigned"]["doc_count"])
 
+    @override
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
-        """See `StoredGroups.sizes`."""
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
         while True:
             body = {"size": 0, "query": FOLLOWERS, "aggs": {"groups": {"composite": pages}}}

@@ -5,6 +5,8 @@ import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
@@ -22,7 +24,17 @@ from ibidem_engines.engine import Ledger, Outcome, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.fields import OURS, Fields, value_at
 from ibidem_engines.records import Unfit
-from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument, Target
+from ibidem_engines.reindex import (
+    Marks,
+    Name,
+    ReindexSource,
+    ReindexTarget,
+    SeqNoRange,
+    ShardRef,
+    Signed,
+    SourceDocument,
+    Target,
+)
 from ibidem_ingest.errors import UsageError
 
 Failed = Callable[[Mapping[str, Any]], Exception]
@@ -104,7 +116,7 @@ FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
-class ClusterReindexSource:
+class ClusterReindexSource(ReindexSource):
     """What is in an index, or in the indexes behind an alias; see `ReindexSource`.
 
     Args:
@@ -123,17 +135,17 @@ class ClusterReindexSource:
         self._at_once = FIRST_READ
 
     @property
+    @override
     def alias(self) -> str:
-        """See `Holding.alias`."""
         return "" if self.index in self._layout.indices else self.index
 
     @property
+    @override
     def text_field(self) -> str:
-        """See `Holding.text_field`."""
         return self._fields.text
 
+    @override
     def check(self, target: Target) -> None:
-        """See `Holding.check`."""
         known = self._layout
         if target == "place":
             layout.check_readable(known, self.index, self._cluster)
@@ -147,13 +159,13 @@ class ClusterReindexSource:
         for index, told in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
             _check_source(index, told["mappings"].get("_source", {}))
 
+    @override
     def prepare(self) -> None:
-        """See `Holding.prepare`."""
         layout.create(self._cluster, self._dialect, self.index, self._kind)
         self._known = None
 
+    @override
     def missing(self) -> list[str]:
-        """See `Holding.missing`."""
         ours = Fields()
         named = [
             each.name
@@ -169,28 +181,29 @@ class ClusterReindexSource:
             wanted -= {path for path in wanted if not hits or any(_has(hit, path) for hit in hits)}
         return sorted(wanted)
 
+    @override
     def parts(self) -> list[ShardRef]:
-        """See `Holding.parts`."""
         if not self._parts:
             self._parts = [
                 ShardRef(index, shard) for index, shards in self._layout.shards_of.items() for shard in range(shards)
             ]
         return self._parts
 
+    @override
     def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
-        """See `Holding.newest`."""
         return newest(self._cluster, self.parts(), since)
 
+    @override
     def count(self, stretch: SeqNoRange) -> int:
-        """See `Holding.count`."""
         return count(self._cluster, stretch)
 
+    @override
     def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
-        """See `Holding.names`."""
         return [name for name, _ in states(self._cluster, stretch, size)]
 
+    @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-        """See `Holding.read`; as many at once as have some megabytes together."""
+        """Read as many at once as have some megabytes together."""
         found: list[SourceDocument] = []
         at = 0
         while at < len(names):
@@ -203,8 +216,8 @@ class ClusterReindexSource:
             )
         return found
 
+    @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        """See `Holding.sign`."""
         kind = "full" if "full" in self._layout.kinds else "lean"
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
@@ -222,24 +235,25 @@ class ClusterReindexSource:
             outcomes[at] = None if done.status == CONFLICT else outcome_of(signed[at][0], done)
         return [outcomes.get(at) for at in range(len(signed))]
 
+    @override
     def deletions(self) -> int:
-        """See `Holding.deletions`; the server's count, which begins anew when a shard moves."""
+        """Give the server's count, which starts at 0 again when a shard moves."""
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
 
+    @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        """See `ReindexSource.get_records`."""
         try:
             yield from records.get_records(self._cluster, self.index, ledger, "")
         except NoIndex:
             return
 
+    @override
     def copy_to(self, name: str) -> ReindexTarget:
-        """See `Holding.copy_to`."""
         (index,) = {part.index for part in self.parts()}
         return ClusterReindexTarget(self._cluster, self._dialect, index, name, self._kind)
 
+    @override
     def close(self) -> None:
-        """See `Holding.close`."""
         self._cluster.close()
 
     @property

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, Dialect
@@ -14,7 +16,7 @@ from ibidem_engines.cluster.stored_version import check_each
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.records import Unfit
-from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef, Signed, SourceDocument
+from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000
@@ -51,7 +53,7 @@ class _Onto:
         return cls("index" if seen else "create", seen)
 
 
-class ClusterReindexTarget:
+class ClusterReindexTarget(ReindexTarget):
     """The copy of one index; see `Copy`.
 
     Args:
@@ -67,12 +69,13 @@ class ClusterReindexTarget:
         self._cluster, self._dialect, self._source, self._kind = cluster, dialect, source, kind
         self._parts: list[ShardRef] = []
 
+    @override
     def exists(self) -> bool:
-        """See `Copy.exists`."""
         return bool(layout.read(self._cluster, self.name).indices)
 
+    @override
     def create(self) -> None:
-        """See `Copy.create`; user's fields, analysers and settings come from the old index, `ibidem` is new."""
+        """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem`."""
         settings, mappings = self._old()
         ours = layout.template(self._dialect, self._kind)
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | ours["mappings"]["_meta"]}
@@ -85,16 +88,17 @@ class ClusterReindexTarget:
         kept = {name: value for name, value in settings.items() if name not in LATER}
         self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | kept}, "mappings": mapping})
 
+    @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
-        """See `Copy.take`; the engine's own version of each document goes with it, so an older state never wins."""
+        """Write documents with the engine's own version of each, so that an older state never wins."""
         return self._write(signed, lambda there: _Onto("index", version=there.engine_version))
 
+    @override
     def newest(self) -> dict[ShardRef, int]:
-        """See `Copy.newest`."""
         return newest(self._cluster, self._shards())
 
+    @override
     def prune(self, upto: Marks) -> int:
-        """See `Copy.prune`."""
         removed = 0
         for part, last in upto.items():
             for some in self._slices(part, last):
@@ -104,21 +108,22 @@ class ClusterReindexTarget:
                 removed += sum(done.status not in (CONFLICT, _MISSING) for done in run(self._cluster, actions))
         return removed
 
+    @override
     def check_alias(self, alias: str) -> None:
-        """See `Copy.check_alias`."""
         if alias in layout.read(self._cluster, alias).indices:
             raise UsageError(f"{alias!r} is an index, so it can be no alias", "name another with --alias")
 
+    @override
     def finish(self, alias: str) -> None:
-        """See `Copy.finish`; the alias moves in one step, so that every search finds one of the two indexes."""
+        """Move the alias in one step, so that every search finds one of the two indexes."""
         settings, _ = self._old()
         later: dict[str, Any] = {name: settings.get(name) for name in LATER}
         self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": later})
         if alias:
             self._move(alias)
 
+    @override
     def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
-        """See `Copy.take_late`."""
         ids = [there.name.id for there, _ in signed]
         untouched = {
             name.id: state

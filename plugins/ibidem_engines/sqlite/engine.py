@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from typing_extensions import override
+
 from ibidem_engines.disk import file_issues
 from ibidem_engines.engine import (
     HealthIssue,
@@ -24,9 +26,10 @@ from ibidem_engines.sqlite.file import LONGEST, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
+from ibidem_engines.stored_groups import WithGroups
 
 
-class SqliteEngine:
+class SqliteEngine(WithGroups):
     """An index in an SQLite file; see `Engine` for what each method promises.
 
     Args:
@@ -84,8 +87,8 @@ class SqliteEngine:
         """Tell SQLite's version and what is in the file."""
         return read.info(self._file)
 
+    @override
     def health_issues(self) -> list[HealthIssue]:
-        """See `Engine.health_issues`."""
         return list(file_issues(self._file.path))
 
     def holding(self) -> SqliteReindexSource:

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from typing_extensions import override
+
 from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.move import move
 from ibidem_engines.sqlite.records import as_json
-from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, Wanted
+from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, StoredGroups, Wanted
 
 _LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
     where place > ? and place <= ? and lead order by place limit ?"""
@@ -28,7 +30,7 @@ MOST = 10_000
 """Leads that are read for one class of values of one document."""
 
 
-class SqliteGroups:
+class SqliteGroups(StoredGroups):
     """The groups of an index in SQLite; see `StoredGroups`.
 
     Args:
@@ -40,47 +42,50 @@ class SqliteGroups:
         self._file = file
         self._finder = Finder(file)
 
+    @override
     def parts(self) -> list[ShardRef]:
-        """See `StoredGroups.parts`."""
         return [ShardRef(self.index)]
 
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:  # noqa: ARG002 - a look costs nothing
-        """See `StoredGroups.newest`; the place that was given out last, whether or not its document is still there."""
+    @override
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
+        """Give the last assigned place, whether or not its document is still there."""
         with self._file.reading():
             (last,) = self._file.run(_LAST).fetchone()
         return {ShardRef(self.index): int(last)}
 
+    @override
     def deletions(self) -> int:
-        """See `StoredGroups.deletions`: places that were given up, by deletion or by writing a document again."""
+        """Count places that were given up, by deletion or by writing a document again."""
         with self._file.reading():
             (last,), (count,) = self._file.run(_LAST).fetchone(), self._file.run(_COUNT).fetchone()
         return int(last) - int(count)
 
+    @override
     def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
-        """See `StoredGroups.leads`."""
         return self._rows(_LEADS, (stretch.after, stretch.upto, size))
 
+    @override
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
-        """See `StoredGroups.carriers`."""
         searches = [_search(each) for each in wanted]
         found = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
         return list({hit.id: hit for each in found for hit in each.hits}.values())
 
+    @override
     def members(
         self, groups: Sequence[str], without: Sequence[str] = (), *, lead: bool | None = None
     ) -> Iterator[list[Grouped]]:
-        """See `StoredGroups.members`."""
         after, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
         while some := self._rows(_OF_GROUPS, (as_json(list(groups)), after, as_json(list(without)), *flags, SLICE)):
             yield some
             after = some[-1].name.order
 
+    @override
     def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
-        """See `StoredGroups.read`."""
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]),))
 
+    @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """See `StoredGroups.assign`; a document that is made a lead moves to a new place."""
+        """Assign groups; a document that becomes a lead moves to a new place."""
         with self._file.writing():
             return [self._assigned(each) for each in changes]
 
@@ -91,13 +96,13 @@ class SqliteGroups:
             move(self._file, name.order)
         return done
 
+    @override
     def counts(self) -> GroupCounts:
-        """See `StoredGroups.counts`."""
         with self._file.reading():
             return GroupCounts(*self._file.run(_COUNTS).fetchone())
 
+    @override
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
-        """See `StoredGroups.sizes`."""
         after = ""
         while True:
             with self._file.reading():

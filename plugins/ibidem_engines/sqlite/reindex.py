@@ -2,9 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 
+from typing_extensions import override
+
 from ibidem_engines.engine import Ledger, Outcome, Record
 from ibidem_engines.fields import Fields
-from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument, Target
+from ibidem_engines.reindex import (
+    Marks,
+    Name,
+    ReindexSource,
+    ReindexTarget,
+    SeqNoRange,
+    ShardRef,
+    Signed,
+    SourceDocument,
+    Target,
+)
 from ibidem_engines.sqlite import records
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.read import document
@@ -14,7 +26,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import NONE
 
 
-class SqliteReindexTarget:
+class SqliteReindexTarget(ReindexTarget):
     """The copy of one index; see `Copy`.
 
     Args:
@@ -26,40 +38,41 @@ class SqliteReindexTarget:
         self.name = file.index
         self._file, self._first = file, first
 
+    @override
     def exists(self) -> bool:
-        """See `Copy.exists`."""
         return bool(self._file.state())
 
+    @override
     def create(self) -> None:
-        """See `Copy.create`."""
         self._file.create()
 
+    @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
-        """See `Copy.take`."""
         return write(self._file, [record or _unsigned(there) for there, record in signed])
 
+    @override
     def newest(self) -> dict[ShardRef, int]:
-        """See `Copy.newest`."""
         with self._file.reading():
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         return {ShardRef(self.name): last}
 
+    @override
     def prune(self, upto: Marks) -> int:
-        """See `Copy.prune`."""
         return prune(self._file, self._first, upto[ShardRef(self.name)])
 
+    @override
     def check_alias(self, alias: str) -> None:
-        """See `Copy.check_alias`."""
         if alias:
             raise UsageError(
                 "SQLite has no aliases", f"leave --alias away, and set IBIDEM_INDEX={self.name} when it is done"
             )
 
+    @override
     def finish(self, alias: str) -> None:
-        """See `Copy.finish`; there is nothing left to be done."""
+        """Do nothing: the copy is in the same file."""
 
-    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:  # noqa: ARG002 - versions decide
-        """See `Copy.take_late`."""
+    @override
+    def take_late(self, signed: Sequence[Signed], upto: Marks) -> list[Outcome]:
         return self.take(signed)
 
 
@@ -80,7 +93,7 @@ WITHOUT_ORIGIN = ("1",)
 """Layouts that do not keep where a document was read."""
 
 
-class SqliteReindexSource:
+class SqliteReindexSource(ReindexSource):
     """What is in an index in SQLite, also one of another signature schema; see `ReindexSource`.
 
     Args:
@@ -92,52 +105,55 @@ class SqliteReindexSource:
         self._file = file
 
     @property
+    @override
     def alias(self) -> str:
-        """See `Holding.alias`; SQLite has none."""
+        """Give no alias: SQLite has none."""
         return ""
 
     @property
+    @override
     def text_field(self) -> str:
-        """See `Holding.text_field`."""
         return Fields().text
 
+    @override
     def check(self, target: Target) -> None:
-        """See `Holding.check`."""
         self._file.made_for()
         if target == "place":
             with self._file.reading():
                 pass
 
+    @override
     def prepare(self) -> None:
-        """See `Holding.prepare`; there is nothing to be done."""
+        """Do nothing: the fields are ours."""
 
+    @override
     def missing(self) -> list[str]:
-        """See `Holding.missing`; the fields are ours."""
+        """Miss no field: the fields are ours."""
         return []
 
+    @override
     def parts(self) -> list[ShardRef]:
-        """See `Holding.parts`."""
         return [ShardRef(self.index)]
 
-    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:  # noqa: ARG002 - a look costs nothing
-        """See `Holding.newest`."""
+    @override
+    def newest(self, since: Marks | None = None) -> dict[ShardRef, int]:
         with self._file.reading(any_schema=True):
             (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         return {ShardRef(self.index): last}
 
+    @override
     def count(self, stretch: SeqNoRange) -> int:
-        """See `Holding.count`."""
         with self._file.reading(any_schema=True):
             return int(self._file.run(_COUNT, (stretch.after, stretch.upto)).fetchone()[0])
 
+    @override
     def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
-        """See `Holding.names`."""
         with self._file.reading(any_schema=True):
             rows = self._file.run(_NAMES, (stretch.after, stretch.upto, size)).fetchall()
         return [Name(self.index, id_, place) for id_, place in rows]
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:  # noqa: ARG002 - rows are no JSON
-        """See `Holding.read`."""
+    @override
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         schema = self._schema()
         origin = "''" if self._file.made_for()["layout"] in WITHOUT_ORIGIN else "d.origin"
         statement = _BY_ID.replace("{origin}", origin)
@@ -159,27 +175,29 @@ class SqliteReindexSource:
             if (row := rows.get(name.id)) is not None
         ]
 
+    @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
-        """See `Holding.sign`."""
         ready = [(record, there.state[0]) for there, record in signed if record is not None]
         return write_at(self._file, ready)
 
+    @override
     def deletions(self) -> int:
-        """See `Holding.deletions`: places that were given up, by deletion or by writing a document again."""
+        """Count places that were given up, by deletion or by writing a document again."""
         with self._file.reading(any_schema=True):
             statement = 'select coalesce(max(place), 0) - count(*) from "ibidem.{index}.documents"'
             return int(self._file.run(statement).fetchone()[0])
 
+    @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        """See `ReindexSource.get_records`."""
         return records.get_records(self._file, ledger, "", any_schema=True)
 
+    @override
     def copy_to(self, name: str) -> ReindexTarget:
-        """See `Holding.copy_to`; the copy is in the same file."""
+        """Give a copy in the same file."""
         return SqliteReindexTarget(SqliteFile(self._file.path, name), self.index)
 
+    @override
     def close(self) -> None:
-        """See `Holding.close`."""
         self._file.close()
 
     def _schema(self) -> str:

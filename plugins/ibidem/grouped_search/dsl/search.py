@@ -7,10 +7,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
+from typing_extensions import override
+
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import PageRequest
+from ibidem.grouped_search.backend import PageRequest, SearchBackend
 from ibidem.grouped_search.dsl.bucket_groups import (
     BucketGroups,
     has_countable_buckets,
@@ -77,7 +79,7 @@ def dsl_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json
     return response(asked, source, page, counted | suggested, began)
 
 
-class DslBackend:
+class DslBackend(SearchBackend):
     """A ranking in the engine's own language.
 
     Args:
@@ -138,8 +140,8 @@ class DslBackend:
             self.layout = yield from self.around.layout(target.index, target.params)
             self._words = yield from self.around.overrides(names_of(target.index, self.layout))
 
+    @override
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
-        """See `Source.window`."""
         body = self._body(depth)
         if without:
             body = excluding(body, holders_query(self.layout.kinds, "content", list(without)))
@@ -152,22 +154,22 @@ class DslBackend:
             yield from self._learn(found.answer)
         return Ranking(found.hits, found.answer["hits"]["total"]["value"])
 
+    @override
     def overrides(self) -> Sequence[Override]:
-        """See `Source.overrides`."""
         return self._words
 
+    @override
     def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
-        """See `Source.find`."""
         if everywhere:
             raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
         return (yield from LookUp(self.asked.target, self.layout, self.asked.clause).find(searches))
 
+    @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        """See `Source.long_signatures`."""
         return (yield from long_values(self.asked.target, names))
 
+    @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """See `Source.fetch`."""
         found: dict[DocumentRef, Json] = {}
         for at in range(0, len(names), AT_ONCE):
             answer = yield self._shown(names[at : at + AT_ONCE])
