@@ -85,7 +85,9 @@ def ingest(
         Interrupted: Ctrl-C.
     """
     tally = Tally()
-    source = read(request.paths, request.choice, settings.max_text, tally, settings.read_seconds)
+    source = read(
+        request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
+    )
     return ingest_documents(source, settings, wait=wait, seen=seen, grouped=grouped, tally=tally, paths=request.paths)
 
 

@@ -18,7 +18,7 @@ _CHARSET = re.compile(
 )
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
 # Form feeds are white space in HTML; the other control characters, and what is none, are errors that no tree holds.
-_CONTROLS = dict.fromkeys({*range(0x01, 0x20), *range(0x7F, 0xA0), 0xFFFE, 0xFFFF} - {0x09, 0x0A, 0x0D}, " ")
+_CONTROLS = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]")
 # Only what the page says of itself is its date; the library would also guess from a copyright line.
 _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01-01"}
 
@@ -35,7 +35,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
             read; or the library is missing.
     """
     trafilatura = library_for(Format.HTML)
-    html = _decoded(content(path, max_text)).translate(_CONTROLS)
+    html = _CONTROLS.sub(" ", _decoded(content(path, max_text)))
     if not html.strip():
         raise Unreadable(EMPTY)
     if "\x00" in html:

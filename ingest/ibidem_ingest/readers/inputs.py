@@ -2,8 +2,10 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -17,6 +19,7 @@ from ibidem_ingest.readers.formats import Format, Tally, format_named, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import mails
 from ibidem_ingest.readers.sandbox import SECONDS, SandboxedReader
+from ibidem_ingest.readers.sandbox_pool import Parse, SandboxPool
 from ibidem_ingest.readers.table import rows
 from ibidem_ingest.readers.text import record_of as text_record
 from ibidem_ingest.short_repr import short_repr
@@ -154,16 +157,18 @@ def _below(
             passed_over[path.suffix.lower() or "no suffix"] += 1
 
 
-def read(
+def read(  # noqa: PLR0913 - the options of reading, each with a default
     paths: Sequence[str | Path],
     choice: Choice | str | None = None,
     max_text: int = MAX_TEXT,
     tally: Tally | None = None,
     seconds: float = SECONDS,
+    *,
+    processes: int = 1,
 ) -> Iterator[Document | Refusal]:
-    """Read documents one after the other; what cannot be read is a refusal, and the others go on.
+    """Read documents in the order of their files; what cannot be read is a refusal, and the others go on.
 
-    Nothing is kept: at any time one line, or one file that holds one document, is in memory.
+    Nothing is kept: at any time a few lines, or a few files that hold one document each, are in memory.
 
     Args:
         paths: Files, folders (with all that is below them, in the order of names), and `-` for standard input.
@@ -171,6 +176,7 @@ def read(
         max_text: The most characters that a text may have.
         tally: Grows while reading: fields moved into `meta`, files passed over.
         seconds: What reading one file in a foreign format may take.
+        processes: How many files in foreign formats are parsed at once, each by a process of its own.
 
     Raises:
         UsageError: At once, before anything is read: a path does not exist, its format is not known, or the library
@@ -184,50 +190,104 @@ def read(
     check(paths, chosen)
     tally = tally or Tally()
     found = sources(paths, chosen, tally.passed_over)
-    return _documents(found, chosen, SandboxedReader(max_text, seconds), tally)
+    return _documents(found, chosen, SandboxPool(max_text, seconds, processes), tally)
+
+
+Outcome = tuple[str, Document | Refusal]
+"""The file's name in messages, and a document of it or why there is none."""
+
+
+SEVERAL = frozenset({Format.JSONL, Format.MBOX, Format.CSV})
+"""Formats whose files hold many documents."""
+
+
+def count_documents(paths: Sequence[str | Path], choice: Choice) -> int | None:
+    """Count the documents that paths stand for, without reading any file.
+
+    Args:
+        paths: Files and folders.
+        choice: How they are read.
+
+    Returns:
+        Their number, files that will be refused among them; None where a file may hold many.
+
+    Raises:
+        UsageError: As `read` does.
+    """
+    check(paths, choice)
+    files = 0
+    for source in sources(paths, choice, Counter()):
+        if isinstance(source, InputFile) and source.format in SEVERAL:
+            return None
+        files += 1
+    return files
 
 
 def _documents(
-    found: Iterator[InputFile | Refusal], choice: Choice, process: SandboxedReader, tally: Tally
+    found: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
-    with process as apart:
-        for source in found:
-            if isinstance(source, Refusal):
-                yield source
-            else:
-                for one in _of_source(source, apart, tally, choice):
-                    yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source.where)
+    with ExitStack() as folders, pool as readers:
+        for source, one in readers.in_order(_found(found, choice, readers.max_text, tally, folders)):
+            yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source)
 
 
-def _of_source(source: InputFile, apart: SandboxedReader, tally: Tally, choice: Choice) -> Iterator[Document | Refusal]:
-    if source.path is None or source.format is Format.JSONL:
-        yield from lines_of(source.path, source.where, apart.max_text, tally, choice.language_of)
-    elif source.format is Format.MBOX:
-        yield from _of_mailbox(source, source.path, apart, choice)
-    elif source.format is Format.CSV:
-        yield from _of_table(source, source.path, apart.max_text, choice)
-    else:
-        yield _document(source, source.path, apart, choice)
+def _found(
+    found: Iterator[InputFile | Refusal], choice: Choice, max_text: int, tally: Tally, folders: ExitStack
+) -> Iterator[Outcome | Parse[Outcome]]:
+    """Read what needs no other process, and say how to read the rest."""
+    for source in found:
+        if isinstance(source, Refusal):
+            yield source.where, source
+        elif source.path is None or source.format is Format.JSONL:
+            for one in lines_of(source.path, source.where, max_text, tally, choice.language_of):
+                yield source.where, one
+        elif source.format is Format.MBOX:
+            yield from _of_mailbox(source, source.path, max_text, choice, folders)
+        elif source.format is Format.CSV:
+            for one in _of_table(source, source.path, max_text, choice):
+                yield source.where, one
+        elif source.format is Format.TEXT:
+            yield source.where, _document(source, partial(text_record, source.path, max_text), max_text, choice)
+        else:
+            yield partial(_apart, source, source.path, choice)
 
 
-def _of_mailbox(source: InputFile, path: Path, apart: SandboxedReader, choice: Choice) -> Iterator[Document | Refusal]:
+def _apart(source: InputFile, path: Path, choice: Choice, apart: SandboxedReader) -> Outcome:
+    """Read a file in a foreign format by a process of its own."""
+    return source.where, _document(source, partial(apart.record_of, source.format, path), apart.max_text, choice)
+
+
+def _copied(source: InputFile, copy: Path, choice: Choice, apart: SandboxedReader) -> Outcome:
+    """Read a copy that is then no longer needed."""
+    try:
+        return _apart(source, copy, choice, apart)
+    finally:
+        copy.unlink()
+
+
+def _of_mailbox(
+    source: InputFile, path: Path, max_text: int, choice: Choice, folders: ExitStack
+) -> Iterator[Outcome | Parse[Outcome]]:
     """Make a document of each mail, read apart as a mail in a file of its own is."""
     number = 0
     try:
-        with translate_errors(), path.open("rb") as stream, TemporaryDirectory(prefix="ibidem-") as folder:
-            copy = Path(folder) / "mail.eml"
-            for number, mail in enumerate(mails(stream, apart.max_text), 1):
+        with translate_errors(), path.open("rb") as stream:
+            folder = Path(folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
+            for number, mail in enumerate(mails(stream, max_text), 1):
                 one = _numbered(source, number, Format.EML)
                 if mail is None:
-                    yield Refusal(one.where, one.id, "text", "it is larger than IBIDEM_MAX_TEXT allows; split it")
+                    why = "it is larger than IBIDEM_MAX_TEXT allows; split it"
+                    yield one.where, Refusal(one.where, one.id, "text", why)
                 else:
+                    copy = folder / f"{number}.eml"
                     copy.write_bytes(mail)
-                    yield _document(one, copy, apart, choice)
+                    yield partial(_copied, one, copy, choice)
     except Unreadable as error:
-        yield Refusal(source.where, source.id, error.field, error.why)
+        yield source.where, Refusal(source.where, source.id, error.field, error.why)
     else:
         if not number:
-            yield Refusal(source.where, source.id, "", "it is no mailbox: no line begins with `From `; leave it out")
+            why = "it is no mailbox: no line begins with `From `; leave it out"
+            yield source.where, Refusal(source.where, source.id, "", why)
 
 
 def _of_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> Iterator[Document | Refusal]:
@@ -262,15 +322,16 @@ def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
     return replace(document, id=named)
 
 
-def _document(source: InputFile, path: Path, apart: SandboxedReader, choice: Choice) -> Document | Refusal:
+def _document(
+    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice
+) -> Document | Refusal:
     """Make a document of a file that holds one."""
     try:
-        plain = source.format is Format.TEXT
-        record = text_record(path, apart.max_text) if plain else apart.record_of(source.format, path)
+        record = dict(parse())
         text = _text(record)
         named = {"id": source.id or hash_of(text), ORIGIN: source.origin}
         language = record.get("language") or choice.language_of(text)
-        return read_record(record | named | {"language": language}, source.where, apart.max_text)
+        return read_record(record | named | {"language": language}, source.where, max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
     except Refused as refused:

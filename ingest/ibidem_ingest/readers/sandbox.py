@@ -129,6 +129,11 @@ class SandboxedReader:
             start_new_session=True,
         )
 
+    def kill(self) -> None:
+        """End the process under a thread that waits for its answer, which then reads that it has ended."""
+        if (process := self._process) is not None:
+            process.kill()
+
     def _end(self) -> None:
         if self._process is not None:
             self._process.kill()

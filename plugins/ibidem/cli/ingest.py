@@ -5,13 +5,14 @@ from typing import Annotated, cast
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import Advance, bar, messages, print_json, results
+from ibidem.cli.console import Advance, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
 from ibidem_ingest.languages import DETECT
 from ibidem_ingest.readers.choice import Choice, IdFrom
 from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.inputs import count_documents
 from ibidem_workers import logs
 from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import Progress, summary
@@ -72,12 +73,21 @@ def run(
 
 def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
     """Take files in with a bar, and return how the run stands."""
-    with bar("Indexing") as advance:
-        name = ingest(request, settings, wait=wait, seen=lambda progress: update_bar(progress, advance))
+    with rated_bar("Indexing") as advance:
+        expected = count_documents(request.paths, request.choice)
+        advance(0, expected)
+        name = ingest(request, settings, wait=wait, seen=lambda progress: update_bar(progress, advance, expected))
     with engine_context(settings) as engine:
         return summary(engine, name)
 
 
-def update_bar(progress: Progress, advance: Advance) -> None:
-    """Advance a bar to where a run is; its end is known once all is submitted."""
-    advance(progress.done, progress.documents if progress.submitted else None)
+def update_bar(progress: Progress, advance: Advance, expected: int | None = None) -> None:
+    """Advance a bar to where a run is.
+
+    Args:
+        progress: Where it is.
+        advance: Of the bar.
+        expected: How many documents there are, where files were counted before; else that is known once all is
+            submitted.
+    """
+    advance(progress.done, progress.documents if progress.submitted else expected)
