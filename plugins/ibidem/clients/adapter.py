@@ -12,7 +12,7 @@ import orjson
 from ibidem.dedupe.request import PREFIX, DedupeRequest, as_text, parse_request
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import dsl_search
+from ibidem.grouped_search.dsl.ways import grouped_search
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.errors import Failure
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, run_async, run_sync
@@ -94,7 +94,7 @@ class ClientAdapter(ABC):
         whole = orjson.loads(text) if text else {}
         if not isinstance(whole, dict):
             raise UsageError("the body of the search is no JSON object", "write {'query': …}")
-        return dsl_search(read_search(self.sent.index, whole, self.params(), request), around)
+        return grouped_search(read_search(self.sent.index, whole, self.params(), request), around)
 
 
 class DedupeSearch:

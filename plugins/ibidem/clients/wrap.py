@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import elasticsearch
     import opensearchpy
 
-    from ibidem.dedupe.parameters import Mode, Scope
+    from ibidem.dedupe.parameters import By, Mode, Scope
     from ibidem_ingest.pairs.decision import Level
 
     class Search:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
             dedupe: Mode | None = None,
             dedupe_level: Level | None = None,
             dedupe_keep: str | None = None,
+            dedupe_by: By | None = None,
             dedupe_window: int | None = None,
             dedupe_scope: Scope | None = None,
-            dedupe_similarity: int | None = None,
             dedupe_window_days: int | str | None = None,
             dedupe_max_per_group: int | None = None,
             dedupe_preset: str | None = None,
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
             dedupe: Mode | None = None,
             dedupe_level: Level | None = None,
             dedupe_keep: str | None = None,
+            dedupe_by: By | None = None,
             dedupe_window: int | None = None,
             dedupe_scope: Scope | None = None,
-            dedupe_similarity: int | None = None,
             dedupe_window_days: int | str | None = None,
             dedupe_max_per_group: int | None = None,
             dedupe_preset: str | None = None,

@@ -59,18 +59,17 @@ PRESETS: Mapping[str, Preset] = {
 
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
+By = Literal["window", "stored"]
 KeepBy = Literal["rank", "earliest", "latest", "longest", "source"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
+WAYS: tuple[By, ...] = get_args(By)
 DEEPEST = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
 SHOWN_TO_PEOPLE = 3
 """Duplicates of a group that the page and the terminal show in `indent` before more are asked for."""
-
-LEAST_SIMILARITY = 20
-"""Percent: with less in common, pairs by rare terms could not be looked for by three of these."""
 
 NO_DAYS = "none"
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
@@ -192,6 +191,12 @@ PARAMETERS: Mapping[str, Parameter] = {
         "which member of a group is shown as its lead; never moves the group",
         keep,
     ),
+    "dedupe_by": Parameter(
+        ", ".join(WAYS),
+        "window",
+        "window: the best hits are grouped as they are found; stored: all matches, by the groups stored with them",
+        parse_choice(*WAYS),
+    ),
     "dedupe_window": Parameter(
         f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_whole(1, DEEPEST, "hits")
     ),
@@ -200,12 +205,6 @@ PARAMETERS: Mapping[str, Parameter] = {
         "window",
         "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
         parse_choice(*SCOPES),
-    ),
-    "dedupe_similarity": Parameter(
-        f"{LEAST_SIMILARITY} … 100",
-        "the preset's figures; 66 without one",
-        "percent: the least share of common text that makes a pair near",
-        parse_whole(LEAST_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
         "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days

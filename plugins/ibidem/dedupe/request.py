@@ -14,6 +14,7 @@ from ibidem.dedupe.parameters import (
     SHOWN_IN_COLLAPSE,
     SHOWN_TO_PEOPLE,
     WINDOW,
+    By,
     InvalidValue,
     Keep,
     Mode,
@@ -24,6 +25,9 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Level, Policy
 
 PREFIX = "dedupe_"
+
+FIGURES = ("dedupe_level", "dedupe_preset", "dedupe_window_days")
+"""Parameters that say when two documents are duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,8 @@ class DedupeRequest:
         preset: The name of the set of figures, or an empty string.
         cursor: `dedupe.cursor` of an earlier answer, or an empty string.
         explain: Whether each duplicate says why it is one.
+        by: Whether a window is grouped, or all matches by the groups that are stored.
+        figures: Parameters that were named and that say when two documents are duplicates, with their values.
     """
 
     mode: Mode = "off"
@@ -51,6 +57,8 @@ class DedupeRequest:
     preset: str = ""
     cursor: str = ""
     explain: bool = False
+    by: By = "window"
+    figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
     def level(self) -> Level:
@@ -65,7 +73,7 @@ class DedupeRequest:
 
     def digest(self) -> str:
         """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
-        matters = repr((self.mode == "off", self.policy, self.window))
+        matters = repr((self.mode == "off", self.policy, self.window) + ((self.by,) if self.by != "window" else ()))
         return xxhash.xxh3_64_hexdigest(matters.encode())
 
 
@@ -90,24 +98,42 @@ def parse_request(
     mode = values.get("dedupe", mode)
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
+    check_stored(values)
     return DedupeRequest(
         mode=mode,
         policy=policy(values, known),
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),
-        max_per_group=max_shown(values, mode, window),
+        max_per_group=max_shown(values, mode, DEEPEST if values.get("dedupe_by") == "stored" else window),
         preset=preset,
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
+        by=values.get("dedupe_by", "window"),
+        figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
+
+
+def check_stored(values: Mapping[str, Any]) -> None:
+    """Refuse what stored groups have no use for.
+
+    Raises:
+        UsageError: A window, or a scope beyond it: they hold for all matches.
+    """
+    if values.get("dedupe_by") != "stored":
+        return
+    for name in ("dedupe_window", "dedupe_scope"):
+        if name in values and values[name] != "window":
+            raise UsageError(
+                f"{name} does not go with dedupe_by=stored: all that matches is grouped", "leave one of them out"
+            )
 
 
 def pair_policy(given: Mapping[str, object], level: Level = "near") -> Policy:
     """Return the figures of the decision for a pair.
 
     Args:
-        given: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
+        given: `dedupe_level`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
         level: The level where none is given.
 
     Raises:
@@ -140,13 +166,11 @@ def as_text(value: object) -> str:
 
 
 def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
-    """Return the preset's figures, or the default ones, with the level, similarity and date window asked for."""
+    """Return the preset's figures, or the default ones, with the level and the date window that were asked for."""
     name = values.get("dedupe_preset", "")
     if name and name not in presets:
         raise UsageError(f"dedupe_preset={name!r} is not known", f"allowed: {', '.join(presets)}")
     base = presets[name].policy if name else Policy()
-    if "dedupe_similarity" in values:
-        base = base.similar(values["dedupe_similarity"])
     return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
 
 

@@ -1,7 +1,7 @@
 """Window: the hits that were read, their packed columns, groups and evidence."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import xxhash
@@ -29,6 +29,7 @@ class Window:
         spoken: Manual decisions about pairs of them.
         grouping: Who joins whom.
         related: Who decides on pairs.
+        stored: Names of groups that are stored, by the row of their first occurrence.
     """
 
     hits: Sequence[Hit]
@@ -38,6 +39,7 @@ class Window:
     spoken: AppliedOverrides
     grouping: Grouping
     related: LongTextMatcher
+    stored: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
     def of(  # noqa: PLR0913 - what stands behind a ranking, by name
@@ -86,6 +88,8 @@ class Window:
 
     def group_id(self, lead: int) -> str:
         """Return the name of the group that begins with a row: it stays while that is the group's first occurrence."""
+        if lead in self.stored:
+            return self.stored[lead]
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
 

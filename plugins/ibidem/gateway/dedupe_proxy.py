@@ -16,7 +16,7 @@ from ibidem.gateway.search_request import NativeRequest
 from ibidem.gateway.upstream import Reply, Upstream, media_type, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import dsl_search
+from ibidem.grouped_search.dsl.ways import grouped_search
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.cluster.errors import Failure
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
@@ -105,7 +105,7 @@ class DedupeProxy:
         search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
         search = replace(search, tables=self.tables)
         depth = max(asked.dedupe.window, search.page * search.size)
-        found = await self._held(dsl_search(search, around), aside=depth > AT_HAND)
+        found = await self._held(grouped_search(search, around), aside=depth > AT_HAND)
         self.metrics.grouped(found["dedupe"])
         return found
 

@@ -1,9 +1,10 @@
 """`search`: one request for the window, one for the page's documents, one for duplicates beyond the window."""
 
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Literal
+from typing import cast
 
 import numpy as np
 from typing_extensions import override
@@ -14,22 +15,23 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search import cursor as cursors
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend
-from ibidem.grouped_search.page import check_page, grouped_page
+from ibidem.grouped_search.page import GroupedPage, check_page, grouped_page
 from ibidem.grouped_search.response import Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import ungrouped_stats
+from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.suggestion import did_you_mean
 from ibidem_engines.cluster.requests import RequestFlow, run_offline
+from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-
-Order = Literal["relevance", "newest", "oldest"]
+from ibidem_workers.groups.checkpoint import Checkpoint, parsed
 
 
 @dataclass(slots=True)
-class EngineBackend(SearchBackend):
+class EngineBackend(SearchBackend, StoredBackend):
     """A ranking of an engine.
 
     Args:
@@ -45,6 +47,7 @@ class EngineBackend(SearchBackend):
     words: Sequence[Override]
     cursor: str = field(default="")
     order: Order = "relevance"
+    settled: Checkpoint = field(default_factory=Checkpoint)
 
     @override
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
@@ -72,6 +75,33 @@ class EngineBackend(SearchBackend):
         yield from ()
         found = self.engine.fetch(names, self.query) if names else []
         return {(each.index, each.document.id): to_source(each) for each in found}
+
+    @override
+    def settlement(self) -> Checkpoint:
+        self.settled = Checkpoint.read(self.engine)
+        return self.settled
+
+    @override
+    def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+        yield from ()
+        engine, settled = cast("CollapseEngine", self.engine), parsed(self.settled.done)
+        found = engine.collapse(self.query, place, size, settled=settled, order=self.order, cursor=self.cursor)
+        self.cursor = found.cursor or self.cursor
+        return found
+
+    @override
+    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+        yield from ()
+        engine = cast("CollapseEngine", self.engine)
+        return engine.members(self.query, groups, most, order=self.order, cursor=self.cursor)
+
+    @override
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        yield from ()
+        found = cast("CollapseEngine", self.engine).groups().members(groups, lead=True)
+        return {
+            each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None) for some in found for each in some
+        }
 
 
 def search(  # noqa: PLR0913 - the public face: what to search, and by name how to page
@@ -150,20 +180,25 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         EngineError: What the engine could not do.
     """
     began = perf_counter()
-    check_page(page, size)
+    check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
     words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
     source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
     deepest = DEEPEST if order == "relevance" else request.window
     asked = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
-    ranking, hits, told, window = (
-        ungrouped_response(source, asked) if request.mode == "off" else search_grouped(source, asked)
-    )
+    stored = run_offline(stored_page(source, asked)) if request.mode != "off" and request.by == "stored" else None
+    if stored is not None:
+        ranking, hits, told, window = answer_of(stored.page)
+    else:
+        ranking, hits, told, window = (
+            ungrouped_response(source, asked) if request.mode == "off" else search_grouped(source, asked)
+        )
     missed = not ranking.total and query.native is None
     told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}
     took = round((perf_counter() - began) * 1000)
-    told |= {"cursor": cursors.write(ranking.cursor, query, request), "took_ms": took}
-    best = ranking.hits[0].score if ranking.hits else None
+    further = stored.further if stored is not None else None
+    told |= {"cursor": cursors.write(source.cursor, query, request, further), "took_ms": took}
+    best = stored.best if stored is not None else ranking.hits[0].score if ranking.hits else None
     total = {"value": max(ranking.total, len(ranking.hits)), "relation": "eq"}
     response = {
         "took": took,
@@ -205,7 +240,11 @@ def ungrouped_response(source: EngineBackend, asked: PageRequest) -> Answer:
 
 def search_grouped(source: EngineBackend, asked: PageRequest) -> Answer:
     """Return a page of groups."""
-    page = run_offline(grouped_page(source, asked))
+    return answer_of(run_offline(grouped_page(source, asked)))
+
+
+def answer_of(page: GroupedPage) -> Answer:
+    """Return what an answer is made of."""
     return page.ranking, page.hits, page.account, page.window
 
 

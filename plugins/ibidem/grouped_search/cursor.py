@@ -1,12 +1,15 @@
 """Cursor of a response: all pages see one ranking, and a cursor of another query is refused."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import orjson
 import xxhash
 
 from ibidem.dedupe.request import DedupeRequest
+from ibidem.grouped_search.backend import PageRequest
+from ibidem_engines.collapse import Place
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 
@@ -16,6 +19,9 @@ LONGEST = 16_384
 LEAST = 2
 """Parts without which it is none: the scheme and the engine's own cursor."""
 
+PLAIN = 4
+"""Parts of one that does not say where the next page begins."""
+
 
 def query_digest(query: Query) -> str:
     """Return a hash of what a query means; how it was typed does not matter."""
@@ -23,18 +29,20 @@ def query_digest(query: Query) -> str:
     return xxhash.xxh3_64_hexdigest(meaning)
 
 
-def write(engine_cursor: str, query: Query, request: DedupeRequest) -> str:
+def write(engine_cursor: str, query: Query, request: DedupeRequest, begins: "NextPage | None" = None) -> str:
     """Write a cursor.
 
     Args:
         engine_cursor: What the engine gave with its ranking; may be empty.
         query: What was asked.
         request: How it was grouped.
+        begins: Where the next page begins, for an engine that does not count that far.
 
     Returns:
         A string that may be in a URL.
     """
-    body = orjson.dumps([SCHEME, engine_cursor, query_digest(query), request.digest()])
+    further = [str(begins.page), orjson.dumps(begins.after).decode()] if begins else []
+    body = orjson.dumps([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
     return urlsafe_b64encode(xxhash.xxh3_64_digest(body) + body).decode().rstrip("=")
 
 
@@ -47,11 +55,40 @@ def read(query: Query, request: DedupeRequest) -> str:
     if not request.cursor:
         return ""
     scheme, engine_cursor, *digests = decode_cursor(request.cursor)
-    if scheme != SCHEME or digests != [query_digest(query), request.digest()]:
+    if scheme != SCHEME or digests[:2] != [query_digest(query), request.digest()]:
         raise UsageError(
             "dedupe_cursor belongs to another query, level, window or preset", "leave it out to start a new list"
         )
     return engine_cursor
+
+
+@dataclass(frozen=True, slots=True)
+class NextPage:
+    """Where a page begins.
+
+    Args:
+        page: Which page.
+        after: What the engine gave to go on from.
+    """
+
+    page: int
+    after: Sequence[object]
+
+
+def next_page(request: DedupeRequest) -> NextPage | None:
+    """Tell where a cursor's next page begins; None where it does not say."""
+    parts = decode_cursor(request.cursor) if request.cursor else []
+    if len(parts) <= PLAIN:
+        return None
+    page, after = parts[PLAIN:]
+    return NextPage(int(page), orjson.loads(after))
+
+
+def place_of(asked: PageRequest) -> Place:
+    """Tell where a page of a collapsed ranking begins."""
+    begins = next_page(asked.request)
+    after = begins.after if begins is not None and begins.page == asked.page else None
+    return Place((asked.page - 1) * asked.size, after)
 
 
 def decode_cursor(cursor: str) -> list[str]:

@@ -274,6 +274,9 @@ def account_line(response: Response, first: int) -> str:
     shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     matched = documents["matched"]
     parts = [grouped_count(format_count(grouped["in_window"], "group"), documents["in_window"], matched)]
+    if told.get("grouping") == "stored" and matched:
+        about = "" if grouped["exact"] else "about "
+        parts = [f"{format_count(matched, 'document')} in {about}{format_count(grouped['matching'], 'group')}"]
     if told["mode"] == "off":
         parts = [format_count(matched, "result") if matched else "no results"]
     parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
@@ -313,5 +316,6 @@ REMARKS = {
     "unsigned": "without signatures",
     "crowded": "not compared with all leads that share a value with them",
     "mixed_tables": "signed with another idf table",
+    "unsettled": "not grouped yet",
 }
 """Counts of the account that are named when they are not zero."""

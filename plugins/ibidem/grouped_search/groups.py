@@ -68,6 +68,7 @@ class Group:
         duplicates: Rows of the others, in rank order.
         shown: How many of these are shown.
         skipped: How many come before those.
+        unread: How many further ones match that were not read.
     """
 
     id: str
@@ -76,11 +77,12 @@ class Group:
     duplicates: tuple[int, ...]
     shown: int
     skipped: int = 0
+    unread: int = 0
 
     @property
     def size(self) -> int:
         """All known members, the lead included."""
-        return 1 + len(self.duplicates)
+        return 1 + len(self.duplicates) + self.unread
 
     @property
     def listed(self) -> tuple[int, ...]:

@@ -147,11 +147,11 @@ class GroupedPage:
     account: Json
 
 
-def check_page(page: int, size: int) -> None:
+def check_page(page: int, size: int, deepest: int = DEEPEST) -> None:
     """Refuse a page that no window reaches."""
     if page < 1 or size < 1:
         raise UsageError(f"page {page} of size {size} does not exist", "page and size are whole numbers from 1 on")
-    if (page - 1) * size >= DEEPEST:
+    if (page - 1) * size >= deepest:
         raise UsageError(
             f"page {page} of size {size} lies beyond the first {DEEPEST:,} hits", "narrow the query, or add a filter"
         )

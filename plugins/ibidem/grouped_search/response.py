@@ -29,6 +29,7 @@ class ResponseRenderer:
         stored: The documents that are shown as hits hold them, by index and id.
         outside: Documents that a scope found and that do not match the query.
         only_counted: How many further copies of a group's text match, by the group's id.
+        through: Rows of stored leads, with which the documents of a group were compared, by the row of its first.
     """
 
     window: Window
@@ -37,6 +38,7 @@ class ResponseRenderer:
     stored: Mapping[DocumentRef, Json]
     outside: frozenset[DocumentRef] = field(default_factory=frozenset)
     only_counted: Mapping[str, int] = field(default_factory=dict)
+    through: Mapping[int, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
         """Return the list: in `indent` duplicates follow their lead, in `collapse` they are inside it."""
@@ -47,7 +49,7 @@ class ResponseRenderer:
     def collapsed(self, group: Group) -> Json:
         """Return a lead that carries its duplicates as native collapse does, itself left out."""
         inner = [self.entry(group, row) for row in group.listed[1:]]
-        total = {"value": len(group.duplicates), "relation": "eq"}
+        total = {"value": group.size - 1, "relation": "eq"}
         hits = {"total": total, "max_score": None, "hits": inner}
         lead = self.entry(group, group.lead)
         if DUPLICATES in lead.get("inner_hits", {}):
@@ -92,11 +94,13 @@ class ResponseRenderer:
         evidence = self.window.evidence(row, of)
         if evidence is None:
             notes.append(f"would not pass against {self.window.hits[of].id} alone")
-            of = group.first
-            evidence = self.window.evidence(row, of)
+            of = self.through.get(group.first, group.first)
+            evidence = self.window.evidence(row, of) if row != of else None
+        known = group.first in self.through and of not in (group.lead, row)
+        through = {"through": self.window.hits[of].id} if known else {}
         if evidence is None:
-            return {}
-        return {
+            return through
+        return through | {
             "level": evidence.level,
             "score": evidence.score,
             "of": self.window.hits[of].id,

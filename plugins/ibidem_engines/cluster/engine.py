@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import override
@@ -13,6 +14,7 @@ from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.collapse import ClusterCollapse, collapsed
 from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import of_cluster
@@ -23,6 +25,7 @@ from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
+from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -37,7 +40,7 @@ from ibidem_engines.engine import (
 )
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_groups import WithGroups
+from ibidem_engines.reindex import Marks
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
@@ -46,7 +49,7 @@ FRESH_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
 
-class ClusterEngine(WithGroups):
+class ClusterEngine(CollapseEngine):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -192,6 +195,32 @@ class ClusterEngine(WithGroups):
     @override
     def holding(self) -> ClusterReindexSource:
         return ClusterReindexSource(self._cluster, self._dialect, self.index, self.fields, self._kind)
+
+    @override
+    def collapse(
+        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
+    ) -> Collapsed:
+        known = self._readable()
+        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        _, found = self._cluster.hold(self._collapsing(query, order, taken).page(place, size, settled))
+        if taken.newest is None and not taken.point:
+            taken = cursors.Cursor(found.newest)
+        return replace(found, cursor=cursors.write_cursor(taken, self.index, query))
+
+    @override
+    def members(
+        self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
+    ) -> Members:
+        taken = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
+        return self._cluster.hold(self._collapsing(query, order, taken).members(groups, most))
+
+    def _collapsing(self, query: Query, order: Order, taken: cursors.Cursor) -> ClusterCollapse:
+        """Give the collapsed ranking of what matches."""
+        body = dsl.window(query, self.fields, 0)
+        if taken.newest is not None:
+            body["query"] = cursors.written_until(body["query"], taken.newest)
+        target = self._target(taken.point, cursors.marks(self.index, query)[1])
+        return collapsed(target, body, self._readable(), order)
 
     @override
     def groups(self) -> ClusterGroups:

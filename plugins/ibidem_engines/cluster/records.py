@@ -50,10 +50,16 @@ def get_records(
         body["search_after"] = hits[-1]["sort"]
 
 
-def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
-    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
+def read_records(indices: Sequence[str], ledger: Ledger, key: str = "") -> RequestFlow[list[dict[str, Any]]]:
+    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible.
+
+    Args:
+        indices: Names of the indexes.
+        ledger: Which ledger.
+        key: Only the record of this key beside each.
+    """
     head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
-    body = _slice({"match_all": {}})
+    body = _slice({"term": {"key": key}} if key else {"match_all": {}})
     found: list[dict[str, Any]] = []
     while True:
         (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.disk import file_issues
 from ibidem_engines.engine import (
     HealthIssue,
@@ -19,6 +20,8 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.reindex import Marks
+from ibidem_engines.sqlite import collapse as sqlite_collapse
 from ibidem_engines.sqlite import read, terms
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite import write as sqlite_write
@@ -26,10 +29,9 @@ from ibidem_engines.sqlite.file import LONGEST, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
-from ibidem_engines.stored_groups import WithGroups
 
 
-class SqliteEngine(WithGroups):
+class SqliteEngine(CollapseEngine):
     """An index in an SQLite file; see `Engine` for what each method promises.
 
     Args:
@@ -94,6 +96,18 @@ class SqliteEngine(WithGroups):
     def holding(self) -> SqliteReindexSource:
         """Give what the index holds already."""
         return SqliteReindexSource(self._file)
+
+    @override
+    def collapse(
+        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
+    ) -> Collapsed:
+        return sqlite_collapse.collapse(self._file, query, place, size, settled=settled, order=order, cursor=cursor)
+
+    @override
+    def members(
+        self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
+    ) -> Members:
+        return sqlite_collapse.members(self._file, query, groups, most, order, cursor)
 
     def groups(self) -> SqliteGroups:
         """Give the groups of the index."""

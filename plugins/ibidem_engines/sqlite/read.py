@@ -132,16 +132,30 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
     """
     if not 1 <= size <= MOST_HITS:
         raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
-    marks = f"{xxh3_64_hexdigest(file.index.encode())}.{_hash(query)}"
-    newest = _read_cursor(cursor, marks) if cursor else None
     with file.reading():
-        if newest is None:
-            newest = file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
-        total, ranked = _ranked(file, _choose(query, newest, without), size)
+        newest = pinned(file, query, cursor)
+        total, ranked = _ranked(file, choose(query, newest, without), size)
         documents = by_place(file, [place for place, _ in ranked])
     score = {place: -rank for place, rank in ranked}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
-    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, f"{newest}.{marks}")
+    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, write_cursor(file, query, newest))
+
+
+def pinned(file: SqliteFile, query: Query, cursor: str) -> int:
+    """Give the place of the newest document that a ranking holds: the cursor's, or what is the newest now."""
+    if cursor:
+        return _read_cursor(cursor, _marks(file, query))
+    return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
+
+
+def write_cursor(file: SqliteFile, query: Query, newest: int) -> str:
+    """Write what makes later pages see the same ranking."""
+    return f"{newest}.{_marks(file, query)}"
+
+
+def _marks(file: SqliteFile, query: Query) -> str:
+    """Hash what a cursor belongs to: the index, and what the query means."""
+    return f"{xxh3_64_hexdigest(file.index.encode())}.{_hash(query)}"
 
 
 def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
@@ -215,12 +229,12 @@ def by_place(file: SqliteFile, places: Iterable[int]) -> list[tuple[int, str, by
 
 def matching_places(file: SqliteFile, query: Query) -> set[int]:
     """Read the places of all documents that match."""
-    chosen = _choose(query, _NEWEST)
+    chosen = choose(query, _NEWEST)
     return {place for place, _ in file.run(chosen.sql("0.0"), chosen.values)}
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
     """The documents that match, as SQL: what stands behind `from`, and what stands for its question marks.
 
     Args:
@@ -245,7 +259,7 @@ class _Chosen:
         return f"select count(*) from {self.rest}"  # noqa: S608 - values are bound
 
 
-def _choose(query: Query, newest: int, without: Collection[str] = ()) -> _Chosen:
+def choose(query: Query, newest: int, without: Collection[str] = ()) -> Chosen:
     """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it.
 
     Args:
@@ -259,14 +273,14 @@ def _choose(query: Query, newest: int, without: Collection[str] = ()) -> _Chosen
     contents = [" OR ".join(f'"{word(value)}"' for value in without)] if without else []
     if not words:
         rest = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
-        return _Chosen(place, "0.0", rest, (newest, *limits.values, *contents))
+        return Chosen(place, "0.0", rest, (newest, *limits.values, *contents))
     joined = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
     those = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
     rest = f'"ibidem.{{index}}.texts" t{joined} where {those}'
-    return _Chosen(place, _BM25, rest, (words, newest, *limits.values, *contents))
+    return Chosen(place, _BM25, rest, (words, newest, *limits.values, *contents))
 
 
-def _ranked(file: SqliteFile, chosen: _Chosen, size: int) -> tuple[int, Ranked]:
+def _ranked(file: SqliteFile, chosen: Chosen, size: int) -> tuple[int, Ranked]:
     """Count what matches, and read the first places with their ranks and all that equal the last of them."""
     (total,) = file.run(chosen.count, chosen.values).fetchone()
     top: Ranked = file.run(f"{chosen.sql()} order by rank limit ?", (*chosen.values, size + MARGIN)).fetchall()

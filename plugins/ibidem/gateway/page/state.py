@@ -14,8 +14,8 @@ from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem.dedupe.window import Window
 from ibidem.gateway.openapi import LONGEST_QUERY, Known
-from ibidem.grouped_search.api import Order
 from ibidem.grouped_search.stats import by_source, by_year
+from ibidem_engines.collapse import Order
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query as Asked
 from ibidem_engines.query import parse_query
@@ -57,7 +57,6 @@ class PageState:
         dedupe: Where duplicates stand.
         level: How much alike two documents have to be.
         keep: Which copy leads; `source:A,B` too.
-        similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
         scope: Where duplicates are looked for.
         preset: A named set of figures; empty: the default ones.
@@ -72,7 +71,6 @@ class PageState:
     dedupe: str = "indent"
     level: str = ""
     keep: str = "rank"
-    similarity: str = ""
     days: str = ""
     scope: str = "window"
     preset: str = ""
@@ -88,7 +86,6 @@ class PageState:
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
             "dedupe_keep": self.keep,
-            "dedupe_similarity": self.similarity,
             "dedupe_window_days": self.days,
             "dedupe_scope": self.scope,
             "dedupe_preset": self.preset,
@@ -115,12 +112,7 @@ class PageState:
         Args:
             level: The level where none is chosen.
         """
-        given = {
-            "dedupe_level": self.level,
-            "dedupe_similarity": self.similarity,
-            "dedupe_preset": self.preset,
-            "dedupe_window_days": self.days,
-        }
+        given = {"dedupe_level": self.level, "dedupe_preset": self.preset, "dedupe_window_days": self.days}
         return pair_policy(given, level)
 
     def figures(self, *names: str) -> str:
@@ -161,21 +153,7 @@ class PageState:
         return str(getattr(self, name) or CHOSEN.get(name, "")) == value
 
 
-NAMES = (
-    "q",
-    "dedupe",
-    "level",
-    "keep",
-    "similarity",
-    "days",
-    "scope",
-    "preset",
-    "source",
-    "date",
-    "sort",
-    "page",
-    "size",
-)
+NAMES = ("q", "dedupe", "level", "keep", "days", "scope", "preset", "source", "date", "sort", "page", "size")
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
 CHOSEN = {"level": "near"}
 """What an empty value stands for."""
@@ -188,7 +166,6 @@ class Shown(Known):
     dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
     level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
-    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
     scope: str = Field(default="", description=f"{', '.join(SCOPES)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")

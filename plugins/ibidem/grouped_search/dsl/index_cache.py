@@ -1,14 +1,16 @@
 """TTL cache of each client: index metadata for a minute, manual overrides for seconds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from ibidem.dedupe.overrides import Override
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.requests import RequestFlow
+from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
+from ibidem_workers.groups.checkpoint import KEY, Checkpoint
 
 LAYOUT_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
@@ -28,6 +30,7 @@ class IndexMetadataCache:
 
     layouts: dict[str, tuple[float, Layout]] = field(default_factory=dict)
     words: dict[str, tuple[float, Sequence[Override]]] = field(default_factory=dict)
+    settled: dict[str, tuple[float, Checkpoint]] = field(default_factory=dict)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Give how indexes are made, and refuse those whose hits cannot be grouped.
@@ -47,6 +50,18 @@ class IndexMetadataCache:
             self.layouts[key] = monotonic() + LAYOUT_S, layout
         return self.layouts[key][1]
 
+    def settlement(self, names: Sequence[str]) -> RequestFlow[Checkpoint]:
+        """Tell how far the groups of indexes are settled, and by which figures.
+
+        Raises:
+            UsageError: Those of several are stored by other figures.
+        """
+        key = ",".join(names)
+        if key not in self.settled or self.settled[key][0] < monotonic():
+            records = (yield from ledgers.read_records(names, "runs", KEY)) if names else []
+            self.settled[key] = monotonic() + WORDS_S, joined([parse_record(Checkpoint, each) for each in records])
+        return self.settled[key][1]
+
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give manual decisions, which stand beside each index."""
         key = ",".join(names)
@@ -54,6 +69,21 @@ class IndexMetadataCache:
             records = yield from ledgers.read_records(names, "overrides")
             self.words[key] = monotonic() + WORDS_S, [Override.from_record(each) for each in records]
         return self.words[key][1] if names else ()
+
+
+def joined(settled: Sequence[Checkpoint]) -> Checkpoint:
+    """Put together how far the groups of several indexes are settled.
+
+    Raises:
+        UsageError: They are stored by other figures.
+    """
+    if any(each.policy != settled[0].policy for each in settled):
+        raise UsageError(
+            "dedupe_by=stored does not go with indexes whose groups are stored by other figures",
+            "search each by itself, or settle them by the same: ibidem regroup --all",
+        )
+    done = {part: number for each in settled for part, number in each.done.items()}
+    return replace(settled[0], done=done) if settled else Checkpoint()
 
 
 def names_of(index: str, layout: Layout) -> list[str]:

@@ -1,18 +1,21 @@
 """Search in the query DSL, split into what ranks, what is counted with the hits, and what is returned of each."""
 
 import re
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from xxhash import xxh3_64_hexdigest
 
+from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.dsl.unsupported import (
     page_of,
     refuse_depth,
     refuse_parts,
     refuse_scope,
+    refuse_stored,
     refuse_target,
     whole,
 )
@@ -128,8 +131,12 @@ def read_search(
     refuse_target(index, asked)
     refuse_scope(asked, request)
     check_total(asked)
-    page, size = page_of(asked)
-    check_page(page, size or 1)
+    deepest = DEEPEST
+    if request.by == "stored":
+        refuse_stored(asked)
+        deepest = sys.maxsize
+    page, size = page_of(asked, deepest)
+    check_page(page, size or 1, deepest)
     bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
     if "timeout" in asked:
         sent["allow_partial_search_results"] = "true"

@@ -120,10 +120,19 @@ class DslBackend(SearchBackend):
     @property
     def cursor(self) -> str:
         """What makes later pages see this ranking; empty where only a point in time could."""
+        return cursors.write(self.pin, self.asked.query, self.asked.request) if self.pin else ""
+
+    @property
+    def pin(self) -> str:
+        """The part of a cursor that keeps out what is written later; empty where only a point in time could."""
         if self._pinned.newest is None:
             return ""
-        held = engine_cursors.write_cursor(self._pinned, self.asked.target.index, self.asked.query)
-        return cursors.write(held, self.asked.query, self.asked.request)
+        return engine_cursors.write_cursor(self._pinned, self.asked.target.index, self.asked.query)
+
+    @property
+    def ids(self) -> bool:
+        """Whether the engine's own ids are asked for."""
+        return self._ids or bool(self.layout.bare)
 
     def by_engine_ids(self) -> "DslBackend":
         """Give the same ranking with the engine's own ids."""
@@ -137,15 +146,19 @@ class DslBackend(SearchBackend):
         if held:
             self._pinned = engine_cursors.read_cursor(held, target.index, self.asked.query)
         if target.point is None:
-            self.layout = yield from self.around.layout(target.index, target.params)
-            self._words = yield from self.around.overrides(names_of(target.index, self.layout))
+            yield from self.look_at(target.index, target.params)
+
+    def look_at(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
+        """Read how indexes are made, and what readers said."""
+        self.layout = yield from self.around.layout(index, params or {})
+        self._words = yield from self.around.overrides(names_of(index, self.layout))
 
     @override
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         body = self._body(depth)
         if without:
             body = excluding(body, holders_query(self.layout.kinds, "content", list(without)))
-        found = yield from rank(self.asked.target, body, self.layout.most_hits, ids=self._ids or bool(self.layout.bare))
+        found = yield from rank(self.asked.target, body, self.layout.most_hits, ids=self.ids)
         check_whole(found.answer)
         if "sort" in self.asked.ranking:
             told = zip(found.hits, found.answer["hits"]["hits"], strict=True)
@@ -189,7 +202,7 @@ class DslBackend(SearchBackend):
         parts = {name: part for name, part in asked.ranking.items() if name in AGGREGATED}
         if "query" in parts:
             parts["query"] = asked.shown["query"]
-        body = self._up_to_now(parts)
+        body = self.up_to_now(parts)
         body |= {
             "size": 0,
             "track_total_hits": False,
@@ -218,7 +231,7 @@ class DslBackend(SearchBackend):
             bool(aggs) and query != self.asked.shown.get("query") and shows_hits(aggs)
         )
 
-    def _up_to_now(self, body: Json) -> Json:
+    def up_to_now(self, body: Json) -> Json:
         """Leave out what was written after the ranking was first seen."""
         if self._pinned.newest is None:
             return body
@@ -227,7 +240,7 @@ class DslBackend(SearchBackend):
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; what is answered beside the hits, the first time."""
         body: Json = {**self.asked.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
-        body = self._up_to_now(body)
+        body = self.up_to_now(body)
         if self.first:
             return body
         aggs = {} if self._aggregates_apart() else dict(self.asked.aggregations)
@@ -248,8 +261,13 @@ class DslBackend(SearchBackend):
         if self.asked.target.point is not None:
             index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
             if index:
-                self.layout = yield from self.around.layout(index, {})
-                self._words = yield from self.around.overrides(names_of(index, self.layout))
+                yield from self.look_at(index)
+
+    def learn(self, answer: Mapping[str, Any], newest: int) -> None:
+        """Keep what is answered beside the hits, and the highest number of a write among what matches."""
+        if self._may_pin():
+            self._pinned = engine_cursors.Cursor(newest)
+        self.first = answer
 
     def _shown(self, names: Sequence[DocumentRef]) -> ApiRequest:
         """Ask for documents by index and id.

@@ -87,14 +87,26 @@ def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
         )
 
 
-def page_of(body: Mapping[str, Any]) -> tuple[int, int]:
+def refuse_stored(body: Mapping[str, Any]) -> None:
+    """Refuse what does not go with stored groups.
+
+    Raises:
+        UsageError: Naming the part, the reason and what would be right.
+    """
+    if "timeout" in body:
+        refuse("timeout with dedupe_by=stored", "counts of a part of the matches would not add up", "leave it out")
+    if "hybrid" in (body.get("query") or {}):
+        refuse("a hybrid query with dedupe_by=stored", "it cannot be collapsed", "use dedupe_by=window")
+
+
+def page_of(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
     """Read which page is asked for, and how many groups are on it; 0 groups: only what stands beside the hits.
 
     >>> page_of({"from": 20, "size": 10})
     (3, 10)
     """
-    start, size = whole(body, "from", 0), whole(body, "size", 10)
-    if start >= DEEPEST:
+    start, size = whole(body, "from", 0, most=deepest), whole(body, "size", 10)
+    if start >= deepest:
         raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
     if size == 0 and start == 0:
         return 1, 0
@@ -107,13 +119,13 @@ def page_of(body: Mapping[str, Any]) -> tuple[int, int]:
     return start // size + 1, size
 
 
-def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups") -> int:
+def whole(body: Mapping[str, Any], name: str, default: int, what: str = "groups", most: int = DEEPEST) -> int:
     """Read a whole number of a body."""
     value = body.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
-    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > DEEPEST:
+    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > most:
         raise UsageError(
-            f"{name}={short_repr(value)} is not understood", f"allowed: a whole number, 0 to {DEEPEST:,}, of {what}"
+            f"{name}={short_repr(value)} is not understood", f"allowed: a whole number, 0 to {most:,}, of {what}"
         )
     return int(text)
 

@@ -1,0 +1,298 @@
+"""Page of stored groups: the engine collapses and counts all matches; reasons are decided on the page's documents."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from ibidem.dedupe.leader_clustering import Grouping
+from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides
+from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.window import Window
+from ibidem.grouped_search.backend import PageRequest
+from ibidem.grouped_search.cursor import NextPage, place_of
+from ibidem.grouped_search.groups import Group, choose_lead
+from ibidem.grouped_search.page import GroupedPage
+from ibidem.grouped_search.response import Json, ResponseRenderer
+from ibidem.grouped_search.stats import request_stats
+from ibidem_engines.cluster.requests import RequestFlow
+from ibidem_engines.collapse import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
+from ibidem_engines.engine import Hit, Ranking
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
+
+ADVICE = "settle groups with: ibidem backfill --groups"
+"""What to do where documents are not settled."""
+
+
+class StoredBackend(Protocol):
+    """Where a collapsed ranking, its documents and their groups come from."""
+
+    def settlement(self) -> Checkpoint:
+        """Tell how far groups are settled, and by which figures."""
+
+    def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+        """Read a part of the ranking, the best document of each group alone."""
+
+    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+        """Read documents of some groups that match, so many of each."""
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        """Read the leads of some groups, whether or not they match."""
+
+    def overrides(self) -> Sequence[Override]:
+        """Give readers' words; called once the ranking is there."""
+
+    def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        """Give documents as hits hold them; those that are gone are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """What comes of it.
+
+    Args:
+        page: The page.
+        further: Where the next page begins, for an engine that does not count that far.
+        best: The highest score; None where nothing is scored.
+    """
+
+    page: GroupedPage
+    further: NextPage | None
+    best: float | None
+
+
+def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
+    """Give a request the figures by which groups are stored.
+
+    Raises:
+        UsageError: It asks for others.
+    """
+    own = policy_of(settled.policy)
+    asked = wanted_policy(request, own)
+    if asked != own:
+        named = ", ".join(f"{name}={value}" for name, value in request.figures)
+        raise UsageError(
+            f"dedupe_by=stored does not go with {named}: groups are stored by other figures ({described(own)})",
+            "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
+        )
+    return replace(request, policy=own)
+
+
+def wanted_policy(request: DedupeRequest, own: Policy) -> Policy:
+    """Return the figures that a request names, the others as groups are stored."""
+    named = dict(request.figures)
+    if "dedupe_preset" in named:
+        return request.policy
+    level = request.policy.level if "dedupe_level" in named else own.level
+    days = request.policy.window_days if "dedupe_window_days" in named else own.window_days
+    return own.at(level).within(days)
+
+
+def described(policy: Policy) -> str:
+    """Name a policy by its level and date window.
+
+    >>> described(Policy(window_days=42))
+    'level near, window of 42 days'
+    """
+    days = "no date window" if policy.window_days is None else f"window of {policy.window_days} days"
+    return f"level {policy.level}, {days}"
+
+
+def stored_page(source: StoredBackend, asked: PageRequest) -> RequestFlow[StoredPage]:
+    """Make a page of stored groups.
+
+    Args:
+        source: Where from.
+        asked: Which page.
+    """
+    place = place_of(asked)
+    asked = replace(asked, request=own_policy(asked.request, source.settlement()))
+    found = yield from source.collapsed(place, asked.size)
+    several = sorted({head.group for head in found.heads if head.group})
+    members = yield from source.members(several, most_members(asked))
+    read = PageGroups.of(found.heads, members, asked, source.overrides())
+    groups = read.groups()
+    if (some := asked.portion) is not None:
+        groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
+    read, through = yield from with_leads(source, read, groups)
+    stored = yield from source.fetch([read.window.name(row) for group in groups for row in group.listed])
+    hits = ResponseRenderer(read.window, groups, asked.request, stored, through=through).hits()
+    account = stored_stats(found.counts, groups, asked)
+    ranking = Ranking([head.hit for head in found.heads], found.counts.documents)
+    further = None if found.after is None else NextPage(asked.page + 1, found.after)
+    return StoredPage(GroupedPage(ranking, read.window, hits, account), further, found.best)
+
+
+def most_members(asked: PageRequest) -> int:
+    """Say how many documents of a group the page needs: those shown, or all of whom one is chosen to lead."""
+    request, portion = asked.request, asked.portion
+    if request.keep.by != "rank" or request.max_per_group is None:
+        return MOST_MEMBERS
+    shown = request.max_per_group if portion is None else max(request.max_per_group, portion.skipped + portion.most)
+    return min(MOST_MEMBERS, 1 + shown)
+
+
+@dataclass(frozen=True, slots=True)
+class PageGroups:
+    """The documents of a page, by their stored groups.
+
+    Args:
+        window: The documents, those of each group behind its first.
+        firsts: Rows of the first documents.
+        sizes: How many documents of each group match, by the row of its first.
+        request: How to show them.
+    """
+
+    window: Window
+    firsts: Sequence[int]
+    sizes: Mapping[int, int]
+    request: DedupeRequest
+
+    @classmethod
+    def of(
+        cls, heads: Sequence[GroupHit], members: Members, asked: PageRequest, overrides: Sequence[Override]
+    ) -> "PageGroups":
+        """Put the documents of a page together.
+
+        Args:
+            heads: The best of each group.
+            members: Documents of these groups, maybe with the best.
+            asked: Which page.
+            overrides: Readers' words.
+        """
+        others: dict[str, list[GroupHit]] = {}
+        best = {head.name for head in heads}
+        for each in members.hits:
+            if each.name not in best:
+                others.setdefault(each.group, []).append(each)
+        hits: list[Hit] = []
+        lead: list[int] = []
+        names: dict[int, str] = {}
+        sizes: dict[int, int] = {}
+        for head in heads:
+            first, rest = len(hits), others.get(head.group, []) if head.group else []
+            hits += [head.hit, *(each.hit for each in rest)]
+            lead += [first] * (1 + len(rest))
+            sizes[first] = max(1 + len(rest), members.sizes.get(head.group, 1))
+            if head.group:
+                names[first] = head.group
+        window = window_of(hits, asked.request.policy, overrides, lead, names)
+        return cls(window, list(sizes), sizes, asked.request)
+
+    def groups(self) -> list[Group]:
+        """Arrange the groups."""
+        rows = self.window.grouping.members(self.firsts)
+        return [self._group(first, rows[first]) for first in self.firsts]
+
+    def _group(self, first: int, rows: Sequence[int]) -> Group:
+        lead = choose_lead(self.window.columns, rows, self.request.keep)
+        duplicates = tuple(row for row in rows if row != lead)
+        most = len(duplicates) if self.request.max_per_group is None else self.request.max_per_group
+        unread = self.sizes[first] - len(rows)
+        return Group(self.window.group_id(first), first, lead, duplicates, min(len(duplicates), most), unread=unread)
+
+
+def window_of(
+    hits: Sequence[Hit],
+    policy: Policy,
+    overrides: Sequence[Override],
+    lead: Sequence[int],
+    stored: Mapping[int, str],
+) -> Window:
+    """Make a window whose groups are known.
+
+    Args:
+        hits: The documents.
+        policy: The figures by which groups are stored.
+        overrides: Readers' words.
+        lead: For each document the row of the first of its group.
+        stored: Names of groups, by the row of their first.
+    """
+    columns = PackedColumns.of([hit.packed for hit in hits])
+    names = [(hit.index, hit.id) for hit in hits]
+    spoken = apply_overrides(overrides, names, columns)
+    related = LongTextMatcher(names, columns.packed, policy, LongSignatureCache(no_long_signatures))
+    none = np.zeros(len(hits), np.int64)
+    grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
+    return Window(hits, len(hits), policy, columns, spoken, grouping, related, stored)
+
+
+def with_leads(
+    source: StoredBackend, read: PageGroups, groups: Sequence[Group]
+) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
+    """Read the stored leads of groups that hold a shown document which would not pass against the shown lead.
+
+    Returns:
+        The page with these leads behind its documents, and their rows by the row of the first of their group.
+    """
+    window = read.window
+    apart = [group for group in groups if any(window.evidence(row, group.lead) is None for row in group.listed[1:])]
+    if not apart:
+        return read, {}
+    found = yield from source.leads([group.id for group in apart])
+    hits, lead = list(window.hits), window.grouping.lead.tolist()
+    rows = {window.name(row): row for row in range(len(hits))}
+    through: dict[int, int] = {}
+    for group in apart:
+        if (hit := found.get(group.id)) is None:
+            continue
+        at = rows.setdefault((hit.index, hit.id), len(hits))
+        if at == len(hits):
+            hits.append(hit)
+            lead.append(group.first)
+        through[group.first] = at
+    if len(hits) == len(window.hits):
+        return read, through
+    wider = window_of(hits, window.policy, source.overrides(), lead, window.stored)
+    return replace(read, window=wider), through
+
+
+def stored_stats(counts: MatchCounts, groups: Sequence[Group], asked: PageRequest) -> Json:
+    """Count what a page of stored groups stands on: all that matches is grouped.
+
+    Args:
+        counts: What matches.
+        groups: The page's groups.
+        asked: Which page.
+    """
+    matched = counts.documents
+    account: Json = request_stats(asked.request)
+    account["grouping"] = "stored"
+    listed = sum(len(group.listed) for group in groups)
+    account["documents"] = {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": listed}
+    account["groups"] = {
+        "matching": counts.groups,
+        "in_window": counts.groups,
+        "on_page": len(groups),
+        "exact": counts.exact,
+    }
+    account |= {
+        "limited": False,
+        "duplicates": matched - counts.groups,
+        "unsigned": counts.unsigned,
+        "ungrouped": counts.ungrouped,
+        "unsettled": counts.unsettled,
+        "too_short": counts.short,
+        "mixed_tables": other_tables(counts.tables, asked.tables),
+        "found_by_scope": 0,
+        "capped": [{"group": group.id, "by": ["keep"]} for group in groups if is_cut(group, asked)],
+    }
+    if counts.unsettled or counts.ungrouped > counts.unsigned:
+        account["remedy"] = ADVICE
+    return account
+
+
+def other_tables(tables: Mapping[str, int], current: Collection[str]) -> int:
+    """Count the documents whose idf table is not a current one; the most frequent is, where none is named."""
+    right = set(current) or {max(tables, key=lambda name: tables[name], default="")}
+    return sum(count for name, count in tables.items() if name not in right)
+
+
+def is_cut(group: Group, asked: PageRequest) -> bool:
+    """Tell whether not all of a group's documents were looked at for the one to show."""
+    return asked.request.keep.by != "rank" and group.unread > 0

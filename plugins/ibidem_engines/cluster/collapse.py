@@ -1,0 +1,335 @@
+"""Collapsed search in a cluster: native `collapse` on the stored group, with all that matches counted beside it.
+
+Documents without a stored group would be one group to `collapse`. Where there are several, and beyond the groups that
+a server counts off, the plain ranking is gone through instead (`search_after`), and a document is kept where it is the
+best of its group.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, PACKED, Clause
+from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.requests import IN_HEADS, WHOLE, ApiRequest, RequestFlow, Target
+from ibidem_engines.collapse import MOST_GROUPS, MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Order, Place
+from ibidem_engines.engine import Hit
+from ibidem_engines.reindex import Marks, ShardRef
+from ibidem_ingest.errors import UsageError
+
+CHUNK = 1_000
+"""Hits of the plain ranking that are gone through at once."""
+
+TOGETHER = 1_000
+"""Documents of a page's groups that are read in one search."""
+
+OWN = "ibidem_groups"
+"""Name of the aggregation that counts all matches."""
+
+_SIZES = "groups>_count"
+_TIES: Sequence[Clause] = (
+    {"_index": "asc"},
+    {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}},
+    {"_seq_no": "asc"},
+)
+"""Equal hits are ordered by index and id; those without signatures, which have no id there, by their writes."""
+
+_BY_DATE: Mapping[Order, Sequence[Clause]] = {
+    "relevance": [],
+    "newest": [{"ibidem.date": {"order": "desc", "mode": "max", "missing": "_last", "unmapped_type": "date"}}],
+    "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
+}
+_SCORE: Clause = {"_score": "desc"}
+_HELD: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
+_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
+
+
+def collapsed(
+    target: Target, body: Mapping[str, Any], layout: Layout, order: Order = "relevance", *, named: bool = False
+) -> "ClusterCollapse":
+    """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
+
+    Args:
+        target: Where.
+        body: What ranks.
+        layout: What the indexes were made for.
+        order: How what has no sort of its own is ordered.
+        named: Whether the engine's own ids are asked for, since some hits hold none.
+    """
+    given = body.get("sort", [])
+    given = given if isinstance(given, list | tuple) else [given]
+    first = given or [*_BY_DATE[order], _SCORE]
+    whole = {**body, "sort": [*first, *_TIES]} | ({} if given else {"track_scores": True})
+    return ClusterCollapse(target, whole, layout, len(given), named)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterCollapse:
+    """A ranking, collapsed by stored groups.
+
+    Args:
+        target: Where.
+        body: What ranks, in a whole order.
+        layout: What the indexes were made for.
+        sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
+        named: Whether the engine's own ids are asked for, since some hits hold none.
+    """
+
+    target: Target
+    body: Mapping[str, Any]
+    layout: Layout
+    sorted_by: int = 0
+    named: bool = False
+
+    def page(
+        self, place: Place, size: int, settled: Marks, beside: Mapping[str, Any] | None = None
+    ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
+        """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
+
+        Args:
+            place: Where to begin.
+            size: How many groups.
+            settled: Up to which write of each part groups are settled.
+            beside: Parts of the body that are answered beside the hits.
+
+        Returns:
+            The server's answer to the first search, and what was found.
+        """
+        counted_off = place.start + size <= self.layout.most_hits
+        first = {**self._collapsed(place.start if counted_off else 0, size if counted_off else 0), **(beside or {})}
+        counting = [self._counting(settled)]
+        if beside or self.target.params.keys() - set(IN_HEADS):  # what a search among several cannot say
+            answer: Mapping[str, Any] = yield self.target.search(first)
+        else:
+            counting.insert(0, first)
+        *answers, counts = yield from self._search(counting, _WITHOUT_BUCKETS)
+        answer = answers[0] if answers else answer
+        found = yield from self._counts(counts, settled)
+        heads = yield from self._with_ids(answer, first)
+        after = answer["hits"]["hits"][-1]["sort"] if heads else place.after
+        if found.ungrouped > 1 or not counted_off:
+            heads, after = yield from self._walk(place, size, within=counted_off)
+        best = answer["hits"].get("max_score") if found.documents else None
+        newest = counts["aggregations"][OWN]["newest"]["value"]
+        return answer, Collapsed(heads, found, best, after, newest=-1 if newest is None else int(newest))
+
+    def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
+        """Read documents of some groups; see `CollapseEngine.members`."""
+        if not groups:
+            return Members((), {})
+        most = min(most, MOST_MEMBERS, self.layout.most_hits)
+        size = min(TOGETHER, self.layout.most_hits, max(100, 2 * most * len(groups)))
+        body = self._among(groups, size) | {"aggs": {OWN: self._counted({"groups": _sizes(groups)})}}
+        (answer,) = yield from self._search([body])
+        sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
+        hits = yield from self._with_ids(answer, body)
+        read = _by_group(hits)
+        short = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, most)]
+        bodies = [self._among([name], min(most, sizes[name])) for name in short]
+        for name, each, asked in zip(short, (yield from self._search(bodies)), bodies, strict=True):
+            read[name] = yield from self._with_ids(each, asked)
+        return Members([each for name in groups for each in read.get(name, ())[:most]], sizes)
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        """Read the leads of some groups, whether or not they match."""
+        query = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}, LEADS]}}
+        body = {"query": query, "size": len(groups), "track_total_hits": False, **_HELD}
+        (answer,) = yield from self._search([body])
+        return {each.group: each.hit for each in (yield from self._with_ids(answer, body))}
+
+    def _walk(
+        self, place: Place, size: int, *, within: bool
+    ) -> RequestFlow[tuple[list[GroupHit], Sequence[object] | None]]:
+        """Go through the plain ranking and keep the best of each group.
+
+        Args:
+            place: Where to begin.
+            size: How many groups.
+            within: Whether the groups before can be gone through too.
+
+        Returns:
+            The best of each group, and the sort values of the last.
+        """
+        if place.after is None and not within:
+            raise UsageError(
+                f"page beyond the first {self.layout.most_hits:,} groups",
+                "go on with dedupe_cursor from the page before it",
+            )
+        skipped, after = (0, place.after) if place.after is not None else (place.start, None)
+        heads: list[GroupHit] = []
+        while len(heads) < skipped + size:
+            body: Clause = {**self.body, **_HELD, "size": min(CHUNK, self.layout.most_hits), "track_total_hits": False}
+            if after is not None:
+                body["search_after"] = list(after)
+            (answer,) = yield from self._search([body])
+            hits = yield from self._with_ids(answer, body)
+            if not hits:
+                break
+            best = yield from self._best_of(sorted({each.group for each in hits if each.group}))
+            for each, raw in zip(hits, answer["hits"]["hits"], strict=True):
+                after = raw["sort"]
+                if not each.group or best.get(each.group) == each.name:
+                    heads.append(each)
+                    if len(heads) == skipped + size:
+                        break
+        return heads[skipped:], after
+
+    def _best_of(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
+        """Name the best document of each group."""
+        if not groups:
+            return {}
+        body = {**self._among(groups, len(groups)), "collapse": {"field": GROUP}}
+        (answer,) = yield from self._search([body])
+        return {each.group: each.name for each in (yield from self._with_ids(answer, body))}
+
+    def _collapsed(self, start: int, size: int) -> Clause:
+        body = {**self.body, **_HELD, "from": start, "size": size, "track_total_hits": True}
+        return body | {"collapse": {"field": GROUP}}
+
+    def _among(self, groups: Sequence[str], size: int) -> Clause:
+        """Ask for documents of some groups; they score as without that condition."""
+        body = {**self.body, **_HELD, "size": size, "track_total_hits": False}
+        return narrowed(body, {"terms": {GROUP: list(groups)}})
+
+    def _counting(self, settled: Marks) -> Clause:
+        """Write the search that counts all matches."""
+        aggs: Clause = {
+            "groups": _many(single=self.layout.shards == 1),
+            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
+            "ungrouped": {"missing": {"field": GROUP}},
+            "unsigned": {"filter": UNSIGNED},
+            "short": {"filter": {"range": {"ibidem.length": {"gte": 1, "lt": 5}}}},
+            "tables": {"terms": {"field": "ibidem.idf", "size": 100}},
+            "newest": {"max": {"field": "_seq_no"}},
+        }
+        if not self._sharded:
+            aggs["unsettled"] = {"filter": _unsettled(self.layout, settled)}
+        return self._count(aggs)
+
+    @property
+    def _sharded(self) -> bool:
+        """Whether the writes of an index are numbered in several shards."""
+        return max(self.layout.shards_of.values(), default=1) > 1
+
+    def _unsettled_in_shards(self, settled: Marks) -> RequestFlow[int]:
+        """Count the leads of writes that are not settled, shard by shard, each with numbers of its own."""
+        lines: list[Mapping[str, Any]] = []
+        for index, shards in self.layout.shards_of.items():
+            for shard in range(shards):
+                newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
+                body = narrowed(self._count({}), {"bool": {"filter": [LEADS, newer]}})
+                lines += [{"index": index, "preference": f"_shards:{shard}", **WHOLE}, {**self.target.parts, **body}]
+        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+        return sum(int(each["aggregations"][OWN]["doc_count"]) for each in checked(answers))
+
+    def _count(self, aggs: Clause) -> Clause:
+        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: self._counted(aggs)}}
+
+    def _counted(self, aggs: Clause) -> Clause:
+        """Count behind the filter that takes hits out after they were ranked."""
+        return {"filter": self.body.get("post_filter") or ALL, "aggs": aggs}
+
+    def _counts(self, counted: Mapping[str, Any], settled: Marks) -> RequestFlow[MatchCounts]:
+        """Read what was counted; more groups than are counted one by one are estimated."""
+        told = counted["aggregations"][OWN]
+        documents, ungrouped = int(told["doc_count"]), int(told["ungrouped"]["doc_count"])
+        several, members = int(told["sizes"]["count"]), int(told["sizes"]["sum"] or 0)
+        rest = int(told["groups"]["sum_other_doc_count"])
+        exact = several < MOST_GROUPS and not (rest and self.layout.shards > 1)
+        groups = documents - ungrouped - (members - several)
+        if not exact:
+            estimate = {"groups": {"cardinality": {"field": GROUP, "precision_threshold": MOST_GROUPS}}}
+            (answer,) = yield from self._search([self._count(estimate)])
+            groups = min(documents - ungrouped, int(answer["aggregations"][OWN]["groups"]["value"]))
+        unsettled = (
+            (yield from self._unsettled_in_shards(settled)) if self._sharded else int(told["unsettled"]["doc_count"])
+        )
+        return MatchCounts(
+            documents=documents,
+            groups=groups + ungrouped,
+            exact=exact,
+            ungrouped=ungrouped,
+            unsettled=unsettled,
+            unsigned=int(told["unsigned"]["doc_count"]),
+            short=int(told["short"]["doc_count"]),
+            tables={each["key"]: int(each["doc_count"]) for each in told["tables"]["buckets"] if each["key"]},
+        )
+
+    def _with_ids(self, answer: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[list[GroupHit]]:
+        """Read hits; once more, with the engine's ids, where some hold none."""
+        raw = answer["hits"]["hits"]
+        hits = read_hits(answer)
+        if not all(hit.id for hit in hits):
+            named = {name: part for name, part in body.items() if name not in ("stored_fields", "aggs")}
+            (again,) = yield from self._search([named | {"_source": False}])
+            raw, hits = again["hits"]["hits"], read_hits(again)
+        return [
+            GroupHit(replace(hit, sort=hit.sort[: self.sorted_by]), _group(each), each.get("_score"))
+            for hit, each in zip(hits, raw, strict=True)
+        ]
+
+    def _search(
+        self, bodies: Sequence[Mapping[str, Any]], params: Mapping[str, str] | None = None
+    ) -> RequestFlow[list[Mapping[str, Any]]]:
+        if not bodies:
+            return []
+        sent = [with_engine_ids(body) if self.named else body for body in bodies]
+        return checked((yield replace(self.target.searches(sent), params=params or {}))["responses"])
+
+
+def checked(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Give the answers of several searches; one that failed raises."""
+    for answer in answers:
+        if "error" in answer:
+            raise failure_of(int(answer["status"]), answer)
+    return list(answers)
+
+
+def with_engine_ids(body: Mapping[str, Any]) -> Clause:
+    """Ask for the engine's own ids."""
+    return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
+
+
+def narrowed(body: Mapping[str, Any], clause: Clause) -> Clause:
+    """Keep what a clause lets in; what ranks by neighbours, or joins several rankings, is narrowed behind that."""
+    query = body.get("query", ALL)
+    if "knn" in body or "hybrid" in query:
+        behind = [clause, body["post_filter"]] if "post_filter" in body else [clause]
+        return {**body, "post_filter": {"bool": {"filter": behind}}}
+    return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
+
+
+def _many(*, single: bool) -> Clause:
+    """Ask for all groups of two or more; of several shards each has to tell those of one, too."""
+    least = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
+    return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **least}}
+
+
+def _sizes(groups: Sequence[str]) -> Clause:
+    return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
+
+
+def _unsettled(layout: Layout, settled: Marks) -> Clause:
+    """Name the leads that come from writes which are not settled, of indexes of one shard."""
+    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shards_of}
+    some: list[Clause] = [
+        {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
+        for index, mark in marks.items()
+    ]
+    return {"bool": {"filter": [LEADS, {"bool": {"should": some, "minimum_should_match": 1}}]}}
+
+
+def _by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
+    found: dict[str, list[GroupHit]] = {}
+    for each in hits:
+        found.setdefault(each.group, []).append(each)
+    return found
+
+
+def _group(hit: Mapping[str, Any]) -> str:
+    values = hit.get("fields", {}).get(GROUP)
+    return str(values[0]) if values else ""

@@ -1,0 +1,160 @@
+"""Stored groups through wrapped clients: what `ibidem.search` says, over the servers' own query language."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ibidem
+from grouped_search.dsl.test_same_as_api import WORDS, told
+from ibidem_engines.cluster import dsl
+from ibidem_engines.engine import Engine
+from ibidem_engines.fields import Fields
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.groups.follow import Follower
+from support.wrapped_clients import CLIENTS, INDEX
+
+ALL = {"match": {"text": "said"}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settled(engine: Engine) -> None:
+    """The index's groups are settled."""
+    Follower(engine).catch_up()
+    engine.refresh()
+
+
+asked_for = st.fixed_dictionaries(
+    {
+        "dedupe": st.sampled_from(["indent", "collapse"]),
+        "dedupe_keep": st.sampled_from(["rank", "earliest", "longest"]),
+        "dedupe_max_per_group": st.sampled_from([0, 1, 100]),
+        "dedupe_explain": st.booleans(),
+    }
+)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
+    asked=asked_for,
+    place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
+)
+def test_groups_leads_reasons_and_account_are_those_of_the_api(
+    wrapped: Any, engine: Engine, *, words: list[str], asked: dict[str, Any], place: tuple[int, int]
+) -> None:
+    page, size = place
+    query = ibidem.parse_query(" OR ".join(words))
+    asked = asked | {"dedupe_by": "stored"}
+    own = ibidem.search(engine, query, ibidem.parse_request(asked), page, size)
+    body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
+    assert told(wrapped.search(index=INDEX, body=body, **asked)) == told(own)
+
+
+def every_page(wrapped: Any, body: dict[str, Any], size: int, index: str | None = INDEX) -> list[Any]:
+    found, start, cursor = [], 0, None
+    while True:
+        given = {"dedupe_cursor": cursor} if cursor else {}
+        response = wrapped.search(
+            **({"index": index} if index else {}),
+            body={**body, "from": start, "size": size},
+            dedupe="indent",
+            dedupe_by="stored",
+            **given,
+        )
+        if not response["hits"]["hits"]:
+            return found
+        found.append(response)
+        start, cursor = start + size, response["dedupe"]["cursor"]
+
+
+def ids(responses: list[Any]) -> list[str]:
+    return [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
+
+
+@pytest.mark.parametrize("sort", [None, "ibidem.length", [{"date": {"order": "desc"}}, "_score"]])
+def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped: Any, plain: Any, sort: Any) -> None:
+    body = {"query": ALL} | ({"sort": sort} if sort else {})
+    found = every_page(wrapped, body, 7)
+    every = plain.search(index=INDEX, body={"query": ALL, "size": 1_000})["hits"]["hits"]
+    assert sorted(ids(found)) == sorted(hit["_id"] for hit in every)
+    if sort:
+        assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in found[0]["hits"]["hits"])
+
+
+def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped: Any, plain: Any) -> None:
+    own = wrapped.search(index=INDEX, body={"query": ALL, "size": 50}, dedupe="collapse", dedupe_by="stored")
+    collapse = {"field": "ibidem.group", "inner_hits": {"name": "all", "size": 100}}
+    theirs = plain.search(index=INDEX, body={"query": ALL, "size": 50, "collapse": collapse})
+
+    def sets(answer: Any, name: str, *, lead: bool) -> set[frozenset[str]]:
+        return {
+            frozenset([hit["_id"]] * lead + [each["_id"] for each in hit["inner_hits"][name]["hits"]["hits"]])
+            for hit in answer["hits"]["hits"]
+        }
+
+    best = sorted(((hit["_score"], hit["_id"]) for hit in own["hits"]["hits"]), reverse=True)
+    assert [hit["_score"] for hit in theirs["hits"]["hits"]] == [score for score, _ in best]
+    last = best[-1][0]
+    inside = {group for group in sets(own, "duplicates", lead=True) if len(group) > 1}
+    assert inside
+    assert last is not None
+    assert inside & sets(theirs, "all", lead=False)
+
+
+def test_buckets_count_groups_over_all_matches(wrapped: Any, plain: Any) -> None:
+    aggs = {"by": {"terms": {"field": "source", "size": 10}}}
+    answer = wrapped.search(
+        index=INDEX, body={"query": ALL, "size": 1, "aggs": aggs}, dedupe="indent", dedupe_by="stored"
+    )
+    for bucket in answer["aggregations"]["by"]["buckets"]:
+        query = {"bool": {"must": [ALL], "filter": [{"term": {"source": bucket["key"]}}]}}
+        hits = plain.search(
+            index=INDEX,
+            body={"query": query, "size": 1_000, "_source": False, "docvalue_fields": ["ibidem.group"]},
+        )["hits"]["hits"]
+        groups = {hit["fields"]["ibidem.group"][0] for hit in hits}
+        assert bucket["_dedupe"] == {"groups": len(groups), "approximate": len(groups) > 100}
+        assert bucket["doc_count"] == len(hits) > len(groups)
+
+
+def test_a_point_in_time_is_read_to_its_end(wrapped: Any, plain: Any, kind: str) -> None:
+    if kind == "opensearch":
+        pit = plain.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
+    else:
+        pit = plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
+    found = every_page(wrapped, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
+    every = plain.search(index=INDEX, body={"query": ALL, "size": 1_000})["hits"]["hits"]
+    assert sorted(ids(found)) == sorted(hit["_id"] for hit in every)
+
+
+@pytest.mark.parametrize(
+    ("given", "named"),
+    [
+        ({"dedupe_level": "identical"}, "dedupe_level=identical"),
+        ({"dedupe_preset": "law"}, "dedupe_preset=law"),
+        ({"dedupe_window_days": 3}, "dedupe_window_days=3"),
+        ({"dedupe_window": 100}, "dedupe_window"),
+        ({"dedupe_scope": "matches"}, "dedupe_scope"),
+    ],
+)
+def test_figures_other_than_those_that_groups_are_stored_by_are_refused(
+    wrapped: Any, given: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(UsageError, match=named):
+        wrapped.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **given)
+
+
+def test_an_asynchronous_client_answers_alike(wrapped: Any, kind: str, url: str) -> None:
+    asked = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
+
+    async def answer() -> Any:
+        client = ibidem.wrap(CLIENTS[kind][1](url.partition("+")[2]))
+        try:
+            return await client.search(**asked)
+        finally:
+            await client.close()
+
+    assert told(asyncio.run(answer())) == told(wrapped.search(**asked))
