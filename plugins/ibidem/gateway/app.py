@@ -32,6 +32,7 @@ from ibidem.gateway.page.state import shown
 from ibidem.gateway.passthrough import Passthrough
 from ibidem.gateway.processes import answer_in
 from ibidem.gateway.search_routes import pass_as_it_came
+from ibidem.gateway.signing.requests import Signing
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.address import parse_address
 from ibidem_ingest.errors import IbidemError, UsageError
@@ -77,12 +78,16 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
         settings: The settings in force.
         hosts: Further names by which the gateway may be called.
     """
-    given = GatewayContext(settings, Engines(settings), upstream_of(settings), Metrics())
+    upstream, metrics = upstream_of(settings), Metrics()
+    signing = Signing(settings, upstream, metrics) if settings.gateway_sign and upstream is not None else None
+    given = GatewayContext(settings, Engines(settings), upstream, metrics, signing=signing)
 
     @asynccontextmanager
     async def open_and_closed(_: FastAPI) -> AsyncIterator[None]:
         yield
         given.engines.close()
+        if signing is not None:
+            signing.close()
         if given.upstream is not None:
             await given.upstream.close()
 

@@ -9,6 +9,7 @@ from ibidem.gateway.callers import Caller, Engines
 from ibidem.gateway.dedupe_proxy import CallerCache
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
+from ibidem.gateway.signing.requests import Signing
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
@@ -25,6 +26,7 @@ class GatewayContext:
         upstream: The cluster behind the gateway; None over SQLite.
         metrics: What is counted.
         remembered: How indexes are made, as each caller may know it.
+        signing: Signs documents that callers write; None where they are passed on as they are.
     """
 
     settings: Settings
@@ -32,6 +34,7 @@ class GatewayContext:
     upstream: Upstream | None
     metrics: Metrics
     remembered: CallerCache = field(default_factory=CallerCache)
+    signing: Signing | None = None
 
     @property
     def kind(self) -> str:

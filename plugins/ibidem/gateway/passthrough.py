@@ -15,10 +15,11 @@ from starlette.types import Message, Receive, Scope, Send
 
 from ibidem.gateway.defaults import own_path
 from ibidem.gateway.dependencies import GatewayContext, cluster
-from ibidem.gateway.document_paths import read_document_request
+from ibidem.gateway.document_paths import Sent, read_document_request
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
+from ibidem.gateway.signing.requests import Signing, chained
 from ibidem.gateway.upstream import Upstream, forwarded, kept
 from ibidem_workers.settings import Settings
 
@@ -42,11 +43,26 @@ class Passthrough:
         scope["route"] = NAMED
         upstream = await cluster(request)
         if all_open(settings):
-            await Streaming(request, upstream, settings, send).run()
+            await Streaming(request, upstream, settings, send, self.given.signing).run()
             return
         sent = read_document_request(request, await request.body(), settings)
+        if self.given.signing is not None and sent.body is not None:
+            sent = await signed(request.method, sent, sent.body, self.given.signing)
         answer = upstream.send(request.method, sent.target, sent.headers, sent.body)
         await as_response(await cancel_on_disconnect(request, answer))(scope, receive, send)
+
+
+async def signed(method: str, sent: Sent, body: bytes, signing: Signing) -> Sent:
+    """Sign the documents of a request that was read whole.
+
+    Args:
+        method: Its method.
+        sent: The request.
+        body: Its body.
+        signing: Signs.
+    """
+    done = await signing.outgoing(method, sent.target, sent.headers, chained(body))
+    return Sent(done.target, done.headers, b"".join([part async for part in done.body]))
 
 
 class Streaming:
@@ -57,16 +73,20 @@ class Streaming:
         upstream: The engine.
         settings: How long nothing may move.
         send: Sends to the client.
+        signing: Signs the documents that it writes; None where they go on as they are.
     """
 
-    def __init__(self, request: Request, upstream: Upstream, settings: Settings, send: Send) -> None:
+    def __init__(
+        self, request: Request, upstream: Upstream, settings: Settings, send: Send, signing: Signing | None = None
+    ) -> None:
         self._request = request
         self._upstream = upstream
         self._settings = settings
         self._send = send
+        self._signing = signing
         self._clock = asyncio.timeout(settings.gateway_timeout)
         self._arrived = asyncio.Event()
-        self._wrong: HttpError | None = None
+        self._wrong: Exception | None = None
 
     async def run(self) -> None:
         """Send the request on, and its answer back."""
@@ -95,10 +115,12 @@ class Streaming:
         if not has_body:
             self._arrived.set()
         async with self._clock:
+            body = self._body() if has_body else None
+            if self._signing is not None and body is not None:
+                signed = await self._signing.outgoing(self._request.method, path, sent, body)
+                path, sent, body = signed.target, signed.headers, self._noted(signed.body)
             try:
-                async with self._upstream.stream(
-                    self._request.method, path, sent, self._body() if has_body else None
-                ) as answer:
+                async with self._upstream.stream(self._request.method, path, sent, body) as answer:
                     await self._answer(answer)
             except HttpError as error:
                 raise self._wrong or error from error
@@ -114,6 +136,15 @@ class Streaming:
             self._moved()
             await self._send({"type": "http.response.body", "body": part, "more_body": True})
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _noted(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        """Give a body, and note what goes wrong with it: the HTTP library tells only that it could not send."""
+        try:
+            async for part in body:
+                yield part
+        except Exception as error:
+            self._wrong = self._wrong or error
+            raise
 
     async def _body(self) -> AsyncIterator[bytes]:
         """Give the request's body as it comes."""

@@ -32,6 +32,9 @@ COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
 
 LONGEST_VALUE = 1_000
 
+GROUPED = ("group", "lead")
+"""What is settled after a document was written."""
+
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
 
@@ -75,6 +78,28 @@ def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
     """
     check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout)}})
+
+
+def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, object]) -> bytes:
+    """Write signatures into a partial document; every other byte of it stays as it is.
+
+    Args:
+        raw: What changes of a document, a JSON object.
+        record: What was signed of the whole document, as it will be.
+        layout: `full` or `lean`.
+        there: What ibidem added to it before. Its group stays where nothing that is stored of it changes, as far as
+            `digest` tells.
+
+    Raises:
+        Unfit: Something in it cannot be stored.
+    """
+    check_storable(record)
+    ours = _ours(record, layout)
+    if there.get("record") == record.digest:
+        ours = {name: value for name, value in ours.items() if name not in GROUPED or name not in there}
+    kept = GROUPED if there.get("record") == record.digest else ()
+    left_out = [name for name in there if name not in kept]
+    return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | ours))
 
 
 def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:

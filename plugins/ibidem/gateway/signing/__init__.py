@@ -1,0 +1,1 @@
+"""Signatures of documents that callers write through the gateway (`IBIDEM_GATEWAY_SIGN`)."""

@@ -1,0 +1,295 @@
+"""Signing of written documents: the object `ibidem` is added, every other byte stays. Runs in a process of the pool."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from ibidem_engines.cluster.source import as_document, ours_of, signed_update, text_fault, version_of, with_signatures
+from ibidem_engines.cluster.source_values import members, with_member
+from ibidem_engines.engine import Record
+from ibidem_engines.fields import OURS, Fields
+from ibidem_engines.records import Unfit, records
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+
+Fate = Literal[
+    "signed",
+    "same",
+    "failure",
+    "form",
+    "id",
+    "json",
+    "length",
+    "order",
+    "pipeline",
+    "read",
+    "retry",
+    "rights",
+    "schema",
+    "script",
+    "table",
+    "text",
+]
+"""What became of a document: `signed`, `same` where nothing was to be signed, else why it goes on unsigned."""
+
+UNREAD = ("", "order", "read", "retry")
+"""Obstacles to an update alone: where there is no such document yet, it is signed."""
+
+DOC, UPSERT, AS_UPSERT = "doc", "upsert", "doc_as_upsert"
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A document that is written whole.
+
+    Args:
+        id: Its id.
+        layout: Layout of the signatures in its index.
+        body: The document as JSON.
+        obstacle: Why it is not signed; empty when it is.
+    """
+
+    id: str
+    layout: str
+    body: bytes
+    obstacle: Fate | Literal[""] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """A document that is changed by a body of `_update`.
+
+    Args:
+        id: Its id.
+        layout: Layout of the signatures in its index.
+        body: The body as JSON.
+        obstacle: Why it is not signed; empty when it is.
+        there: Its `_source` as it was read; empty when there is no such document.
+    """
+
+    id: str
+    layout: str
+    body: bytes
+    obstacle: Fate | Literal[""] = ""
+    there: Mapping[str, Any] = field(default_factory=dict)
+
+
+Written = Whole | Partial
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A body on its way to the index.
+
+    Args:
+        body: As it goes on.
+        fate: What became of it.
+    """
+
+    body: bytes
+    fate: Fate
+
+
+@dataclass(frozen=True, slots=True)
+class SigningContext:
+    """What documents are signed with.
+
+    Args:
+        tables: Folder of the idf tables.
+        fields: What the indexes call the fields of a document.
+        distinct: Fields that must not differ between duplicates.
+        max_text: The most characters that a text may have.
+        seconds: What signing a few documents may take.
+    """
+
+    tables: Path
+    fields: Fields
+    distinct: tuple[str, ...]
+    max_text: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A document that can be signed.
+
+    Args:
+        document: What is signed.
+        version: The version that it keeps.
+        body: The body as it came.
+        finish: Writes the signatures into the body.
+        fate: What becomes of it.
+    """
+
+    document: Document
+    version: int
+    body: bytes
+    finish: Callable[[Record], bytes]
+    fate: Fate = "signed"
+
+
+def sign_documents(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
+    """Sign documents at once, and where that fails one by one: one that cannot be signed harms no other.
+
+    Args:
+        written: The documents.
+        context: What they are signed with.
+        tables: The idf tables.
+    """
+    try:
+        return _signed(written, context, tables)
+    except Exception:  # noqa: BLE001 - whatever one document does, the others go on, and it goes on unsigned
+        if len(written) == 1:
+            return [unsigned(written[0], "failure")]
+    return [result for each in written for result in sign_documents([each], context, tables)]
+
+
+def _signed(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
+    read = [_whole(each, context) if isinstance(each, Whole) else _partial(each, context) for each in written]
+    documents = [each.document for each in read if isinstance(each, _Prepared)]
+    made = iter(records(documents, tables, context.distinct))
+    return [_finished(each, next(made)) if isinstance(each, _Prepared) else each for each in read]
+
+
+def _finished(prepared: _Prepared, record: Record) -> Result:
+    try:
+        return Result(prepared.finish(replace(record, version=prepared.version)), prepared.fate)
+    except Unfit as unfit:
+        return Result(prepared.body, "id" if unfit.field == "id" else "failure")
+
+
+def _whole(given: Whole, context: SigningContext) -> _Prepared | Result:
+    source = _object(given.body)
+    if source is None:
+        return Result(given.body, "json")
+    if given.obstacle:
+        return unsigned(given, given.obstacle)
+    document = _document(given.id, source, context)
+    if not isinstance(document, Document):
+        return Result(_without_ours(given.body, source), document)
+    return _Prepared(
+        document,
+        version_of(source),
+        _without_ours(given.body, source),
+        lambda record: with_signatures(given.body, record, given.layout),
+    )
+
+
+def _document(id_: str, source: Mapping[str, Any], context: SigningContext) -> Document | Fate:
+    """Read the document that a `_source` holds, or tell why it cannot be signed."""
+    if text_fault(source, context.fields):
+        return "text"
+    document = as_document(id_, source, context.fields)
+    return "length" if len(document.text) > context.max_text else document
+
+
+def _partial(given: Partial, context: SigningContext) -> _Prepared | Result:
+    body = _object(given.body)
+    if body is None:
+        return Result(given.body, "json")
+    if "script" in body or given.obstacle not in UNREAD:
+        return unsigned(given, given.obstacle or "script")
+    if given.there and not given.obstacle:
+        return _changed(given, body, context)
+    return _upsert(given, body, context)
+
+
+def _changed(given: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
+    """Prepare an update of a document that was read."""
+    doc = body.get(DOC)
+    if not isinstance(doc, dict) or not doc.keys() - {OURS}:
+        return Result(given.body, "same")
+    whole = merged(given.there, doc)
+    if whole == given.there:
+        return Result(given.body, "same")
+    document = _document(given.id, whole, context)
+    if not isinstance(document, Document):
+        return unsigned(given, document)
+    part, ours = _part(given.body, DOC), ours_of(given.there)
+    return _Prepared(
+        document,
+        version_of(whole),
+        stripped(given.body, body),
+        lambda record: with_member(given.body, DOC, signed_update(part, record, given.layout, ours)),
+    )
+
+
+def _upsert(given: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
+    """Prepare what is written where there is no such document; one that is there loses its signatures."""
+    name = DOC if body.get(AS_UPSERT) is True else UPSERT
+    source = body.get(name)
+    if not isinstance(source, dict):
+        return unsigned(given, given.obstacle or "same")
+    document = _document(given.id, source, context)
+    bare = stripped(given.body, body)
+    if not isinstance(document, Document):
+        return Result(bare, document)
+    raw = _part(given.body, name)
+    changed = with_member(bare, AS_UPSERT, b"false") if AS_UPSERT in body else bare
+    return _Prepared(
+        document,
+        version_of(source),
+        bare,
+        lambda record: with_member(changed, UPSERT, with_signatures(raw, record, given.layout)),
+        given.obstacle or "signed",
+    )
+
+
+def unsigned(given: Written, fate: Fate) -> Result:
+    """Give a document as one that goes on unsigned: it carries no signatures of what it was before."""
+    body = _object(given.body)
+    if body is None:
+        return Result(given.body, "json")
+    if isinstance(given, Whole):
+        return Result(_without_ours(given.body, body), fate)
+    doc = body.get(DOC)
+    if isinstance(doc, dict) and doc and not doc.keys() - {OURS}:
+        return Result(given.body, "same")
+    return Result(stripped(given.body, body), fate)
+
+
+def stripped(raw: bytes, body: Mapping[str, Any]) -> bytes:
+    """Let an update take a document's signatures away, since they are of what it was before.
+
+    >>> stripped(b'{"doc": {"text": "b"}}', {"doc": {"text": "b"}})
+    b'{"doc": {"text": "b","ibidem":null}}'
+    """
+    if isinstance(body.get(DOC), dict):
+        raw = with_member(raw, DOC, with_member(_part(raw, DOC), OURS, b"null"))
+    return raw
+
+
+def merged(there: Mapping[str, Any], doc: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge a partial document into a whole one, as the engines do: objects by their members, all else is replaced.
+
+    >>> merged({"a": {"b": 1, "c": [1]}, "d": 2}, {"a": {"c": [2]}})
+    {'a': {'b': 1, 'c': [2]}, 'd': 2}
+    """
+    both = dict(there)
+    for name, value in doc.items():
+        old = both.get(name)
+        both[name] = merged(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+    return both
+
+
+def _object(raw: bytes) -> dict[str, Any] | None:
+    try:
+        read = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    return read if isinstance(read, dict) else None
+
+
+def _part(raw: bytes, name: str) -> bytes:
+    """Cut a member of an object out as it is written."""
+    text = raw.decode().strip()
+    begin, end = dict(members(text))[name]
+    return text[begin:end].encode()
+
+
+def _without_ours(raw: bytes, source: Mapping[str, Any]) -> bytes:
+    """Take signatures out that a document was read with."""
+    return with_member(raw, OURS, b"null") if OURS in source else raw

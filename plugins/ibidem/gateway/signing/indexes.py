@@ -1,0 +1,163 @@
+"""Which indexes are signed, as each caller may know it."""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any, Literal
+from urllib.parse import quote
+
+import orjson
+
+from ibidem.gateway.callers import Caller
+from ibidem.gateway.signing.documents import Fate
+from ibidem.gateway.upstream import Upstream
+from ibidem_engines.cluster.index import MISSING
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures.schema import SCHEMA
+
+_PARTS = ",".join(
+    (
+        "*.aliases",
+        "*.mappings._meta.ibidem",
+        "*.settings.index.default_pipeline",
+        "*.settings.index.final_pipeline",
+        "error",
+    )
+)
+_TABLES = orjson.dumps({"size": 0, "aggs": {"tables": {"terms": {"field": "ibidem.idf", "size": 100}}}})
+
+SIGNED_S, OTHERS_S = 60.0, 5.0
+"""Seconds for which it is believed that an index is signed, and that it is not."""
+
+MOST = 1_000
+"""Indexes of which it is remembered, each as one caller knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """What is known of an index that documents are written to.
+
+    Args:
+        layout: Layout of its signatures; empty when it has none.
+        obstacle: Why nothing that is written to it can be signed; empty when it can.
+        pipeline: Whether its documents go through a pipeline, unless a request says otherwise.
+    """
+
+    layout: str = ""
+    obstacle: Fate | Literal[""] = ""
+    pipeline: bool = False
+
+    @property
+    def signed(self) -> bool:
+        """Whether it has signatures, or may have."""
+        return bool(self.layout or self.obstacle)
+
+
+NONE = IndexState()
+
+MISSING_INDEX = IndexState()
+"""An index that is not there: the next document may make it, so it is asked for again."""
+
+
+@dataclass(slots=True)
+class SignedIndexes:
+    """Remembers which indexes are signed.
+
+    Args:
+        upstream: The engine.
+        tables: Folder of the idf tables.
+    """
+
+    upstream: Upstream
+    tables: Path
+    _kept: OrderedDict[tuple[str, Caller], tuple[float, IndexState]] = field(default_factory=OrderedDict)
+
+    async def of(self, index: str, caller: Caller) -> IndexState:
+        """Tell whether an index is signed.
+
+        Args:
+            index: Its name, or that of an alias or a data stream.
+            caller: Who writes.
+
+        Raises:
+            HttpError: The engine does not answer.
+        """
+        key = index, caller
+        until, state = self._kept.get(key, (0.0, NONE))
+        if until < monotonic():
+            state = await self._read(index, caller)
+            self._kept.pop(key, None)
+            if state is not MISSING_INDEX:
+                self._kept[key] = monotonic() + (SIGNED_S if state.layout else OTHERS_S), state
+            if len(self._kept) > MOST:
+                self._kept.popitem(last=False)
+        return state
+
+    async def _read(self, index: str, caller: Caller) -> IndexState:
+        if not index or "," in index or "*" in index:
+            return NONE
+        path = f"/{quote(index, safe='')}"
+        reply = await self.upstream.send("GET", f"{path}?filter_path={_PARTS}", _headers(caller), None)
+        if reply.status == MISSING:
+            return MISSING_INDEX
+        if reply.status >= 400:
+            return IndexState(obstacle="rights")
+        state = state_of(orjson.loads(reply.body))
+        if not state.layout or state.obstacle:
+            return state
+        found = await self.upstream.send("POST", f"{path}/_search", _headers(caller, "application/json"), _TABLES)
+        if found.status < 400:
+            names = [each["key"] for each in orjson.loads(found.body)["aggregations"]["tables"]["buckets"]]
+            if await asyncio.to_thread(has_other_tables, names, self.tables):
+                return IndexState(state.layout, "table", state.pipeline)
+        return state
+
+
+def state_of(answer: Mapping[str, Any]) -> IndexState:
+    """Read how indexes are made that stand behind one name.
+
+    Args:
+        answer: What the engine says of each.
+
+    >>> state_of({"news": {"mappings": {}}}).signed
+    False
+    """
+    written = {name: told for name, told in answer.items() if takes_writes(told)} or answer
+    ours = [told.get("mappings", {}).get("_meta", {}).get("ibidem") for told in written.values()]
+    if not ours or not all(isinstance(each, dict) for each in ours):
+        return NONE
+    layout = "full" if any(each.get("layout", "full") == "full" for each in ours) else "lean"
+    settings = [told.get("settings", {}).get("index", {}) for told in written.values()]
+    pipelines = {each.get(name, "_none") for each in settings for name in ("default_pipeline", "final_pipeline")}
+    other_schema = any(str(each.get("schema", "")) != SCHEMA for each in ours)
+    return IndexState(layout, "schema" if other_schema else "", pipelines != {"_none"})
+
+
+def takes_writes(told: Mapping[str, Any]) -> bool:
+    """Tell whether an index is the one behind an alias that documents go to."""
+    return any(alias.get("is_write_index") for alias in told.get("aliases", {}).values())
+
+
+def has_other_tables(names: Iterable[str], folder: Path) -> bool:
+    """Tell whether an index was signed with an idf table that is no longer the one of its language.
+
+    One that this folder does not hold cannot be judged.
+
+    Args:
+        names: The index's tables.
+        folder: Where the tables are.
+    """
+    tables = Tables(folder)
+    for name in filter(None, names):
+        table = tables.named(name)
+        current = tables.of(table.language) if table is not None else None
+        if current is not None and current.name != name:
+            return True
+    return False
+
+
+def _headers(caller: Caller, kind: str = "") -> list[tuple[str, str]]:
+    return [*caller.headers, ("accept", "application/json"), *([("content-type", kind)] if kind else [])]

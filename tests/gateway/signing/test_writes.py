@@ -1,0 +1,307 @@
+"""What is written through a gateway that signs is signed in the index."""
+
+import gzip
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import httpx2
+import orjson
+import pytest
+
+from gateway.conftest import LEASE
+from gateway.signing.conftest import Signed, Start
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.signatures.group_name import group_name
+from ibidem_workers.backfill.check import check
+from ibidem_workers.backfill.run import in_place
+from ibidem_workers.groups.service import settle_all
+from ibidem_workers.runs import summary
+
+OTHER = (
+    "The committee met on Tuesday and decided to postpone the vote on the new harbour until the spring of next year. "
+)
+
+
+NDJSON = {"content-type": "application/x-ndjson"}
+
+
+def lines(*parts: object) -> bytes:
+    return b"".join(orjson.dumps(part) + b"\n" for part in parts)
+
+
+def ours(signed: Signed, id_: str) -> Mapping[str, Any]:
+    """What ibidem added to a document."""
+    return signed.source(id_).get("ibidem") or {}
+
+
+def bulk(signed: Signed, *parts: object, **headers: str) -> list[Any]:
+    told = signed.ask("POST", f"/{signed.index}/_bulk?refresh=true", lines(*parts), **headers)
+    return [next(iter(each.values())) for each in told["items"]]
+
+
+def test_a_document_is_signed_as_a_worker_signs_it(signed: Signed) -> None:
+    assert signed.ask("PUT", f"/{signed.index}/_doc/a", {"text": LEASE, "title": "Lease"})["result"] == "created"
+    assert signed.ask("PUT", f"/{signed.index}/_create/b%2Fc", {"text": LEASE})["_id"] == "b/c"
+    assert ours(signed, "a")["content"] == ours(signed, "b%2Fc")["content"]
+    assert ours(signed, "b%2Fc")["group"] == group_name("b/c")
+    signed.ask("POST", f"/{signed.index}/_refresh")
+    found = check(signed.settings)
+    assert (found.changed, found.outdated) == (0, 0)
+
+
+def test_a_document_without_an_id_gets_one_since_it_is_part_of_what_is_signed(signed: Signed) -> None:
+    made = signed.ask("POST", f"/{signed.index}/_doc", {"text": LEASE})
+    assert made["result"] == "created"
+    assert ours(signed, made["_id"])["id"] == made["_id"]
+
+
+def test_every_action_of_bulk_is_answered_in_its_order_and_its_documents_are_signed(signed: Signed) -> None:
+    items = bulk(
+        signed,
+        {"index": {"_id": "m1"}},
+        {"text": LEASE},
+        {"create": {"_id": "m2"}},
+        {"text": LEASE + OTHER},
+        {"index": {}},
+        {"text": LEASE},
+        {"delete": {"_id": "m1"}},
+        {"create": {"_id": "m2"}},
+        {"text": "again"},
+        {"update": {"_id": "m3"}},
+        {"doc": {"text": OTHER}, "doc_as_upsert": True},
+    )
+    assert [each["status"] for each in items] == [201, 201, 201, 200, 409, 201]
+    assert items[2]["_id"] == ours(signed, items[2]["_id"])["id"]
+    assert {ours(signed, each)["schema"] for each in ("m2", "m3")} == {"2"}
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_thousands_of_documents_are_signed_byte_for_byte_but_for_the_object_that_is_added(
+    signed: Signed, packed: bool
+) -> None:
+    count = 3_000
+    raw = b"".join(
+        b'{"index":{"_id":"n%d"}}\n{"text" : "%s %d", "price": 1.50, "wide": %d}\r\n'
+        % (at, LEASE.encode(), at, 10**30 + at)
+        for at in range(count)
+    )
+    sent = gzip.compress(raw) if packed else raw
+    encoding = {"content-encoding": "gzip"} if packed else {}
+    told = signed.ask(
+        "POST", f"/{signed.index}/_bulk?refresh=true", sent, **{"content-type": "application/x-ndjson", **encoding}
+    )
+    assert not told["errors"]
+    assert [each["index"]["_id"] for each in told["items"]] == [f"n{at}" for at in range(count)]
+    assert all(ours(signed, f"n{at}") for at in (0, 1_234, count - 1))
+    with_all = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+    assert with_all["count"] >= count
+
+
+def test_a_backfill_finds_nothing_to_do_and_groups_are_settled_as_after_an_ingest(start: Start) -> None:
+    signed = start()
+    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE + " Twice."})
+    bulk(signed, {"index": {"_id": "c"}}, {"text": OTHER * 5})
+    told = summary(open_engine(signed.settings.address, signed.index), in_place(signed.settings))
+    assert (told["indexed"], told["unchanged"]) == (0, 3)
+    assert ours(signed, "b")["group"] == ours(signed, "a")["group"] == group_name("a")
+    bulk(signed, {"index": {"_id": "b"}}, {"text": OTHER * 5 + "Twice."})
+    settle_all(open_engine(signed.settings.address, signed.index))
+    assert ours(signed, "b")["group"] == ours(signed, "c")["group"]
+    assert (ours(signed, "a")["lead"], ours(signed, "b")["lead"]) == (True, False)
+
+
+def test_an_update_is_signed_with_the_document_that_it_changes(signed: Signed) -> None:
+    bulk(signed, {"index": {"_id": "u"}}, {"text": LEASE, "title": "Lease", "meta": {"court": "A"}})
+    before = ours(signed, "u")
+    signed.ask("POST", f"/{signed.index}/_update/u", {"doc": {"text": OTHER * 3}})
+    assert (signed.source("u")["title"], signed.source("u")["meta"]) == ("Lease", {"court": "A"})
+    assert ours(signed, "u")["content"] != before["content"]
+    bulk(signed, {"update": {"_id": "u"}}, {"doc": {"meta": {"court": "B"}}})
+    assert "ibidem" in signed.source("u")
+    assert not check(signed.settings).changed
+    assert found_by_keys(signed, "u")
+
+
+def found_by_keys(signed: Signed, id_: str) -> bool:
+    """Whether the values are there under which a document is looked up; they stand in no `_source`."""
+    query = {"bool": {"filter": [{"ids": {"values": [id_]}}, {"prefix": {"ibidem.keys": {"value": ""}}}]}}
+    signed.ask("POST", f"/{signed.index}/_refresh")
+    return bool(signed.ask("POST", f"/{signed.index}/_count", {"query": query})["count"])
+
+
+def test_an_update_that_changes_nothing_is_none(signed: Signed) -> None:
+    bulk(signed, {"index": {"_id": "v"}}, {"text": LEASE})
+    told = signed.ask("POST", f"/{signed.index}/_update/v", {"doc": {"text": LEASE}})
+    assert told["result"] == "noop"
+    assert found_by_keys(signed, "v")
+
+
+def test_a_group_stays_where_an_update_changes_nothing_that_is_signed(start: Start) -> None:
+    signed = start({"mappings": {"properties": {"text": {"type": "text"}, "views": {"type": "long"}}}})
+    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE})
+    settle_all(open_engine(signed.settings.address, signed.index))
+    assert not ours(signed, "b")["lead"]
+    bulk(signed, {"update": {"_id": "b"}}, {"doc": {"views": 2}})
+    assert (signed.source("b")["views"], ours(signed, "b")["lead"]) == (2, False)
+    assert ours(signed, "b")["group"] == ours(signed, "a")["group"]
+
+
+def test_an_update_behind_another_write_of_the_same_request_leaves_no_signatures_of_an_older_text(
+    signed: Signed,
+) -> None:
+    items = bulk(
+        signed,
+        {"index": {"_id": "w"}},
+        {"text": LEASE},
+        {"update": {"_id": "w"}},
+        {"doc": {"text": OTHER}},
+    )
+    assert [each["status"] for each in items] == [201, 200]
+    assert (signed.source("w")["text"], ours(signed, "w")) == (OTHER, {})
+    in_place(signed.settings)
+    assert ours(signed, "w")["content"]
+
+
+@pytest.mark.parametrize("known", [False, True])
+def test_an_update_that_the_engine_is_to_try_again_is_signed_where_it_makes_the_document(
+    signed: Signed, known: bool
+) -> None:
+    name = f"x{known}"
+    if known:
+        bulk(signed, {"index": {"_id": name}}, {"text": LEASE})
+    items = bulk(
+        signed,
+        {"update": {"_id": name, "retry_on_conflict": 3}},
+        {"doc": {"text": OTHER}, "doc_as_upsert": True},
+    )
+    assert items[0]["status"] == (200 if known else 201)
+    assert (signed.source(name)["text"], bool(ours(signed, name))) == (OTHER, not known)
+
+
+def test_an_update_loses_against_what_was_written_after_it_was_signed(signed: Signed) -> None:
+    bulk(signed, {"index": {"_id": "y"}}, {"text": LEASE})
+    told = signed.ask("GET", f"/{signed.index}/_doc/y")
+    stale = f"if_seq_no={told['_seq_no'] + 1}&if_primary_term={told['_primary_term']}"
+    answer = signed.ask("POST", f"/{signed.index}/_update/y?{stale}", {"doc": {"text": OTHER}})
+    assert answer["status"] == 409
+    assert signed.source("y")["text"] == LEASE
+
+
+def test_what_cannot_be_signed_is_passed_on_without_signatures_and_counted(start: Start) -> None:
+    signed = start(max_text=1_000)
+    signed.ask("PUT", f"/{signed.index}/_doc/a", {"text": LEASE})
+    old = ours(signed, "a")
+    assert old
+    items = bulk(
+        signed,
+        {"index": {"_id": "a"}},
+        {"text": "long " * 300, "ibidem": old},
+        {"index": {"_id": "b"}},
+        {"title": "no text"},
+        {"index": {"_id": "c"}},
+        {"text": LEASE},
+    )
+    assert [each["status"] for each in items] == [200, 201, 201]
+    assert [bool(ours(signed, each)) for each in "abc"] == [False, False, True]
+    reasons = {reason: signed.counted(f'ibidem_writes_unsigned_total{{reason="{reason}"}}') for reason in REASONS}
+    assert reasons == {"text": 1, "length": 1}
+    assert signed.counted("ibidem_writes_signed_total") == 2
+
+
+REASONS = ("text", "length")
+
+
+def test_a_document_that_goes_through_a_pipeline_is_signed_by_a_backfill_behind_it(signed: Signed) -> None:
+    pipeline = f"{signed.index}-upper"
+    signed.ask("PUT", f"/_ingest/pipeline/{pipeline}", {"processors": []})
+    try:
+        signed.ask("PUT", f"/{signed.index}/_doc/p?pipeline={pipeline}", {"text": LEASE})
+        assert (signed.source("p")["text"], ours(signed, "p")) == (LEASE, {})
+        assert signed.counted('ibidem_writes_unsigned_total{reason="pipeline"}') == 1
+    finally:
+        signed.ask("DELETE", f"/_ingest/pipeline/{pipeline}")
+
+
+def test_a_script_is_passed_on_and_counted(signed: Signed) -> None:
+    bulk(signed, {"index": {"_id": "s"}}, {"text": LEASE, "views": 1})
+    signed.ask("POST", f"/{signed.index}/_update/s", {"script": {"source": "ctx._source.views++"}})
+    assert signed.counted('ibidem_writes_unsigned_total{reason="script"}') == 1
+
+
+def test_an_index_that_is_not_signed_gets_what_was_sent_byte_for_byte(signed: Signed) -> None:
+    name = f"{signed.index}-plain"
+    try:
+        body = b'{"index":{"_index":"%s","_id":"1"}}\n{"text" : "x", "odd":1.50}\n' % name.encode()
+        assert not signed.ask("POST", "/_bulk", body)["errors"]
+        assert signed.ask("GET", f"/{name}/_doc/1")["_source"] == {"text": "x", "odd": 1.5}
+        assert "ibidem" not in json.dumps(signed.ask("GET", f"/{name}"))
+    finally:
+        signed.ask("DELETE", f"/{name}")
+
+
+def test_one_request_may_write_to_signed_indexes_and_others(signed: Signed) -> None:
+    name = f"{signed.index}-plain"
+    try:
+        told = signed.ask(
+            "POST",
+            "/_bulk?refresh=true",
+            lines(
+                {"index": {"_index": name, "_id": "1"}},
+                {"text": LEASE},
+                {"index": {"_index": signed.index, "_id": "both"}},
+                {"text": LEASE},
+            ),
+        )
+        assert not told["errors"]
+        assert "ibidem" not in signed.ask("GET", f"/{name}/_doc/1")["_source"]
+        assert ours(signed, "both")
+    finally:
+        signed.ask("DELETE", f"/{name}")
+
+
+def test_an_index_of_others_is_signed_by_the_names_of_its_own_fields(start: Start) -> None:
+    text = {"type": "text"}
+    properties = {"headline": text, "body": {"properties": {"content": text}}}
+    mapping = {"mappings": {"dynamic": "strict", "properties": properties}}
+    signed = start(mapping, fields="text=body.content,title=headline,meta=")
+    bulk(signed, {"index": {"_id": "a"}}, {"body": {"content": LEASE}})
+    assert ours(signed, "a")["length"] > 50
+    assert not check(signed.settings).changed
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"index":{"_id":"z"}}\n{"text":"a"}',
+        b'{"index":{"_id":"z"}}\n{"text":\n',
+        b'{"index":{"_id":"z"}\n{"text":"a"}\n',
+        b'{"index":{"_id":"z"}}\n',
+        b'{"nosuch":{"_id":"z"}}\n{"text":"a"}\n',
+        b'{"index":{"_id":"z"}}\n["text"]\n',
+        b"",
+    ],
+)
+def test_what_the_engine_refuses_it_refuses_in_its_own_words(signed: Signed, body: bytes) -> None:
+    url = signed.settings.engine.partition("+")[2]
+    answers = [
+        httpx2.post(f"{base}/{signed.index}/_bulk?filter_path=-took,-items.*._seq_no", content=body, headers=NDJSON)
+        for base in (url, signed.url)
+    ]
+    assert answers[0].status_code == answers[1].status_code
+    assert answers[0].json().keys() == answers[1].json().keys()
+
+
+def test_while_not_all_indexes_are_open_the_same_rules_hold_for_what_is_signed(start: Start) -> None:
+    signed = start(gateway_indexes=())
+    told = signed.ask("POST", "/vault/_bulk", lines({"index": {"_id": "1"}}, {"text": LEASE}))
+    assert told["status"] == 403
+    twice = b'{"index":{"_id":"1"}}\n{"text":"a","text":"b"}\n'
+    assert signed.ask("POST", f"/{signed.index}/_bulk", twice)["status"] == 400
+    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {}}, {"text": LEASE})
+    signed.ask("POST", f"/{signed.index}/_doc", {"text": LEASE})
+    signed.ask("POST", f"/{signed.index}/_update/a", {"doc": {"text": OTHER}})
+    assert ours(signed, "a")["length"] == len(OTHER.split())
+    signed.ask("POST", f"/{signed.index}/_refresh")
+    told = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+    assert told["count"] == 3
