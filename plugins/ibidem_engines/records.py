@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from ibidem_engines.clash import clash
 from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.errors import Damaged
 from ibidem_ingest.document import MAX_ID_BYTES, Document
@@ -27,6 +26,22 @@ class Unfit(ValueError):
         super().__init__(field, why)
         self.field = field
         self.why = why
+
+
+def clash(record: Record, origin: str) -> str:
+    """Return why a record may not replace a document of another origin; empty where it may, or no origin is known.
+
+    Args:
+        record: What is to be written.
+        origin: Where the document in the index was read.
+    """
+    document = record.document
+    if not origin or not document.origin or origin == document.origin:
+        return ""
+    return (
+        f"{document.id} from {document.origin} would replace {document.id} from {origin}; give --id-prefix, or delete "
+        "the other one first"
+    )
 
 
 def check_storable(record: Record) -> None:

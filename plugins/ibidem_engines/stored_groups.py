@@ -107,7 +107,8 @@ class StoredGroups(Protocol):
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
         """Read the leads that carry what is wanted for some documents and come from writes up to these numbers.
 
-        Each is read once. Where more than an engine lists carry one document's values, those written first are read.
+        Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine
+        lists carry one document's values, those written first are read.
         """
 
     def members(

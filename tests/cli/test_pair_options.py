@@ -11,6 +11,9 @@ from support.command_line import Answer, Run
 FAR = ["--preset", "law"]
 """A quarter of the five-word runs suffices."""
 
+ALIKE = ["--similarity", "40"]
+"""Texts that have four tenths in common share a quarter of the runs of both together."""
+
 
 @pytest.fixture(autouse=True)
 def pair(run: Run, tmp_path: Path) -> None:
@@ -34,26 +37,28 @@ def duplicates(answer: Answer, *options: str) -> set[str]:
 
 def test_inspect_takes_the_figures_of_a_search(answer: Answer) -> None:
     assert duplicates(answer) == {"later"}
-    assert duplicates(answer, *FAR) == {"later", "second"}
+    assert duplicates(answer, *FAR) == duplicates(answer, *ALIKE) == {"later", "second"}
     assert duplicates(answer, "--window-days", "42") == set()
 
 
 def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
-    levels = [answer("compare", "first", "second", *options)["level"] for options in ([], FAR, ["--level", "near"])]
-    assert levels[1] == "near"
+    levels = [
+        answer("compare", "first", "second", *options)["level"] for options in ([], FAR, ["--level", "near"], ALIKE)
+    ]
+    assert levels[1] == levels[3] == "near"
     assert levels[0] != "near"
     assert levels[2] is None
     assert answer("compare", "first", "later", "--window-days", "42", "--level", "near")["level"] is None
 
 
 def test_groups_takes_the_figures_of_a_search(answer: Answer) -> None:
-    found = [answer("groups", *options)["duplicates"] for options in ([], FAR, ["--window-days", "42"])]
-    assert found == [3, 4, 2]
+    found = [answer("groups", *options)["duplicates"] for options in ([], FAR, ["--window-days", "42"], ALIKE)]
+    assert found == [3, 4, 2, 4]
 
 
 def test_a_dry_run_takes_the_figures_of_a_search(answer: Answer) -> None:
-    found = [answer("backfill", "--dry-run", *options)["duplicates"] for options in ([], FAR)]
-    assert found == [3, 4]
+    found = [answer("backfill", "--dry-run", *options)["duplicates"] for options in ([], FAR, ALIKE)]
+    assert found == [3, 4, 4]
 
 
 @pytest.mark.parametrize("command", [["inspect", "first"], ["compare", "first", "second"], ["groups"]])
@@ -61,3 +66,10 @@ def test_a_preset_that_is_not_known_lists_those_that_are(run: Run, command: list
     code, _, err = run(*command, "--preset", "lawyers")
     assert code == 2
     assert "conrad2003" in err
+
+
+@pytest.mark.parametrize("command", [["inspect", "first"], ["compare", "first", "second"], ["groups"], ["search", "a"]])
+def test_a_similarity_that_is_none_is_refused_with_the_right_ones(run: Run, command: list[str]) -> None:
+    code, _, err = run(*command, "--similarity", "1.5")
+    assert code == 2
+    assert "20 to 100, of percent" in err

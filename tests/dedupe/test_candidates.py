@@ -11,14 +11,21 @@ from ibidem.dedupe import candidates
 from ibidem.dedupe.candidates import build_key_index, length_buckets
 from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
-from ibidem.dedupe.parameters import PRESETS
+from ibidem.dedupe.parameters import LEAST_SIMILARITY, PRESETS
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.windows import Made, few, signatures, value, windows, with_terms
 
 POLICIES = st.sampled_from(
-    [Policy(), Policy(level="identical"), Policy(profile=0.8), *(preset.policy for preset in PRESETS.values())]
+    [
+        Policy(),
+        Policy(level="identical"),
+        Policy(profile=0.8),
+        *(preset.policy for preset in PRESETS.values()),
+        *(Policy().similar(percent) for percent in (20, 45, 90)),
+        PRESETS["conrad2003"].policy.similar(LEAST_SIMILARITY),
+    ]
 )
 
 

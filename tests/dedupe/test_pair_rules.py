@@ -18,6 +18,7 @@ POLICIES = st.sampled_from(
         Policy(slots=None, window_days=0),
         Policy(slots=None, terms=None),
         *(preset.policy for preset in PRESETS.values()),
+        *(Policy().similar(percent) for percent in (20, 60, 95)),
     ]
 )
 

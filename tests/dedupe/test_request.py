@@ -1,11 +1,13 @@
 """A request is understood whole or refused with what would be right; nothing is passed over in silence."""
 
+from dataclasses import replace
+
 import pytest
 
 from ibidem.dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy, Slots
+from ibidem_ingest.pairs.decision import Policy, Slots, Terms
 
 
 def test_nothing_given_is_off_for_the_raw_api_and_indent_where_the_caller_says_so() -> None:
@@ -21,6 +23,7 @@ def test_every_parameter_is_read() -> None:
             "dedupe_keep": "source:Reuters, AP",
             "dedupe_window": "1000",
             "dedupe_scope": "matches",
+            "dedupe_similarity": "80",
             "dedupe_window_days": "7",
             "dedupe_max_per_group": 3,
             "dedupe_preset": "news",
@@ -30,7 +33,7 @@ def test_every_parameter_is_read() -> None:
     )
     assert request == DedupeRequest(
         mode="collapse",
-        policy=Policy(level="identical", window_days=7),
+        policy=Policy(level="identical", window_days=7, slots=Slots(67), terms=Terms(share=0.8)),
         keep=Keep("source", ("Reuters", "AP")),
         window=1000,
         scope="matches",
@@ -53,6 +56,8 @@ def test_every_parameter_is_read() -> None:
         ("dedupe_window", "ten", "a whole number"),
         ("dedupe_window", "9" * 5000, "a whole number"),
         ("dedupe_scope", "all", "window, matches, index"),
+        ("dedupe_similarity", "19", "a whole number, 20 to 100, of percent"),
+        ("dedupe_similarity", "101", "20 to 100"),
         ("dedupe_window_days", "-1", "none, or a whole number"),
         ("dedupe_max_per_group", "501", "0 to 500"),
         ("dedupe_preset", "newspapers", "news, law, books, scans, conrad2003"),
@@ -84,6 +89,12 @@ def test_collapse_shows_ten_duplicates_and_indent_all_when_nothing_is_said(mode:
     assert parse_request({"dedupe": mode, "dedupe_window": window}).max_per_group == most
 
 
+def test_similarity_overrides_a_preset_s_figures_and_leaves_out_what_the_preset_leaves_out() -> None:
+    law = parse_request({"dedupe_preset": "law", "dedupe_similarity": 90}).policy
+    assert law == replace(PRESETS["law"].policy, slots=Slots(82), terms=Terms(share=0.9, lengths=0.5))
+    assert parse_request({"dedupe_preset": "conrad2003", "dedupe_similarity": 90}).policy.slots is None
+
+
 def test_a_preset_stored_with_the_index_is_known_like_a_built_in_one() -> None:
     own = {**PRESETS, "pamphlets": Preset(Policy(slots=Slots(70)), "ours")}
     assert parse_request({"dedupe_preset": "pamphlets"}, presets=own).policy.slots == Slots(70)
@@ -93,5 +104,5 @@ def test_the_digest_tells_requests_with_other_groups_apart_and_no_others() -> No
     digest = parse_request({"dedupe": "indent"}).digest()
     for same in ({"dedupe_keep": "latest"}, {"dedupe": "collapse"}, {"dedupe_explain": "true"}):
         assert parse_request({"dedupe": "indent", **same}).digest() == digest
-    for other in ({"dedupe_level": "identical"}, {"dedupe_window": 7}, {"dedupe_window_days": 1}, {"dedupe": "off"}):
+    for other in ({"dedupe_level": "identical"}, {"dedupe_window": 7}, {"dedupe_similarity": 80}, {"dedupe": "off"}):
         assert parse_request({"dedupe": "indent", **other}).digest() != digest

@@ -56,6 +56,7 @@ def bodies(seed: int) -> tuple[str, Json, Json]:
         "level": ["identical", "near"],
         "keep": ["rank", "earliest", "latest", "longest", "source:Reuters,AP"],
         "window": [5, 20, 100, 500],
+        "similarity": [20, 50, 80, 100],
         "window_days": ["none", 0, 42, 300],
         "max_per_group": [0, 1, 3],
         "preset": ["news", "law", "books", "conrad2003"],

@@ -43,6 +43,8 @@ ASKED: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "preset": "books", "level": "near"},
     {"dedupe": "indent", "preset": "conrad2003", "explain": True},
     {"dedupe": "collapse", "window": 8},
+    {"dedupe": "indent", "similarity": 90, "explain": True},
+    {"dedupe": "indent", "similarity": 35, "preset": "news", "explain": True},
 )
 """What each window is asked for."""
 

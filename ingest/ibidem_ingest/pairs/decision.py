@@ -28,7 +28,7 @@ from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
-from ibidem_ingest.signatures.schema import FULL_SET
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 Level = Literal["identical", "near", "partial"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -147,6 +147,30 @@ class Policy:
     def within(self, days: int | None) -> "Policy":
         """Return the same figures with another date window."""
         return replace(self, window_days=days)
+
+    def similar(self, percent: int) -> "Policy":
+        """Return the same figures with another least share of common text (signatures.md, "Similarity").
+
+        Of two texts of n runs that share c · n of them, Jaccard's index is c / (2 - c); of two sets of 60 terms that
+        share c · 60 the score is c. So one share sets both measures; kinds of evidence that do not count stay so.
+
+        >>> Policy().similar(80).slots, Policy().similar(66).slots == Policy().slots
+        (Slots(equal=67), True)
+        """
+        return replace(
+            self,
+            slots=self.slots and Slots(least_equal(percent)),
+            terms=self.terms and replace(self.terms, share=percent / 100),
+        )
+
+
+def least_equal(percent: int) -> int:
+    """Return the fewest equal slots of texts that have so many percent in common: 100 c / (2 - c), rounded up.
+
+    >>> least_equal(66), least_equal(100)
+    (50, 100)
+    """
+    return -(-SLOTS * percent // (200 - percent))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
 """What long texts are looked up by besides: all from their long signatures."""
 
 
+_NONE = bytes(8)
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
 
@@ -37,20 +38,25 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
     Returns:
         For each field the values, each once.
     """
-    scheme = f"ch{packed.scheme}:"
+    found: dict[LookupField, list[str]] = {"content": [content_key(packed)]}
     if packed.flags & NO_WORDS:
-        return {"content": [f"{scheme}none:{packed.id}"]}
-    found: dict[LookupField, list[str]] = {"content": [f"{scheme}{packed.content.hex()}"]}
-    if any(packed.fingerprint) and not packed.flags & WEAK:
+        return found
+    if packed.fingerprint != _NONE and not packed.flags & WEAK:
         found["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
         found["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
-    if any(packed.profile):
+    if packed.profile != _NONE:
         found["profile"] = [f"tp1:{packed.profile.hex()}"]
     if packed.slots:
         found["bands"] = bands(packed.slots)
     if packed.flags & FULL:
         found["rare"] = rare(packed.idf, packed.terms)
     return found
+
+
+def content_key(packed: Packed) -> str:
+    """Return the one value under which identical documents are found."""
+    scheme = f"ch{packed.scheme}:"
+    return f"{scheme}none:{packed.id}" if packed.flags & NO_WORDS else f"{scheme}{packed.content.hex()}"
 
 
 def bands(slots: Sequence[int]) -> list[str]:

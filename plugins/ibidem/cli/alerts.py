@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, parameter
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, parameter
 from ibidem.cli.terminal_text import sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.alerts import Alert, alerts, find_alert, remove, run, save
@@ -22,6 +22,7 @@ def add(
     name: Name,
     words: Annotated[list[str], typer.Argument(metavar="QUERY", help="As in ibidem search.", show_default=False)],
     level: Level = None,
+    similarity: Similarity = None,
     preset: Preset = None,
     window: Annotated[str | None, parameter("dedupe_window", "--window", "N")] = None,
     window_days: WindowDays = None,
@@ -33,6 +34,7 @@ def add(
     """Save a search; the first run reports all that matches, each text once."""
     given = {
         "dedupe_level": level,
+        "dedupe_similarity": similarity,
         "dedupe_preset": preset,
         "dedupe_window": window,
         "dedupe_window_days": window_days,

@@ -16,7 +16,7 @@ from rich.text import Text
 from ibidem.cli.console import Indented, bar, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
-from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, figures
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures
 from ibidem.cli.summary import refusals, show_summary
 from ibidem.cli.terminal_text import format_difference, sanitize
 from ibidem.comparison.word_diff import Piece
@@ -56,6 +56,7 @@ def run(
         bool, typer.Option("--groups", help="Sign nothing; settle the groups of what is signed already.")
     ] = False,
     level: Level = None,
+    similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
     as_json: Json = False,
@@ -69,8 +70,8 @@ def run(
         alias=alias,
         modes={"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups},
     )
-    given = figures(level, preset, window_days)
-    for option, value in zip(("--level", "--preset", "--window-days"), given.values(), strict=True):
+    given = figures(level, similarity, preset, window_days)
+    for option, value in zip(("--level", "--similarity", "--preset", "--window-days"), given.values(), strict=True):
         if value is not None and not dry:
             raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
     settings = load()

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, messages, print_json, results
-from ibidem.cli.options import Json, Preset, WindowDays, engine_context, figures, parameter
+from ibidem.cli.options import Json, Preset, Similarity, WindowDays, engine_context, figures, parameter
 from ibidem.cli.side_by_side import side_by_side
 from ibidem.cli.terminal_text import format_difference, one_line, sanitize
 from ibidem.comparison.compare import Comparison, compare
@@ -44,12 +44,13 @@ def run(
         typer.Option("--html", metavar="FILE", help="Write a page with both texts, their shared text linked."),
     ] = None,
     level: Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL", default=WIDEST)] = None,
+    similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
     as_json: Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""
-    policy = pair_policy(figures(level, preset, window_days), WIDEST)
+    policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST)
     settings = load()
     left, right = documents(a, b, settings)
     found = compare(left, right, Tables(settings.tables), policy)

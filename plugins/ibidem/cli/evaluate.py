@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ibidem.cli.console import bar, print_json, results, warn_once
 from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json, Level, Preset, WindowDays, figures
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, figures
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
@@ -54,6 +54,7 @@ def run(
         ),
     ],
     level: Level = None,
+    similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
     positive: Annotated[
@@ -74,7 +75,7 @@ def run(
     request = EvaluationRequest(
         (docs,),
         Labels(labels, positive, unjudged),
-        pair_policy(figures(level, preset, window_days)),
+        pair_policy(figures(level, similarity, preset, window_days)),
         tuple(parse_filter(typed) for typed in filters or ()),
     )
     found = evaluate_with_bar(request)

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, bar, messages, print_json, results
-from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, figures
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures
 from ibidem.cli.terminal_text import one_line, sanitize
 from ibidem.dedupe.leader_clustering import MOST_LEADS
 from ibidem.dedupe.long_candidates import MOST_HOLDERS
@@ -28,6 +28,7 @@ COLUMNS = 10
 
 def run(
     level: Level = None,
+    similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
     export: Annotated[
@@ -39,7 +40,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
-    given = figures(level, preset, window_days)
+    given = figures(level, similarity, preset, window_days)
     if stored and any(value is not None for value in given.values()):
         raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
     write = writer(export) if export is not None else None

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, print_json, results
-from ibidem.cli.options import Id, Json, Level, Preset, WindowDays, engine_context, figures
+from ibidem.cli.options import Id, Json, Level, Preset, Similarity, WindowDays, engine_context, figures
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, reason
@@ -31,10 +31,15 @@ SIGNATURES = {
 
 
 def run(
-    id_: Id, level: Level = None, preset: Preset = None, window_days: WindowDays = None, as_json: Json = False
+    id_: Id,
+    level: Level = None,
+    similarity: Similarity = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
+    as_json: Json = False,
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
-    policy = pair_policy(figures(level, preset, window_days))
+    policy = pair_policy(figures(level, similarity, preset, window_days))
     with engine_context() as engine:
         found, group = inspect(engine, id_, policy), group_of(engine, id_)
     if as_json:

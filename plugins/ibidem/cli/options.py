@@ -35,13 +35,21 @@ def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
 
 
 Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
+Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT")]
 Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")]
 WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")]
 
 
-def figures(level: str | None, preset: str | None, window_days: str | None) -> dict[str, str | None]:
+def figures(
+    level: str | None, similarity: str | None, preset: str | None, window_days: str | None
+) -> dict[str, str | None]:
     """Return the options that say when two documents are duplicates, by the names of their parameters."""
-    return {"dedupe_level": level, "dedupe_preset": preset, "dedupe_window_days": window_days}
+    return {
+        "dedupe_level": level,
+        "dedupe_similarity": similarity,
+        "dedupe_preset": preset,
+        "dedupe_window_days": window_days,
+    }
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, Preset, WindowDays, engine_context, parameter
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, parameter
 from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
@@ -44,6 +44,7 @@ def run(
     ],
     dedupe: Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")] = None,
     level: Level = None,
+    similarity: Similarity = None,
     keep: Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH")] = None,
     scope: Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE")] = None,
     by: Annotated[str | None, parameter("dedupe_by", "--by", "WAY")] = None,
@@ -69,6 +70,7 @@ def run(
     given = {
         "dedupe": dedupe,
         "dedupe_level": level,
+        "dedupe_similarity": similarity,
         "dedupe_keep": keep,
         "dedupe_scope": scope,
         "dedupe_by": by,

@@ -71,6 +71,9 @@ SHOWN_IN_COLLAPSE = 10
 SHOWN_TO_PEOPLE = 3
 """Duplicates of a group that the page and the terminal show in `indent` before more are asked for."""
 
+LEAST_SIMILARITY = 20
+"""Percent: with less in common, pairs by rare terms could not be looked for by three of these."""
+
 NO_DAYS = "none"
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
@@ -205,6 +208,12 @@ PARAMETERS: Mapping[str, Parameter] = {
         "window",
         "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
         parse_choice(*SCOPES),
+    ),
+    "dedupe_similarity": Parameter(
+        f"{LEAST_SIMILARITY} … 100",
+        "the preset's figures; 66 without one",
+        "percent: the least share of common text that makes a pair near",
+        parse_whole(LEAST_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
         "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days

@@ -133,7 +133,7 @@ def pair_policy(given: Mapping[str, object], level: Level = "near") -> Policy:
     """Return the figures of the decision for a pair.
 
     Args:
-        given: `dedupe_level`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
+        given: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
         level: The level where none is given.
 
     Raises:
@@ -166,11 +166,13 @@ def as_text(value: object) -> str:
 
 
 def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
-    """Return the preset's figures, or the default ones, with the level and the date window that were asked for."""
+    """Return the preset's figures, or the default ones, with the level, similarity and date window asked for."""
     name = values.get("dedupe_preset", "")
     if name and name not in presets:
         raise UsageError(f"dedupe_preset={name!r} is not known", f"allowed: {', '.join(presets)}")
     base = presets[name].policy if name else Policy()
+    if "dedupe_similarity" in values:
+        base = base.similar(values["dedupe_similarity"])
     return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
 
 

@@ -119,6 +119,7 @@ class Levelled(Known):
     """When two documents are duplicates."""
 
     dedupe_level: str | None = described(PARAMETERS["dedupe_level"])[1]
+    dedupe_similarity: str | None = described(PARAMETERS["dedupe_similarity"])[1]
     dedupe_preset: str | None = described(PARAMETERS["dedupe_preset"])[1]
     dedupe_window_days: str | None = described(PARAMETERS["dedupe_window_days"])[1]
 

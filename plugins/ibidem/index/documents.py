@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteSt
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Missing, UsageError
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
 
@@ -107,7 +107,7 @@ def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
 
 def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
     """Yield the ids of the documents with an equal content hash; where a look-up is cut short, by reading the index."""
-    searches = [SignatureLookup({"content": lookup_keys(one)["content"]}, own=one.id) for one in documents]
+    searches = [SignatureLookup({"content": [content_key(one)]}, own=one.id) for one in documents]
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
     cut = {one.content for one, answer in zip(documents, answers, strict=True) if answer.same > len(answer.hits)}

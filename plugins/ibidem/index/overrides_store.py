@@ -7,7 +7,7 @@ from ibidem.dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict, lo
 from ibidem.index.documents import stored_hits
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import Missing, UsageError
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import unpack
 
 
@@ -97,4 +97,4 @@ def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
     if first is None or second is None:
         missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
         raise Missing(f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids")
-    return lookup_keys(first)["content"][0], lookup_keys(second)["content"][0]
+    return content_key(first), content_key(second)

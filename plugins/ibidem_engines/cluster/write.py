@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from ibidem_engines.clash import clash
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
@@ -18,7 +17,7 @@ from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
-from ibidem_engines.records import Unfit, superseded
+from ibidem_engines.records import Unfit, clash, superseded
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 

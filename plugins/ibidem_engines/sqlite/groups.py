@@ -7,8 +7,8 @@ from typing_extensions import override
 from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
+from ibidem_engines.sqlite.keys import values_of, words
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.move import move
 from ibidem_engines.sqlite.records import as_json
 from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, StoredGroups, Wanted
 
@@ -28,6 +28,18 @@ _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
 SLICE = 1_000
 MOST = 10_000
 """Leads that are read for one class of values of one document."""
+
+
+_NEXT = """update "ibidem.{index}.state" set value = value + 1 where name = 'place' returning value"""
+_SIGNED = """select d.packed, l.value from "ibidem.{index}.documents" d
+    left join "ibidem.{index}.long" l on l.place = d.place where d.place = ?"""
+_FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
+_KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
+_MOVED = (
+    'update "ibidem.{index}.documents" set place = ? where place = ?',
+    'update "ibidem.{index}.long" set place = ? where place = ?',
+    'update "ibidem.{index}.texts" set rowid = ? where rowid = ?',
+)
 
 
 class SqliteGroups(StoredGroups):
@@ -93,7 +105,7 @@ class SqliteGroups(StoredGroups):
         name = change.document.name
         done = self._file.run(_JOIN, (change.group, int(change.lead), name.id, name.order)).rowcount > 0
         if done and change.lead:
-            move(self._file, name.order)
+            _move(self._file, name.order)
         return done
 
     @override
@@ -127,3 +139,15 @@ def _search(wanted: Wanted) -> SignatureLookup:
     if wanted.rare:
         values["rare"] = wanted.rare
     return SignatureLookup(values, {"rare": wanted.least}, limit=MOST)
+
+
+def _move(file: SqliteFile, place: int) -> None:
+    """Give a document the next place, inside the transaction that is open."""
+    (packed, long) = file.run(_SIGNED, (place,)).fetchone()
+    key = words(values_of(packed, long or b"")) if packed else ""
+    (new,) = file.run(_NEXT).fetchone()
+    for statement in _MOVED:
+        file.run(statement, (new, place))
+    if key:
+        file.run(_FORGET_KEYS, (place, key))
+        file.run(_KEYS, (new, key))

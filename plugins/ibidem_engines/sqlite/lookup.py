@@ -22,12 +22,15 @@ WORTH = 8
 VALUES = 37
 """Marks of one document: 33 bands, content hash, two fingerprints, profile."""
 
+FEW, MORE = 32, 8
+"""Carriers of each value that are read at first where several values are needed, and how many times as many next."""
+
 _CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
 _LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
     and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
     order by rowid limit ?"""
 _COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
-_MARKS = 'select marks from "ibidem.{index}.documents" where place > ? order by place'
+_MARKS = 'select marks from "ibidem.{index}.documents" where place > ? and place <= ? order by place'
 _OWN = 'select id, place from "ibidem.{index}.documents" where id in (select value from json_each(?))'
 _AT_ONCE = 10_000
 
@@ -78,7 +81,7 @@ class Finder:
         """Look up values; see `Engine.find`, and `StoredGroups.find` for the leads up to a place."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
-            questions = self._worth_asking(searches)
+            questions = self._worth_asking(searches, leads_upto)
             own = self._own_places({searches[each.at].own for each in questions})
             look_up = _LookUp(self._file, None if query is None else matching_places(self._file, query), leads_upto)
             for each in questions:
@@ -90,14 +93,19 @@ class Finder:
         nothing = LookupResult(())
         return [_found(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
-    def _worth_asking(self, searches: Sequence[SignatureLookup]) -> list[_Question]:
-        """Leave out the values that no document carries, or only the one that asks."""
+    def _worth_asking(self, searches: Sequence[SignatureLookup], upto: int | None = None) -> list[_Question]:
+        """Leave out the values that no document carries, or only the one that asks.
+
+        Args:
+            searches: The searches.
+            upto: The last place that is looked at; None for all. What only later documents carry is left out too.
+        """
         questions = [
             _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
         ]
         marked = [each for each in questions if each.clue in MARKED]
         values = list(chain.from_iterable([each.values for each in marked]))
-        if not self._catch_up(len(values)):
+        if not self._catch_up(len(values), upto):
             return questions
         sizes = [len(each.values) for each in marked]
         own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
@@ -110,15 +118,16 @@ class Finder:
         asked = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
         return asked + [each for each in questions if each.clue not in MARKED]
 
-    def _catch_up(self, asked: int) -> bool:
+    def _catch_up(self, asked: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
-        (newest,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+        (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
+        newest = last if upto is None else min(last, max(upto, self._newest))
         self._asked += asked
         if abs(newest - self._newest) > WORTH * self._asked:
             return False
         if newest < self._newest or not self._seen.holds(VALUES * (newest - self._newest)):
             self._seen, self._newest = CountMinSketch(2 * VALUES * newest), 0
-        rows = self._file.run(_MARKS, (self._newest,))
+        rows = self._file.run(_MARKS, (self._newest, newest))
         while some := rows.fetchmany(_AT_ONCE):
             self._seen.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
         self._newest, self._asked = newest, 0
@@ -151,7 +160,13 @@ class _LookUp:
         limit = search.most(question.clue)
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
-        carriers = [self._carriers(value, most) for value in dict.fromkeys(question.values)]
+        values = list(dict.fromkeys(question.values))
+        if self._leads_upto is not None and least > 1:
+            places = self._likely(values, least)
+            if len(places) <= limit:
+                answer.places |= places
+                return
+        carriers = [self._carriers(value, most) for value in values]
         if question.clue in LONG_CLUES:
             few = [some for some in carriers if self._others(some, own) <= limit]
             answer.capped += [question.clue] * (len(few) < len(carriers))
@@ -165,6 +180,20 @@ class _LookUp:
             answer.same = len(places) if len(places) <= limit else self._count(question.values, places, own)
         elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
+
+    def _likely(self, values: Sequence[str], least: int) -> set[int]:
+        """Return the places that carry so many values, and some that may: the most frequent values are not read.
+
+        What carries `least` of n values carries one of any n - `least` + 1, so the others, the most frequent, need not
+        be read (prefix filtering: Bayardo, Ma, Srikant 2007, "Scaling up all pairs similarity search").
+        """
+        left, read, most = list(values), list[list[int]](), FEW
+        while len(left) >= least:
+            found = [(value, self._carriers(value, most)) for value in left]
+            read += [places for _, places in found if len(places) < most]
+            left = [value for value, places in found if len(places) == most]
+            most *= MORE
+        return _carried(read, least - len(left))
 
     def _others(self, places: Sequence[int], own: int) -> int:
         """Count the documents that may be found, the searching one aside."""

@@ -7,9 +7,8 @@ from itertools import accumulate, chain
 
 import orjson
 
-from ibidem_engines.clash import clash
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.records import Unfit, check_storable, superseded
+from ibidem_engines.records import Unfit, check_storable, clash, superseded
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.keys import marks, sketched_values, values_of, values_of_record, words

@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.sqlite import lookup
 from ibidem_engines.sqlite.keys import values_of
-from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.lookup import Finder, _LookUp
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.signed_records import make_record
 
@@ -145,3 +145,39 @@ def test_copies_beyond_what_is_listed_are_counted(
     assert (len(stranger.hits), stranger.same) == (5, 12)
     assert (len(first.hits), first.same) == (5, 11)
     assert (len(last.hits), last.same, list(last.capped)) == (5, 11, [])
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True), max_size=12), st.integers(2, 5))
+@settings(max_examples=50, deadline=None)
+def test_what_carries_several_values_is_found_though_the_most_frequent_values_are_left_unread(
+    documents: list[list[str]], least: int
+) -> None:
+    """Whatever carries so many of the values is among what is likely to."""
+    asked = list("abcdefgh")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "FEW", 2)
+        patch.setattr(lookup, "MORE", 2)
+        likely = _LookUp(_Carried(documents), None, leads_upto=99)._likely(asked, least)  # type: ignore[arg-type]
+    assert likely >= {place for place, some in enumerate(documents) if len(some) >= least}
+
+
+class _Carried:
+    """Answers look-ups as the file does, from lists of values."""
+
+    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
+        self._documents = documents
+
+    def run(self, _: str, values: tuple[str, int, int]) -> list[tuple[int]]:
+        word, _upto, most = values
+        return [(place,) for place, some in enumerate(self._documents) if word.strip('"') in some][:most]
+
+
+def test_values_that_only_later_documents_carry_are_not_looked_up(library: Engine, record: Make) -> None:
+    finder = Finder(library._file)  # type: ignore[attr-defined]
+    written = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
+    library.write(written)
+    searches = [SignatureLookup(values_of(each.packed)) for each in written[25:]]
+    with finder._file.reading():
+        asked = finder._worth_asking(searches, 25)
+    values = sum(len(some) for search in searches for clue, some in search.values.items() if clue != "rare")
+    assert sum(len(question.values) for question in asked) < values / 20

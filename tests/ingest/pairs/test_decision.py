@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.pairs.decision import LEVELS, Evidence, Fingerprint, Policy, Slots, Terms, decide
+from ibidem_ingest.pairs.decision import LEVELS, Evidence, Fingerprint, Policy, Slots, Terms, decide, least_shared
 from ibidem_ingest.signatures.schema import Signatures
 from support.windows import TABLES, Made, few, packed, signatures, windows, with_slots, with_terms
 
@@ -210,6 +210,25 @@ def test_a_policy_without_a_kind_of_evidence_does_not_count_it() -> None:
     assert against(with_slots(unlike(slots=BASE.slots), 60), Policy(slots=Slots(61))) is None
 
 
+@pytest.mark.parametrize(("shared", "joins"), [(65, False), (66, False), (67, True)])
+def test_texts_with_four_fifths_in_common_share_two_thirds_of_both_together(shared: int, joins: bool) -> None:
+    """Of ten runs each, eight of them common, twelve are in one text or the other: 8 of 12 samples are equal."""
+    assert (against(with_slots(unlike(slots=BASE.slots), shared), Policy().similar(80)) is not None) == joins
+
+
+@pytest.mark.parametrize(("shared", "joins"), [(47, False), (48, True)])
+def test_texts_with_four_fifths_in_common_share_four_fifths_of_their_rarest_terms(shared: int, joins: bool) -> None:
+    numbers = {"numbers": BASE.numbers, "number_sketch": BASE.number_sketch}
+    other = with_terms(unlike(terms=BASE.terms, **numbers), shared)
+    assert (against(other, Policy().similar(80)) is not None) == joins
+
+
+def test_two_thirds_in_common_are_the_default_figures() -> None:
+    for size in (20, 35, 60):
+        assert least_shared(Policy().similar(66).terms.share, size) == least_shared(40 / 60, size)  # type: ignore[union-attr] # terms count
+    assert Policy().similar(66).slots == Policy().slots
+
+
 POLICIES = st.sampled_from([Policy(), PAPER, Policy(window_days=42, profile=0.8), ONLY_TERMS])
 
 
@@ -230,3 +249,13 @@ def test_what_a_level_joins_every_weaker_level_joins(window: Made, policy: Polic
         for b in signed:
             joined = [decide(a, b, policy.at(level)) is not None for level in LEVELS]
             assert joined == sorted(joined)
+
+
+@few
+@given(windows, POLICIES, st.integers(20, 100), st.integers(20, 100))
+def test_a_lower_similarity_never_loses_a_pair(window: Made, policy: Policy, one: int, other: int) -> None:
+    signed = [each for each in window.packed if each is not None][:12]
+    lower, higher = (policy.similar(percent) for percent in sorted((one, other)))
+    for a in signed:
+        for b in signed:
+            assert decide(a, b, higher) is None or decide(a, b, lower) is not None

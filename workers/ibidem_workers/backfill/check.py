@@ -8,7 +8,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures import content, title
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import EARLIER, pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
@@ -115,7 +115,7 @@ def is_changed(held: SourceDocument, tables: Tables, distinct: tuple[str, ...]) 
         return False
     table = tables.named(held.idf) if held.idf else None
     if held.schema != SCHEMA or (held.idf and table is None):
-        return content_of(held.document, packed.scheme) != lookup_keys(packed)["content"]
+        return content_of(held.document, packed.scheme) != [content_key(packed)]
     return pack(held.document, sign_one(held.document, table), distinct) != held.packed
 
 

@@ -4,7 +4,7 @@ from math import ceil, floor
 
 from ibidem_engines.stored_groups import Wanted
 from ibidem_ingest.pairs.decision import Policy
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed
 
 LEAST_RARE = 5
@@ -13,7 +13,7 @@ LEAST_RARE = 5
 
 def content_of(packed: Packed) -> Wanted:
     """Return the value under which identical documents are found."""
-    return Wanted({"content": lookup_keys(packed)["content"]})
+    return Wanted({"content": [content_key(packed)]})
 
 
 def values_of(packed: Packed, policy: Policy) -> Wanted:

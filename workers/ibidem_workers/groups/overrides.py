@@ -6,7 +6,7 @@ from typing import Any
 
 from ibidem_engines.engine import Engine
 from ibidem_ingest.pairs.decision import Policy, decide
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_workers.groups.portion import Judge, Name, Row
 
@@ -92,7 +92,7 @@ class Overrides:
 
 def said_of(packed: Packed, content: str) -> bool:
     """Tell whether a text is the one that a reader saw; a hash that is missing or of another scheme says nothing."""
-    return not content.startswith(f"ch{packed.scheme}:") or content == lookup_keys(packed)["content"][0]
+    return not content.startswith(f"ch{packed.scheme}:") or content == content_key(packed)
 
 
 def none_said(words: Iterable[Override] = ()) -> Overrides:

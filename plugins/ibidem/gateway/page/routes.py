@@ -49,22 +49,24 @@ class One(Known):
 
     level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
 
     def state(self) -> PageState:
         """Return what of a list's state decides on a pair."""
-        return PageState(level=self.level, preset=self.preset, days=self.days)
+        return PageState(level=self.level, similarity=self.similarity, preset=self.preset, days=self.days)
 
 
 class Two(Pair):
     """Two documents, and the figures of the decision on them."""
 
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
 
     def policy(self) -> Policy:
         """Return the decision for a pair."""
-        return PageState(preset=self.preset, days=self.days).policy("partial")
+        return PageState(similarity=self.similarity, preset=self.preset, days=self.days).policy("partial")
 
 
 OneParameters = Annotated[One, Query()]

@@ -57,6 +57,7 @@ class PageState:
         dedupe: Where duplicates stand.
         level: How much alike two documents have to be.
         keep: Which copy leads; `source:A,B` too.
+        similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
         scope: Where duplicates are looked for.
         preset: A named set of figures; empty: the default ones.
@@ -71,6 +72,7 @@ class PageState:
     dedupe: str = "indent"
     level: str = ""
     keep: str = "rank"
+    similarity: str = ""
     days: str = ""
     scope: str = "window"
     preset: str = ""
@@ -86,6 +88,7 @@ class PageState:
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
             "dedupe_keep": self.keep,
+            "dedupe_similarity": self.similarity,
             "dedupe_window_days": self.days,
             "dedupe_scope": self.scope,
             "dedupe_preset": self.preset,
@@ -112,7 +115,12 @@ class PageState:
         Args:
             level: The level where none is chosen.
         """
-        given = {"dedupe_level": self.level, "dedupe_preset": self.preset, "dedupe_window_days": self.days}
+        given = {
+            "dedupe_level": self.level,
+            "dedupe_similarity": self.similarity,
+            "dedupe_preset": self.preset,
+            "dedupe_window_days": self.days,
+        }
         return pair_policy(given, level)
 
     def figures(self, *names: str) -> str:
@@ -153,7 +161,21 @@ class PageState:
         return str(getattr(self, name) or CHOSEN.get(name, "")) == value
 
 
-NAMES = ("q", "dedupe", "level", "keep", "days", "scope", "preset", "source", "date", "sort", "page", "size")
+NAMES = (
+    "q",
+    "dedupe",
+    "level",
+    "keep",
+    "similarity",
+    "days",
+    "scope",
+    "preset",
+    "source",
+    "date",
+    "sort",
+    "page",
+    "size",
+)
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
 CHOSEN = {"level": "near"}
 """What an empty value stands for."""
@@ -166,6 +188,7 @@ class Shown(Known):
     dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
     level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
+    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
     scope: str = Field(default="", description=f"{', '.join(SCOPES)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")

@@ -78,6 +78,15 @@ public record Policy(
         return new Policy(level, days, slots, terms, fingerprint, profile, characters);
     }
 
+    /** Returns the same figures with another least share of common text, in percent. */
+    public Policy similar(int percent) {
+        Integer equal = slots == null ? null : Integer.valueOf(-Math.floorDiv(-100 * percent, 200 - percent));
+        Terms shared = terms == null
+                ? null
+                : new Terms(percent / 100.0, terms.full(), terms.smallest(), terms.lengths(), terms.numbers());
+        return new Policy(level, windowDays, equal, shared, fingerprint, profile, characters);
+    }
+
     boolean near() {
         return level != Level.IDENTICAL;
     }

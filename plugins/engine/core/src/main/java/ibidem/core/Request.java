@@ -22,12 +22,22 @@ public record Request(boolean collapse, Policy policy, Keep keep, int window, In
     public static final int DEEPEST = 10_000;
     private static final int WINDOW = 500;
     private static final int SHOWN_IN_COLLAPSE = 10;
+    private static final int LEAST_SIMILARITY = 20;
     private static final int MOST_DAYS = 1_000_000;
     private static final String NONE = "none";
     private static final String OFF = "off";
     private static final Pattern WHOLE = Pattern.compile("[0-9]{1,20}");
-    private static final List<String> NAMES =
-            List.of("dedupe", "level", "keep", "window", "scope", "window_days", "max_per_group", "preset", "explain");
+    private static final List<String> NAMES = List.of(
+            "dedupe",
+            "level",
+            "keep",
+            "window",
+            "scope",
+            "similarity",
+            "window_days",
+            "max_per_group",
+            "preset",
+            "explain");
     private static final List<String> LEVELS =
             Arrays.stream(Level.values()).map(Level::word).toList();
 
@@ -84,6 +94,9 @@ public record Request(boolean collapse, Policy policy, Keep keep, int window, In
         Policy base = preset.equalsIgnoreCase(NONE) ? Policy.DEFAULT : Presets.ALL.get(preset);
         if (base == null) {
             throw wrong("preset", preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()));
+        }
+        if (values.containsKey("similarity")) {
+            base = base.similar(whole(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
         }
         String level = one(values, "level", base.level().word(), LEVELS);
         return base.at(Level.valueOf(level.toUpperCase(Locale.ROOT))).within(days(values, base.windowDays()));

@@ -51,6 +51,7 @@ class RequestTest {
                 "keep         | source:, | rank, earliest, latest, longest, source:NAME,NAME,…",
                 "window       | 0     | a whole number, 1 to 10,000, of hits",
                 "window       | 10001 | a whole number, 1 to 10,000, of hits",
+                "similarity   | 19    | a whole number, 20 to 100, of percent",
                 "window_days  | soon  | none, or a whole number, 0 to 1,000,000, of days",
                 "max_per_group| -1    | a whole number, 0 to 10,000, of duplicates",
                 "preset       | film  | none, news, law, books, scans, conrad2003",
@@ -62,6 +63,16 @@ class RequestTest {
         Map<String, String> given = name.equals("dedupe") ? Map.of(name, value) : Map.of("dedupe", mode, name, value);
         UsageException refused = assertThrows(UsageException.class, () -> read(given));
         assertEquals(name + "='" + value + "' is not understood; allowed: " + right, refused.getMessage());
+    }
+
+    @Test
+    void similaritySetsTheFiguresOfMinHashAndRareTermsTogether() {
+        Policy near = read(Map.of("dedupe", "indent", "similarity", 80)).policy();
+        assertEquals(67, near.slots());
+        assertEquals(0.8, near.terms().share());
+        assertNull(read(Map.of("dedupe", "indent", "similarity", 80, "preset", "conrad2003"))
+                .policy()
+                .slots());
     }
 
     @Test
