@@ -1,6 +1,7 @@
 """Error handlers: a JSON error for clients, a page for browsers."""
 
 import logging
+import re
 from collections.abc import Mapping
 
 from fastapi import Request, Response
@@ -10,8 +11,9 @@ from starlette.exceptions import HTTPException
 from ibidem.gateway.dependencies import given
 from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, answered, as_response
 from ibidem.gateway.page.rendering import html
+from ibidem.gateway.page.state import LABELS, understood
 from ibidem_engines.errors import EngineError
-from ibidem_ingest.errors import IbidemError
+from ibidem_ingest.errors import IbidemError, TableError
 
 TITLES: Mapping[int, str] = {
     400: "Invalid request",
@@ -26,16 +28,40 @@ TITLES: Mapping[int, str] = {
 OTHER = "Something went wrong"
 
 
-def as_page(wrong: HttpError) -> Response:
-    """Make the answer that a person understands.
+def as_page(request: Request, wrong: HttpError) -> Response:
+    """Make the answer that a person understands; what was typed stays in the form.
 
     Args:
+        request: The request.
         wrong: What went wrong.
     """
     title = TITLES.get(wrong.status, OTHER)
-    answer = html("page_error.html", wrong.status, title=title, reason=wrong.reason, remedy=wrong.remedy)
+    answer = html(
+        "page_error.html",
+        wrong.status,
+        title=title,
+        reason=without_address(wrong.reason, given(request).settings.engine),
+        remedy=without_address(wrong.remedy, given(request).settings.engine),
+        state=understood(request.query_params),
+        labels=LABELS,
+    )
     answer.headers.update(AGAIN.get(wrong.status, {}))
     return answer
+
+
+def without_address(said: str, engine: str) -> str:
+    """Hide where the engine is: a server names itself in some of its own errors.
+
+    Args:
+        said: What is told.
+        engine: The engine's address.
+
+    >>> without_address("no route to http://10.0.0.7:9200", "opensearch+http://10.0.0.7:9200")
+    'no route to the search engine'
+    """
+    for host in re.findall(r"[^/@,?]+:[0-9]+", engine.partition("://")[2]):
+        said = re.sub(rf"(\w+(\+\w+)?://)?([^\s/@]*@)?{re.escape(host)}", "the search engine", said)
+    return said
 
 
 LOG = logging.getLogger(__name__)
@@ -48,7 +74,7 @@ def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
     wrong = named(request, error)
     given(request).metrics.errors.labels(wrong.kind).inc()
-    return as_page(wrong) if accepts_html(request) else as_response(request, wrong)
+    return as_page(request, wrong) if accepts_html(request) else as_response(request, wrong)
 
 
 def named(request: Request, error: Exception) -> HttpError:
@@ -60,7 +86,7 @@ def named(request: Request, error: Exception) -> HttpError:
     """
     if isinstance(error, HttpError):
         return error
-    if isinstance(error, EngineError):
+    if isinstance(error, EngineError | TableError):
         LOG.warning("%s", error)
     if isinstance(error, IbidemError):
         return answered(error)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from ibidem_engines.cluster.errors import TIMEOUT, Failure
 from ibidem_engines.errors import EngineError, NoIndex, Unavailable
-from ibidem_ingest.errors import IbidemError, Missing, UsageError
+from ibidem_ingest.errors import IbidemError, Missing, TableError, UsageError
 
 JSON = "application/json"
 
@@ -72,6 +72,8 @@ def told(error: IbidemError) -> tuple[str, str]:
     Args:
         error: What was raised.
     """
+    if isinstance(error, TableError):
+        return "an idf table cannot be read", "the gateway's log tells more"
     if not isinstance(error, EngineError):
         return error.what, error.remedy
     said = error.__cause__

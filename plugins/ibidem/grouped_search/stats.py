@@ -192,6 +192,27 @@ def by_source(window: Window, most: int) -> list[Facet]:
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:most]
 
 
+def idf_tables(window: Window) -> dict[int, int]:
+    """Return the idf tables that signed a window, and for each the first row that it signed."""
+    names, rows = np.unique(window.columns.idf[: window.ranked], return_index=True)
+    return {name: row for name, row in zip(names.tolist(), rows.tolist(), strict=True) if name}
+
+
+def by_language(window: Window, languages: Mapping[int, str]) -> list[Facet]:
+    """Count the documents of each language, the most frequent first.
+
+    A packed value names its idf table, and a table is of one language; of languages without a table nothing is counted.
+
+    Args:
+        window: The grouped hits.
+        languages: The language of each idf table.
+    """
+    numbers = {language: number for number, language in enumerate(dict.fromkeys(languages.values()), 1)}
+    names = window.columns.idf[: window.ranked].tolist()
+    values = np.array([numbers[languages[name]] if name in languages else 0 for name in names], np.int64)
+    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
+
+
 def by_year(window: Window) -> list[tuple[int, Facet]]:
     """Count the documents of each year in which their dates begin, the latest first."""
     days = window.columns.date_from[: window.ranked]

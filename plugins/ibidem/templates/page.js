@@ -1,47 +1,99 @@
 "use strict";
-// Keys for the list. All of it works without this file.
+// Keys, further duplicates in their place, and opened groups that stay open. All of it works without this file.
 (() => {
-  const places = [...document.querySelectorAll(".group")];
-  let at = -1;
-  const go = (step) => {
-    if (!places.length) return;
-    at = Math.min(places.length - 1, Math.max(0, at + step));
-    places[at].focus();
-    places[at].scrollIntoView({ block: "nearest" });
+  const plain = (event) => !(event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+  const remember = (name, value) => history.replaceState({ ...history.state, [name]: value }, "");
+  const remembered = (name) => (history.state && history.state[name]) || {};
+
+  // Keys.
+  const groups = [...document.querySelectorAll(".group")];
+  const matches = [...document.querySelectorAll("mark[id]")];
+  const walk = (places) => {
+    let at = -1;
+    for (const [number, place] of places.entries()) place.addEventListener("focusin", () => { at = number; });
+    return {
+      here: () => places[at],
+      go: (step) => {
+        if (!places.length) return;
+        at = Math.min(places.length - 1, Math.max(0, at + step));
+        places[at].focus();
+        places[at].scrollIntoView({ block: "nearest" });
+      },
+    };
   };
-  for (const [number, place] of places.entries()) place.addEventListener("focusin", () => { at = number; });
+  const group = walk(groups), match = walk(matches);
   const acts = {
     "/": () => { const field = document.getElementById("q"); field?.focus(); field?.select(); },
-    j: () => go(1),
-    k: () => go(-1),
-    o: () => { const copies = places[at]?.querySelector("details"); if (copies) copies.open = !copies.open; },
+    j: () => group.go(1),
+    k: () => group.go(-1),
+    n: () => match.go(1),
+    p: () => match.go(-1),
+    o: () => { const copies = group.here()?.querySelector("details"); if (copies) copies.open = !copies.open; },
+    Enter: () => document.activeElement.querySelector("a.title").click(),
+    Escape: () => { if (location.hash === "#filters") location.hash = "#main"; },
+  };
+  const may = {
+    Enter: () => document.activeElement.matches(".group"),
+    Escape: () => location.hash === "#filters",
   };
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea, [contenteditable]");
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in acts)) return;
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const own = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (!own && (!(event.key in acts) || !(may[event.key]?.() ?? true))) return;
     event.preventDefault();
-    acts[event.key]();
+    if (own) own.click();
+    else acts[event.key]();
   });
+
   // Further duplicates are put below those that are there; without this file their link leads to a page of its own.
+  const more = async (link) => {
+    const copies = link.closest(".copies");
+    const answer = await fetch(link.href);
+    if (!answer.ok) throw new Error(answer.statusText);
+    const rest = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("rest");
+    const first = rest.querySelector("li");
+    copies.querySelector("ol").append(...rest.querySelectorAll("li.duplicate"));
+    const next = rest.querySelector("a.rest");
+    if (next) link.replaceWith(next);
+    else link.closest("p").remove();
+    return first;
+  };
   document.addEventListener("click", async (event) => {
+    const size = event.target.closest("a.size");
+    if (size && plain(event)) document.querySelector(size.hash).open = true;
     const link = event.target.closest("a.rest");
-    const list = link?.closest(".copies")?.querySelector("ol");
-    if (!list || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const copies = link?.closest("details.copies, .copies");
+    if (!copies?.querySelector("ol") || !plain(event)) return;
     event.preventDefault();
     try {
-      const answer = await fetch(link.href);
-      if (!answer.ok) throw new Error(answer.statusText);
-      const rest = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("rest");
-      const first = rest.querySelector("li");
-      list.append(...rest.querySelectorAll("li.duplicate"));
-      const next = rest.querySelector("a.rest");
-      if (next) link.replaceWith(next);
-      else link.closest("p").remove();
+      const first = await more(link);
+      if (copies.id) remember("further", { ...remembered("further"), [copies.id]: (remembered("further")[copies.id] || 0) + 1 });
       first?.querySelector("a")?.focus();
     } catch {
       window.location.assign(link.href);
     }
   });
+
+  // Opened groups stay open, and further duplicates stay there, when a reader comes back to the list.
+  const reopen = async () => {
+    for (const [id, open] of Object.entries(remembered("open"))) {
+      const copies = document.getElementById(id);
+      if (copies) copies.open = open;
+    }
+    for (const [id, times] of Object.entries(remembered("further"))) {
+      for (let time = 0; time < times; time += 1) {
+        const link = document.getElementById(id)?.querySelector("a.rest");
+        if (link) await more(link);
+      }
+    }
+  };
+  reopen().catch(() => {}).finally(() => {
+    for (const copies of document.querySelectorAll("details.copies[id]")) {
+      copies.addEventListener("toggle", () => remember("open", { ...remembered("open"), [copies.id]: copies.open }));
+    }
+  });
+
   // An empty field says nothing: leave it out of the address.
   for (const form of document.querySelectorAll("form[method=get]")) {
     form.addEventListener("submit", () => {

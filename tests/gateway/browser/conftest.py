@@ -32,6 +32,7 @@ NOTICE = (
     "Trespassers on this estate will be prosecuted with the full force of the law, whether they come by day or night, "
     "on foot or on horseback, alone or in company, by order of the owner and of the parish council."
 )
+GREETING = "سلام"
 DOCUMENTS = [
     Document("lease", LEASE, title="Lease: rent, roof, drains", date="2001-05-01", source="Chambers", version=1),
     Document("copy", LEASE.upper(), title="Lease (copy)", date="2001-06-02", source="Registry", version=1),
@@ -44,6 +45,9 @@ DOCUMENTS = [
     *(
         Document(f"letter-{city}", f"Dear Sir, the rent of the house in {city} has not arrived.", title=f"From {city}")
         for city in CITIES
+    ),
+    Document(
+        "rtl", f"{GREETING} Miete drains.", title=GREETING, date="2003-01-01", source="صحيفة", language="ar", version=1
     ),
     *(Document(f"notice-{number}", NOTICE, title="Notice") for number in range(105)),
 ]

@@ -36,6 +36,13 @@ def places(page: str) -> list[str]:
     return re.findall(r'<bdi class="id">([^<]+)</bdi>', page)
 
 
+def counted(page: str, name: str) -> str:
+    """Return what a facet says of one of its values."""
+    found = re.search(rf"<bdi>{name}</bdi></a> <span class=\"count\">(.*?)</span></span>", page)
+    assert found is not None
+    return re.sub("<[^>]+>", "", found[1])
+
+
 def test_a_browser_gets_the_page_and_a_client_what_the_engine_says(client: TestClient, read: Read) -> None:
     assert "5 documents" in read("/")
     assert client.get("/", headers={"accept": "*/*"}).json()["name"] == "ibidem"
@@ -96,17 +103,18 @@ def test_an_export_holds_every_duplicate(crowd: int, client: TestClient) -> None
 
 
 def test_collapsed_groups_are_closed_and_still_hold_their_duplicates(read: Read) -> None:
-    assert '<details class="copies" open>' in read("/?q=drains")
+    assert '<details class="copies" id="c1" open>' in read("/?q=drains")
     page = read("/?q=drains&dedupe=collapse")
-    assert '<details class="copies">' in page
+    assert '<details class="copies" id="c1">' in page
     assert len(places(page)) == 3
-    assert "<details" not in read("/?q=drains&dedupe=off")
+    assert 'class="copies"' not in read("/?q=drains&dedupe=off")
 
 
 def test_sources_and_years_are_counted_in_documents_and_groups_and_narrow_the_list(read: Read) -> None:
     page = read("/?q=rent")
-    assert re.search(r"<bdi>Chambers</bdi></a> <span class=\"count\">2 in 1</span>", page)
-    assert re.search(r"<bdi>2001</bdi></a> <span class=\"count\">2 in 1</span>", page)
+    assert counted(page, "Chambers") == "2 documents in 1 group"
+    assert counted(page, "2001") == "2 documents in 1 group"
+    assert counted(page, "en") == "5 documents in 3 groups"
     narrowed = re.search(r'href="([^"]+)"><bdi>Registry</bdi>', page)
     assert narrowed is not None
     assert places(read(unescape(narrowed[1]))) == ["copy"]
@@ -147,6 +155,64 @@ def test_a_manual_decision_is_taken_from_the_page_shown_and_taken_back(serve: Se
     assert "draft" not in places(client.get("/ibidem/page/inspect?id=lease", headers=PAGE).text)
     client.post("/ibidem/page/overrides", data={**word, "verdict": "none"}, headers=PAGE)
     assert "No manual decisions yet" in client.get("/ibidem/page/overrides", headers=PAGE).text
+
+
+def test_a_decision_made_in_a_list_leads_back_to_it_and_nowhere_else(serve: Serve) -> None:
+    client = serve(gateway_overrides=True)
+    page = client.get("/?q=drains&size=25", headers=PAGE).text
+    assert page.count('value="not"') == 2
+    word = {"a": "lease", "b": "draft", "verdict": "not", "list": "q=drains&size=25", "place": "g1"}
+    answer = client.post("/ibidem/page/overrides", data=word, headers=PAGE)
+    assert (answer.status_code, answer.history[0].headers["location"]) == (200, "/?q=drains&size=25#g1")
+    assert answer.text.count('<li class="duplicate">') == 1
+    away = client.post("/ibidem/page/overrides", data=word | {"list": "//evil.example/?q=a"}, headers=PAGE)
+    assert away.status_code == 400
+
+
+def test_decisions_are_offered_where_they_are_allowed(read: Read) -> None:
+    assert 'value="not"' not in read("/?q=drains")
+
+
+def test_a_document_of_a_list_has_the_querys_words_marked_and_its_neighbours(read: Read) -> None:
+    page = read("/ibidem/page/document?q=roof+drains&id=copy")
+    assert re.findall(r"<mark[^>]*>([^<]+)</mark>", page) == ["ROOF", "DRAINS"]
+    assert "First of 2 matches" in page
+    assert {re.findall(f'rel="{way}"[^>]* href="([^"]+)"', page)[0] for way in ("prev", "next")} == {
+        "/ibidem/page/document?q=roof+drains&amp;id=lease",
+        "/ibidem/page/document?q=roof+drains&amp;id=draft",
+    }
+    assert 'href="/?q=roof+drains"' in page
+    assert "<mark" not in read("/ibidem/page/document?id=copy")
+
+
+def test_the_result_after_the_last_one_of_a_page_is_on_the_next_page(read: Read) -> None:
+    following, seen = "/ibidem/page/document?q=rent&size=1&dedupe=collapse&id=", []
+    first = places(read("/?q=rent&size=1&dedupe=collapse"))[0]
+    address = following + first
+    while address:
+        page = unescape(read(address))
+        seen.append(address.rpartition("id=")[2])
+        found = re.search(r'rel="next"[^>]* href="([^"]+)"', page)
+        address = found[1] if found else ""
+    assert sorted(seen)[:2] == ["blank", "lease"] or len(seen) == 3
+    back = re.search(r'rel="prev"[^>]* href="([^"]+)"', page)
+    assert back is not None
+    assert back[1].endswith(seen[-2])
+
+
+def test_an_error_keeps_what_was_typed(client: TestClient) -> None:
+    page = client.get("/?q=rent+%3Cb%3E&sort=newest&dedupe=maybe&source=AP", headers=PAGE).text
+    assert 'value="rent &lt;b&gt;"' in page
+    assert '<input type="hidden" name="source" value="AP">' in page
+    assert 'value="rent"' in client.get("/ibidem/page/document?q=rent&id=nosuch", headers=PAGE).text
+
+
+def test_no_error_shows_where_the_engine_is(serve: Serve) -> None:
+    away = serve(engine="opensearch+http://127.0.0.1:9", gateway_timeout=2)
+    for address in ("/", "/?q=rent", "/ibidem/page/document?id=lease", "/ibidem/page/overrides"):
+        answer = away.get(address, headers=PAGE)
+        assert answer.status_code in {503, 504}
+        assert not re.search(r"127\.0\.0\.1|:9\b|opensearch\+", answer.text)
 
 
 def test_a_word_sent_from_another_site_or_without_leave_is_refused(serve: Serve, client: TestClient) -> None:

@@ -19,6 +19,7 @@ STATES = st.builds(
     scope=st.sampled_from(["window", "matches", "index"]),
     preset=st.sampled_from(["", "news"]),
     source=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), unique=True, max_size=3).map(tuple),
+    language=st.sampled_from([(), ("de",), ("de", "fr")]),
     date=st.sampled_from(["", "1987", "1987-03..1987-06"]),
     sort=st.sampled_from(ORDERS),
     page=st.integers(1, 50),
@@ -29,7 +30,7 @@ STATES = st.builds(
 @given(STATES)
 def test_an_address_that_is_sent_to_a_colleague_shows_the_same(state: PageState) -> None:
     sent = parse_qs(state.address(page=state.page).partition("?")[2], keep_blank_values=True)
-    read = Shown(**{name: values if name == "source" else values[0] for name, values in sent.items()})  # type: ignore[arg-type]
+    read = Shown(**{name: values if name in {"source", "language"} else values[0] for name, values in sent.items()})  # type: ignore[arg-type]
     assert read.state() == state
 
 
@@ -37,10 +38,10 @@ def test_a_changed_choice_goes_back_to_the_first_page() -> None:
     assert PageState(q="rent", page=7).address(level="identical") == "/?q=rent&level=identical"
 
 
-def test_a_source_is_added_and_taken_away() -> None:
-    state = PageState(q="rent", source=("AP",))
-    assert state.with_source("Reuters") == ("AP", "Reuters")
-    assert state.with_source("AP") == ()
+def test_a_facets_value_is_added_and_taken_away() -> None:
+    state = PageState(q="rent", source=("AP",), language=("de",))
+    assert state.toggled("source", "Reuters") == "/?q=rent&source=AP&source=Reuters&language=de"
+    assert state.toggled("language", "de") == "/?q=rent&source=AP"
 
 
 @pytest.mark.parametrize("name", [name for name in LABELS if name != "size"])

@@ -36,9 +36,9 @@ class Copy:
         return printable(self.document.title or self.document.id)
 
     @property
-    def about(self) -> str:
+    def about(self) -> Sequence[str]:
         """Date and source."""
-        return printable(" · ".join(part for part in (self.document.date, self.document.source) if part))
+        return [printable(part) for part in (self.document.date, self.document.source) if part]
 
     @property
     def level(self) -> str:
@@ -71,6 +71,8 @@ def copies_of(engine: Engine, found: Inspection) -> Sequence[Copy]:
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
 MOST_SOURCES = 15
 OTHERS = "other sources"
+ISOLATE, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+"""Around a part that may be written from right to left, where no element can be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,9 @@ def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
                 x=round(LEFT + (WIDTH - LEFT - RIGHT) * (day - first) / (last - first), 1),
                 y=LINE * (row[each.source or "no source"] + 1),
                 id=each.id,
-                said=" · ".join(part for part in (each.title or each.id, each.date, each.source) if part),
+                said=" · ".join(
+                    f"{ISOLATE}{part}{POP}" for part in (each.title or each.id, each.date, each.source) if part
+                ),
                 own=each.id == own.id,
             )
             for day, each in dated

@@ -77,7 +77,7 @@ class Entry:
     Args:
         id: Its id.
         title: Its title, or its id, with the query's words marked.
-        about: Date and source.
+        about: Date and source, each apart: one that is written from right to left moves no other.
         url: Where it was published; empty when that is no address of the web.
         passage: A passage with the query's words marked.
         level: The level at which it is a duplicate; empty for a lead.
@@ -88,7 +88,7 @@ class Entry:
 
     id: str
     title: Sequence[Stretch]
-    about: str
+    about: Sequence[str]
     url: str
     passage: Sequence[Stretch] = ()
     level: str = ""
@@ -130,9 +130,14 @@ class Group:
     opened: bool
 
     @property
+    def size(self) -> int:
+        """How many documents are similar to its lead."""
+        return len(self.duplicates) + self.hidden
+
+    @property
     def told(self) -> str:
         """How many duplicates there are, in words."""
-        return format_count(len(self.duplicates) + self.hidden, "duplicate")
+        return format_count(self.size, "duplicate")
 
 
 def listed(response: Response, first: int) -> list[Group]:
@@ -196,10 +201,10 @@ def title(hit: ResponseHit) -> list[Stretch]:
     return marked(str(found[0] or hit["_id"]))
 
 
-def about(hit: ResponseHit) -> str:
+def about(hit: ResponseHit) -> list[str]:
     """Return date and source of a hit, as far as it has them."""
     source = hit.get("_source", {})
-    return printable(" · ".join(str(part) for part in (source.get("date"), source.get("source")) if part))
+    return [printable(str(part)) for part in (source.get("date"), source.get("source")) if part]
 
 
 def url(hit: ResponseHit) -> str:

@@ -1,17 +1,18 @@
 """Routes of the page: result list, document, inspect, compare, overrides, export, static files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 from pydantic import Field
+from starlette.datastructures import QueryParams
 
 from ibidem.comparison.compare import compare
-from ibidem.comparison.html import PagedText
 from ibidem.comparison.html_page import shared_page
 from ibidem.dedupe.overrides import load_overrides
 from ibidem.dedupe.parameters import DEEPEST, PRESETS
@@ -22,10 +23,12 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
 from ibidem.gateway.page.documents import copies_of, timeline
-from ibidem.gateway.page.entries import listed, web_address
+from ibidem.gateway.page.entries import listed, marked, web_address
 from ibidem.gateway.page.export import FORMATS, rows
+from ibidem.gateway.page.facets import Choices, choices
+from ibidem.gateway.page.reading import has_more, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import LABELS, Choices, PageState, Shown, choices
+from ibidem.gateway.page.state import LABELS, PageState, Shown, shown
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line
@@ -34,10 +37,15 @@ from ibidem.index.inspection import inspect as find_copies
 from ibidem.index.overrides_store import add_override, read_verdict, readable_overrides, remove_override
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
+from ibidem_engines.highlighting import marked as highlight
+from ibidem_engines.highlighting import phrases_of
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import LEVELS, Policy
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+PLACE = re.compile("g[0-9]{1,6}")
+"""A place in the list."""
 
 HELD = "public, max-age=31536000, immutable"
 
@@ -88,6 +96,7 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
     found = watched_search(
         engine, query, request, state.page, state.size, given.metrics, given.current_tables(), order=state.sort
     )
+    facets = choices(engine, found.window, state) if found.window else Choices()
     return html(
         "page_list.html",
         state=state,
@@ -97,8 +106,9 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
         notes=found.response["dedupe"].get("not_understood") or [],
         better=found.response["dedupe"].get("did_you_mean") or "",
         late=found.response["dedupe"].get("late") or [],
-        choices=choices(engine, found.window, state) if found.window else Choices(),
-        more=more(found.response, state),
+        choices=facets,
+        filters=bool(state.filters() or facets.sources or facets.languages or facets.years),
+        more=has_more(found.response, state),
         overrides=given.settings.gateway_overrides,
     )
 
@@ -110,15 +120,6 @@ def documents_in(engine: Engine) -> int | None:
     except NoIndex:
         return None
     return info.documents if info.exists else None
-
-
-def more(response: Any, state: PageState) -> bool:
-    """Tell whether a further page has anything to show."""
-    told = response["dedupe"]
-    if told["mode"] == "off":
-        return bool(state.page * state.size < told["documents"]["matched"])
-    seen = state.page * state.size < told["groups"]["in_window"]
-    return bool(seen or (not told["groups"]["exact"] and state.sort == "relevance" and not told.get("limited")))
 
 
 PORTION = 100
@@ -151,7 +152,13 @@ def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup
         raise HttpError(
             404, "resource_not_found_exception", f"no group {asked.group!r} on this page", "search once more"
         )
-    return html("page_group.html", state=state, group=groups[0], after=asked.after)
+    return html(
+        "page_group.html",
+        state=state,
+        group=groups[0],
+        after=asked.after,
+        overrides=given.settings.gateway_overrides,
+    )
 
 
 @router.get("/export.{ending}")
@@ -172,15 +179,27 @@ def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annota
     return Response(write(rows(found.response)), media_type=media, headers=name)
 
 
+class ShownDocument(Shown):
+    """A document, and the list that it was opened from."""
+
+    id: Id
+
+
 @router.get("/document")
-def document(engine: CallersEngine, asked: OneParameters) -> Response:
-    """Show a document whole."""
-    found = stored_document(engine, asked.id)
+def document(engine: CallersEngine, given: WithContext, asked: Annotated[ShownDocument, Query()]) -> Response:
+    """Show a document whole, the query's words marked, with the results before and after it."""
+    found, state = stored_document(engine, asked.id), asked.state()
+    query = state.query() if state.q.strip() else None
+    shown = list(pieces(found.text, phrases_of(query, "text")))
     return html(
         "page_document.html",
         document=found,
+        title=marked(highlight(found.title or found.id, phrases_of(query, "title"))),
         url=web_address(found.url),
-        stretches=list(PagedText.of(found.text).stretches(0, len(found.text))),
+        pieces=shown,
+        matches=max((each.match for each in shown), default=0),
+        state=state,
+        neighbours=neighbours(engine, given, state, asked.id) if query else None,
         named=urlencode({"id": found.id}),
     )
 
@@ -238,7 +257,20 @@ async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Re
     form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
     a, b = (field(form, name) for name in ("a", "b"))
     await run_in_threadpool(kept, form, engine, caller)
-    return RedirectResponse(f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
+    return RedirectResponse(came_from(form) or f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
+
+
+def came_from(form: Mapping[str, str]) -> str:
+    """Return the address of the list that a form was sent from; empty where it was no list.
+
+    Args:
+        form: Its fields; `list` is the query string of the list, which is read and written again.
+    """
+    if "list" not in form:
+        return ""
+    state = shown(QueryParams(form["list"])).state()
+    place = form.get("place", "")
+    return state.address(page=state.page) + (f"#{place}" if PLACE.fullmatch(place) else "")
 
 
 def kept(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:

@@ -1,4 +1,4 @@
-"""State of the page, all of it in the URL, and the choices of facets."""
+"""State of the page, all of it in the URL."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,14 +9,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from ibidem.comparison.html import printable
 from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
-from ibidem.dedupe.window import Window
 from ibidem.gateway.openapi import LONGEST_QUERY, Known
-from ibidem.grouped_search.stats import by_source, by_year
 from ibidem_engines.collapse import Order
-from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query as Asked
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
@@ -62,6 +58,7 @@ class PageState:
         scope: Where duplicates are looked for.
         preset: A named set of figures; empty: the default ones.
         source: Only documents of these sources.
+        language: Only documents in these languages.
         date: Only documents of this date, as a filter has it.
         sort: How the examined hits are ordered.
         page: Which page, from 1.
@@ -77,6 +74,7 @@ class PageState:
     scope: str = "window"
     preset: str = ""
     source: tuple[str, ...] = ()
+    language: tuple[str, ...] = ()
     date: str = ""
     sort: Order = "relevance"
     page: int = 1
@@ -98,8 +96,16 @@ class PageState:
 
     def query(self) -> Asked:
         """Return what is searched for."""
-        dates = [f"date={self.date}"] if self.date else []
-        return parse_query(self.q, [f"source={name}" for name in self.source] + dates)
+        return parse_query(self.q, self.filters())
+
+    def filters(self) -> list[str]:
+        """Return the conditions, each as `FIELD=VALUE`.
+
+        >>> PageState(source=("AP",), language=("de",), date="1987").filters()
+        ['source=AP', 'language=de', 'date=1987']
+        """
+        several = [f"{name}={value}" for name in ("source", "language") for value in getattr(self, name)]
+        return several + ([f"date={self.date}"] if self.date else [])
 
     def address(self, **changes: Any) -> str:
         """Return the address of this state with some of it changed; what is as by default is left out.
@@ -139,8 +145,20 @@ class PageState:
             group: The group's name.
             after: How many come before them.
         """
-        own = urlencode({"group": group, "after": after})
-        return f"/ibidem/page/group{self.suffix(page=self.page)}&{own}"
+        return self.part("group", group=group, after=after)
+
+    def part(self, name: str, **own: object) -> str:
+        """Return the address of another page about this list.
+
+        Args:
+            name: The page's name.
+            own: Its own parameters.
+
+        >>> PageState(q="grain", page=2).part("document", id="a b")
+        '/ibidem/page/document?q=grain&page=2&id=a+b'
+        """
+        pairs = "&".join(filter(None, (self.suffix(page=self.page)[1:], urlencode(own))))
+        return f"/ibidem/page/{name}?{pairs}"
 
     def suffix(self, **changes: Any) -> str:
         """Return the address's query string with its question mark; empty for a page without words."""
@@ -152,9 +170,19 @@ class PageState:
         """Return names and values in the order of the address."""
         return [(name, getattr(self, name)) for name in NAMES]
 
-    def with_source(self, name: str) -> "tuple[str, ...]":
-        """Return the sources with one added, or taken away when it was there."""
-        return tuple(each for each in self.source if each != name) if name in self.source else (*self.source, name)
+    def toggled(self, name: str, value: str) -> str:
+        """Return the address of the list with a facet's value added, or taken away when it was there.
+
+        >>> PageState(q="rent", source=("AP",)).toggled("source", "AP")
+        '/?q=rent'
+        """
+        chosen: tuple[str, ...] = getattr(self, name)
+        without = tuple(each for each in chosen if each != value)
+        return self.address(**{name: without if value in chosen else (*chosen, value)})
+
+    def further(self) -> int:
+        """Count the choices under "More" that are not the default ones."""
+        return sum(getattr(self, name) != DEFAULTS[name] for name in FURTHER)
 
     def chosen(self, name: str, value: str) -> bool:
         """Tell whether a choice is the one that is made."""
@@ -171,11 +199,15 @@ NAMES = (
     "scope",
     "preset",
     "source",
+    "language",
     "date",
     "sort",
     "page",
     "size",
 )
+FURTHER = ("dedupe", "level", "keep", "similarity", "days", "scope", "preset", "size")
+"""Choices that are made less often."""
+
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
 CHOSEN = {"level": "near"}
 """What an empty value stands for."""
@@ -193,6 +225,7 @@ class Shown(Known):
     scope: str = Field(default="", description=f"{', '.join(SCOPES)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
     source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
+    language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
     sort: Literal["", "relevance", "newest", "oldest"] = Field(default="", description=f"{', '.join(ORDERS)}.")
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
@@ -207,7 +240,8 @@ class Shown(Known):
         given = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
         if "dedupe" in given and given["dedupe"] not in MODES:
             raise UsageError(f"dedupe={given['dedupe']!r} is not understood", f"allowed: {', '.join(MODES)}")
-        return PageState(**(given | {"source": tuple(dict.fromkeys(filter(None, self.source)))}))
+        several = {name: tuple(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
+        return PageState(**(given | several))
 
 
 def shown(parameters: QueryParams) -> Shown:
@@ -227,75 +261,15 @@ def shown(parameters: QueryParams) -> Shown:
         raise RequestValidationError([each | {"loc": ("query", *each["loc"])} for each in error.errors()]) from error
 
 
-MOST = 12
-"""Sources that are listed."""
-
-
-@dataclass(frozen=True, slots=True)
-class FacetChoice:
-    """A value that the list may be narrowed to.
+def understood(parameters: QueryParams) -> PageState:
+    """Read as much of an address as can be understood, for a page that says what cannot.
 
     Args:
-        name: The value.
-        address: The list with it, or without it when it is chosen already.
-        documents: How many examined documents have it.
-        groups: In how many groups.
-        chosen: Whether the list is narrowed to it.
+        parameters: Of the query string.
     """
-
-    name: str
-    address: str
-    documents: int
-    groups: int
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """Everything that the list may be narrowed to.
-
-    Args:
-        sources: Sources, the most frequent first.
-        years: Years, the latest first.
-    """
-
-    sources: Sequence[FacetChoice] = ()
-    years: Sequence[FacetChoice] = ()
-
-
-def choices(engine: Engine, window: Window | None, state: PageState) -> Choices:
-    """Count what the list may be narrowed to.
-
-    Args:
-        engine: Where names of sources are read, from one document each.
-        window: What was examined; None when nothing was grouped.
-        state: What the page shows.
-    """
-    if window is None or not window.ranked:
-        return Choices()
-    facets = by_source(window, MOST)
-    names = [window.name(facet.row) for facet in facets]
-    sources = {(each.index, each.document.id): each.document.source for each in engine.fetch(names)}
-    return Choices(
-        sources=[
-            FacetChoice(
-                printable(source),
-                state.address(source=state.with_source(source)),
-                facet.documents,
-                facet.groups,
-                source in state.source,
-            )
-            for name, facet in zip(names, facets, strict=True)
-            if (source := sources.get(name, ""))
-        ],
-        years=[
-            FacetChoice(
-                str(year),
-                state.address(date="" if state.date == str(year) else str(year)),
-                facet.documents,
-                facet.groups,
-                state.date == str(year),
-            )
-            for year, facet in by_year(window)
-        ],
-    )
+    for names in (NAMES, ("q", "source", "language", "date"), ("q",)):
+        try:
+            return shown(QueryParams([pair for pair in parameters.multi_items() if pair[0] in names])).state()
+        except (RequestValidationError, UsageError):
+            continue
+    return PageState()
