@@ -11,8 +11,8 @@ from typing import Literal, Protocol
 from ibidem_engines.engine import Ledger, Outcome, Record
 from ibidem_ingest.document import Document
 
-Target = Literal["place", "copy", "memory"]
-"""Where signatures go: to the documents in their place, to copies in another index, or nowhere."""
+Target = Literal["place", "copy", "memory", "strip"]
+"""Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -166,6 +166,21 @@ class ReindexSource(Protocol):
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
         """Add signatures to documents in their place; None for one that is no longer what was read."""
 
+    def without_ours(self, held: SourceDocument) -> SourceDocument:
+        """Return a document, read with its JSON, as it is without what ibidem added."""
+
+    def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
+        """Take out what ibidem added to documents, read with their JSON; None for one that is no longer what was read.
+
+        Nothing else of them changes, and where the index has pipelines, they do not pass through them.
+        """
+
+    def unmark(self) -> bool:
+        """Take out what the index says of ibidem; tells whether its fields stay there, empty."""
+
+    def drop_records(self) -> None:
+        """Remove every ledger."""
+
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""
 
@@ -187,8 +202,8 @@ class ReindexTarget(Protocol):
     def exists(self) -> bool:
         """Tell whether there is an index of this name."""
 
-    def create(self) -> None:
-        """Make it, with our fields of now and all else as in the first index."""
+    def create(self, *, signed: bool = True) -> None:
+        """Make it, with our fields of now, or with none of them, and all else as in the first index."""
 
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer one that stands there is left alone (`stale`)."""

@@ -25,6 +25,7 @@ COMMANDS = {
     "alerts": "Save searches that report only what duplicates nothing reported before.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "backfill": "Sign what an index already holds, in its place or into a new index.",
+    "strip": "Remove from an index what ibidem added to its documents.",
     "regroup": "Settle stored groups again: join leads that are duplicates of each other.",
     "idf": "Build, choose, show or compare tables of word frequencies.",
     "evaluate": "Measure the duplicates that are found against labels.",

@@ -29,6 +29,7 @@ class Action:
         seen: Sequence number and primary term of the state that it acts on; another state is a conflict.
         routing: What chooses the document's shard instead of its id; empty for the id.
         version: The engine's own version that the document is to have; an older state than what stands is a conflict.
+        plain: Whether the index's default pipeline is passed by.
     """
 
     verb: str
@@ -38,6 +39,7 @@ class Action:
     seen: tuple[int, int] | None = None
     routing: str = ""
     version: int | None = None
+    plain: bool = False
 
     @property
     def lines(self) -> list[bytes]:
@@ -49,6 +51,8 @@ class Action:
             head["routing"] = self.routing
         if self.version is not None:
             head |= {"version": self.version, "version_type": "external_gte"}
+        if self.plain:
+            head["pipeline"] = "_none"
         first = orjson.dumps({self.verb: head})
         return [first] if self.body is None else [first, self.body]
 

@@ -11,6 +11,7 @@ from ibidem_engines.cluster.errors import Failure, to_engine_error
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, answer_to, in_path
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
+from ibidem_engines.fields import OURS
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
@@ -206,6 +207,22 @@ def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str]
         meta = there["mappings"].get("_meta", {}) | ours["_meta"]
         fields = {"ibidem": ours["properties"]["ibidem"]}
         cluster.ask("PUT", f"/{index}/_mapping", {"properties": fields, "_meta": meta})
+
+
+def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
+    """Take out what mappings say of ibidem; the fields stay, since a server takes none away."""
+    for index in indices:
+        (there,) = cluster.ask("GET", f"/{index}/_mapping").values()
+        meta = there["mappings"].get("_meta", {})
+        kept = {name: value for name, value in meta.items() if name != OURS}
+        if kept != meta:
+            cluster.ask("PUT", f"/{index}/_mapping", {"_meta": kept})
+
+
+def drop_records(cluster: ClusterClient, index: str) -> None:
+    """Remove the indexes that keep records beside an index."""
+    for ledger in get_args(Ledger):
+        cluster.ask("DELETE", f"/{index}-{ledger_name(ledger)}", ignore_unavailable="true")
 
 
 def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:

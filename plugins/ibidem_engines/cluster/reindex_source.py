@@ -18,7 +18,7 @@ from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.requests import WHOLE, in_path
 from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
 from ibidem_engines.cluster.source import as_document, idf_of, ours_of, signed_part, text_fault, version_of
-from ibidem_engines.cluster.source_values import entries, members
+from ibidem_engines.cluster.source_values import entries, members, without_member
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Ledger, Outcome, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
@@ -156,6 +156,8 @@ class ClusterReindexSource(ReindexSource):
                 f"several indexes stand behind {self.index!r}: {', '.join(known.indices)}",
                 "copy them one by one, each by its own name in IBIDEM_INDEX",
             )
+        elif target == "strip":
+            self._check_pipelines()
         for index, told in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
             _check_source(index, told["mappings"].get("_source", {}))
 
@@ -236,6 +238,34 @@ class ClusterReindexSource(ReindexSource):
         return [outcomes.get(at) for at in range(len(signed))]
 
     @override
+    def without_ours(self, held: SourceDocument) -> SourceDocument:
+        return dataclasses.replace(held, raw=without_member(held.raw, OURS))
+
+    @override
+    def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
+        """Write documents whole, as their JSON was but for the object `ibidem`, past the default pipeline."""
+        done = run(self._cluster, [self._bare(there) for there in signed])
+        return [
+            None if each.status == CONFLICT else outcome_of(there, each)
+            for there, each in zip(signed, done, strict=True)
+        ]
+
+    def _bare(self, there: SourceDocument) -> Action:
+        name, body = there.name, self.without_ours(there).raw
+        return Action("index", name.index, name.id, body, there.state, name.routing, plain=True)
+
+    @override
+    def unmark(self) -> bool:
+        """Take the note out of `_meta`; a server takes no field out of a mapping."""
+        layout.remove_note(self._cluster, self._layout.indices)
+        self._known = None
+        return True
+
+    @override
+    def drop_records(self) -> None:
+        layout.drop_records(self._cluster, self.index)
+
+    @override
     def deletions(self) -> int:
         """Give the server's count, which starts at 0 again when a shard moves."""
         return sum(int(each["indexing"]["delete_total"]) for each in primaries(self._cluster, self.parts()).values())
@@ -255,6 +285,19 @@ class ClusterReindexSource(ReindexSource):
     @override
     def close(self) -> None:
         self._cluster.close()
+
+    def _check_pipelines(self) -> None:
+        """Refuse to write documents whole where a pipeline changes each that is written."""
+        told = self._cluster.ask(
+            "GET", f"/{in_path(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
+        )
+        for index, each in told.items():
+            pipeline = each["settings"]["index"]["final_pipeline"]
+            if pipeline != "_none":
+                raise UsageError(
+                    f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
+                    "strip it into a new index: ibidem strip --into NAME",
+                )
 
     @property
     def _layout(self) -> layout.Layout:

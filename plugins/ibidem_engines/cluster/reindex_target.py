@@ -15,6 +15,7 @@ from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.stored_version import check_each
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
+from ibidem_engines.fields import OURS
 from ibidem_engines.records import Unfit
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
@@ -74,9 +75,15 @@ class ClusterReindexTarget(ReindexTarget):
         return bool(layout.read(self._cluster, self.name).indices)
 
     @override
-    def create(self) -> None:
-        """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem`."""
+    def create(self, *, signed: bool = True) -> None:
+        """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
         settings, mappings = self._old()
+        if not signed:
+            kept = {name: value for name, value in settings.items() if name not in LATER}
+            self._cluster.ask(
+                "PUT", f"/{self.name}", {"settings": {"index": kept}, "mappings": _without_ours(mappings)}
+            )
+            return
         ours = layout.template(self._dialect, self._kind)
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | ours["mappings"]["_meta"]}
         mapping["properties"] = mappings.get("properties", {}) | {"ibidem": ours["mappings"]["properties"]["ibidem"]}
@@ -181,6 +188,18 @@ class ClusterReindexTarget(ReindexTarget):
         answer = self._cluster.ask("POST", f"/{in_path(self._source)}/_mget", {"docs": docs}, _source="false")
         check_each(answer["docs"], self._cluster.shown)
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
+
+
+def _without_ours(mappings: Mapping[str, Any]) -> dict[str, Any]:
+    """Take out of a mapping what ibidem added to it."""
+    source = mappings.get("_source", {})
+    excludes = [field for field in source.get("excludes", []) if not field.startswith(f"{OURS}.")]
+    kept = {name: value for name, value in source.items() if name != "excludes"}
+    return dict(mappings) | {
+        "_meta": {name: value for name, value in mappings.get("_meta", {}).items() if name != OURS},
+        "_source": kept | ({"excludes": excludes} if excludes else {}),
+        "properties": {name: value for name, value in mappings.get("properties", {}).items() if name != OURS},
+    }
 
 
 def _outcome(there: SourceDocument, done: ActionOutcome) -> Outcome:

@@ -69,6 +69,30 @@ def with_member(raw: bytes, name: str, value: bytes) -> bytes:
     return f"{text[:-1]}{comma}{json.dumps(name)}:{new}}}".encode()
 
 
+def without_member(raw: bytes, name: str) -> bytes:
+    """Take a member out of an object; every byte of the others stays as it is.
+
+    Args:
+        raw: The object as JSON.
+        name: Of the member.
+
+    >>> without_member(b'{"price": 1.50,"ibidem":{}}', "ibidem"), without_member(b'{"ibidem":{}, "n": 1 }', "ibidem")
+    (b'{"price": 1.50}', b'{"n": 1 }')
+    """
+    text = raw.decode()
+    spans = list(members(text))
+    at = next((at for at, (member, _) in enumerate(spans) if member == name), None)
+    if at is None:
+        return raw
+    begin, end = (
+        _past_blanks(text, spans[at - 1][1][1]) if at else _past_blanks(text, text.index("{") + 1),
+        spans[at][1][1],
+    )
+    if at == 0 and len(spans) > 1:
+        end = _past_blanks(text, text.index(",", end) + 1)
+    return f"{text[:begin]}{text[end:]}".encode()
+
+
 def _past_blanks(text: str, at: int) -> int:
     found = _BLANKS.match(text, at)
     return found.end() if found else at

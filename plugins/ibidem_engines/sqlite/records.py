@@ -57,6 +57,12 @@ def get_records(
         start = f"{rows[-1][0]}\0"
 
 
+def clear(file: SqliteFile, ledger: Ledger) -> None:
+    """Remove every record of a ledger."""
+    with file.writing():
+        file.run('delete from "ibidem.{index}.ledger" where ledger = ?', (ledger,))
+
+
 def count(file: SqliteFile, ledger: Ledger) -> int:
     """Count records; see `Engine.count`."""
     with file.reading():

@@ -1,6 +1,8 @@
 """Read an existing index in SQLite as one shard, and the file that replaces it."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import get_args
 
 from typing_extensions import override
 
@@ -43,7 +45,7 @@ class SqliteReindexTarget(ReindexTarget):
         return bool(self._file.state())
 
     @override
-    def create(self) -> None:
+    def create(self, *, signed: bool = True) -> None:
         self._file.create()
 
     @override
@@ -179,6 +181,24 @@ class SqliteReindexSource(ReindexSource):
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
         ready = [(record, there.state[0]) for there, record in signed if record is not None]
         return write_at(self._file, ready)
+
+    @override
+    def without_ours(self, held: SourceDocument) -> SourceDocument:
+        return replace(held, digest="", packed=b"", schema="", idf="")
+
+    @override
+    def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
+        return write_at(self._file, [(_unsigned(there), there.state[0]) for there in signed])
+
+    @override
+    def unmark(self) -> bool:
+        """Leave the index as it is: in SQLite it is ibidem's own."""
+        return False
+
+    @override
+    def drop_records(self) -> None:
+        for ledger in get_args(Ledger):
+            records.clear(self._file, ledger)
 
     @override
     def deletions(self) -> int:

@@ -69,12 +69,25 @@ def everything(holding: ReindexSource, upto: Marks) -> Iterator[list[SourceDocum
         holding: The index.
         upto: Up to which write of each part.
     """
+    return within(holding, whole(upto))
+
+
+def within(
+    holding: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
+) -> Iterator[list[SourceDocument]]:
+    """Read the documents that come from some writes, in the order of writing within each part.
+
+    Args:
+        holding: The index.
+        stretches: The writes.
+        raw: Whether their JSON is wanted as well.
+    """
     portions = Portions()
-    for stretch in whole(upto):
+    for stretch in stretches:
         for page in paged(names(holding, stretch)):
             for some in portions.cut(page):
-                held = holding.read(some)
-                portions.learn([len(each.document.text) for each in held])
+                held = holding.read(some, raw=raw)
+                portions.learn([max(len(each.document.text), len(each.raw)) for each in held])
                 yield held
 
 

@@ -1,0 +1,73 @@
+"""`ibidem strip`: removes from an index what ibidem added to it."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ibidem.cli.console import print_json, rated_bar, results
+from ibidem.cli.errors import SOME_REFUSED
+from ibidem.cli.options import Json
+from ibidem.cli.summary import refusals
+from ibidem.grouped_search.explanations import format_count
+from ibidem_ingest.errors import UsageError
+from ibidem_workers import logs
+from ibidem_workers.backfill.strip import StripRequest, StripResult, strip
+from ibidem_workers.settings import load
+
+
+def run(
+    into: Annotated[
+        str, typer.Option("--into", metavar="NAME", help="Copy into a new index without ibidem's fields.")
+    ] = "",
+    alias: Annotated[
+        str, typer.Option("--alias", metavar="NAME", help="With --into: the alias that the new index gets in the end.")
+    ] = "",
+    dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; count what would be removed.")] = False,
+    records: Annotated[
+        bool,
+        typer.Option(
+            "--records",
+            help="Remove the records of the index too: runs, failed documents, deletions, overrides, alerts.",
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Remove what ibidem added to the documents of IBIDEM_INDEX, and nothing else; the same command may be repeated.
+
+    Leaves with 3 when documents stayed signed.
+    """
+    if alias and not into:
+        raise UsageError("--alias needs --into", "name the new index with --into")
+    settings = load()
+    logs.set_up(settings)
+    asked = StripRequest(into, alias, dry, records)
+    with rated_bar("Reading" if dry else "Removing") as advance:
+        found = strip(asked, settings, advance)
+    if as_json:
+        print_json(found.as_json())
+    else:
+        for line in report(found, settings.index, asked):
+            results().print(Text(line))
+        for part in refusals({"refusals": found.as_json()["refusals"], "run": ""}):
+            results().print(part)
+    if found.refused or found.left:
+        raise typer.Exit(SOME_REFUSED)
+
+
+def report(found: StripResult, index: str, asked: StripRequest) -> Iterator[str]:
+    """Tell what was removed, and what is left to be done."""
+    yield f"{format_count(found.read, 'document')} read"
+    verb = "would lose" if asked.dry else "lost"
+    yield f"{format_count(found.stripped, 'document')} {verb} their signatures: {found.bytes:,} bytes"
+    if found.left:
+        yield (
+            f"{format_count(found.left, 'document')} in {index!r} signed meanwhile: stop what signs them "
+            "(ibidem worker, ibidem backfill --follow), and repeat this command."
+        )
+    elif found.fields and found.stripped:
+        yield "The mapping keeps the fields of `ibidem`, empty; a new index is without them: ibidem strip --into NAME"
+    if asked.into and not asked.dry:
+        yield f"The new index is {asked.into!r}" + (f", under the alias {found.alias!r}." if found.alias else ".")
+        yield "The first index is as it was; delete it when you like."

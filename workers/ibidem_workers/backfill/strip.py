@@ -1,0 +1,240 @@
+"""Strip an index: take out again what a backfill added, in place or into a new index without it.
+
+In place each document is written as its JSON was, but for the object `ibidem`, onto the state that was read: what
+another program changes meanwhile is read again. A document that carries nothing is not written, so the same command may
+be given again, also after a kill.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ibidem_engines.connect import check_name, open_engine, open_reindex_source
+from ibidem_engines.engine import Engine, WriteStatus
+from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, SeqNoRange, Signed, SourceDocument
+from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.backfill.paging import NONE, whole, within
+from ibidem_workers.settings import Settings
+
+ROUNDS = 8
+"""How often a document is read again that another program changed before it could be written."""
+
+MOST_PASSES = 20
+"""Passes over what was written meanwhile: others may write as quickly as is copied."""
+
+LISTED = 1_000
+"""Refusals that are listed; more are counted."""
+
+NOTE = "strip/"
+"""Before the key of the record, beside the first index, of a copy that is being filled."""
+
+Seen = Callable[[int, int], None]
+"""Called with the documents that are done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StripRequest:
+    """What is to be done.
+
+    Args:
+        into: Name of the new index; empty to strip in place.
+        alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
+        dry: Whether to write nothing.
+        records: Whether to remove the records beside the index too.
+    """
+
+    into: str = ""
+    alias: str = ""
+    dry: bool = False
+    records: bool = False
+
+
+@dataclass(slots=True)
+class StripResult:
+    """What came of it.
+
+    Args:
+        read: Documents that were read.
+        stripped: Those that carried something, which is taken out; in a dry run, would be.
+        bytes: What that took, as JSON; in SQLite, the packed signatures.
+        refused: Documents that the engine would not take without it.
+        refusals: Why, of the first ones.
+        left: Documents that are signed now: something went on signing meanwhile.
+        pruned: With a new index: documents that were deleted from the first one meanwhile.
+        alias: The alias that the new index has now; empty for none.
+        fields: Whether empty fields stay in the mapping.
+    """
+
+    read: int = 0
+    stripped: int = 0
+    bytes: int = 0
+    refused: int = 0
+    refusals: list[Refusal] = field(default_factory=list)
+    left: int = 0
+    pruned: int = 0
+    alias: str = ""
+    fields: bool = False
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem strip --json` prints."""
+        names = ("read", "stripped", "bytes", "refused", "left", "pruned", "alias", "fields")
+        return {name: getattr(self, name) for name in names} | {
+            "refusals": [one.as_json() for one in self.refusals],
+        }
+
+    def count(self, held: SourceDocument, bare: SourceDocument) -> None:
+        """Count a document that was read, with it as it is without what ibidem added."""
+        self.read += 1
+        if carries(held):
+            self.stripped += 1
+            self.bytes += len(held.raw) - len(bare.raw) if held.raw else len(held.packed)
+
+    def refuse(self, name: Name, why: str) -> None:
+        """Count a document that stays as it is."""
+        self.refused += 1
+        self.stripped -= 1
+        if len(self.refusals) < LISTED:
+            self.refusals.append(Refusal(f"index {name.index}", name.id, "", why))
+
+
+def carries(held: SourceDocument) -> bool:
+    """Tell whether ibidem added anything to a document."""
+    return bool(held.ours or held.packed or held.digest)
+
+
+def strip(asked: StripRequest, settings: Settings, seen: Seen = lambda *_: None) -> StripResult:
+    """Take out of an index what ibidem added to it.
+
+    Args:
+        asked: Where to, and how much.
+        settings: The index.
+        seen: Called with the progress.
+
+    Raises:
+        UsageError: The new index is there already; a pipeline would change the documents.
+        Unavailable: The engine did not answer; the same command goes on.
+    """
+    with _opened(settings) as (engine, holding):
+        holding.check("copy" if asked.into else "memory" if asked.dry else "strip")
+        if asked.into and not asked.dry:
+            check_name(asked.into)
+            found = StripResult(alias=asked.alias or holding.alias)
+            _Copying(engine, holding, holding.copy_to(asked.into), found, seen).through()
+        else:
+            found = _in_place(engine, holding, seen, dry=asked.dry)
+        if asked.records and not asked.dry:
+            holding.drop_records()
+        return found
+
+
+def _in_place(engine: Engine, holding: ReindexSource, seen: Seen, *, dry: bool) -> StripResult:
+    found = StripResult()
+    upto = holding.newest()
+    documents = sum(map(holding.count, whole(upto)))
+    for held in within(holding, whole(upto), raw=True):
+        for each in held:
+            found.count(each, holding.without_ours(each))
+        if not dry:
+            _write(holding, [each for each in held if carries(each)], found)
+        seen(found.read, documents)
+    if not dry:
+        engine.refresh()
+        info = engine.info()
+        found.left = info.documents - info.unsigned
+        if not found.left:
+            found.fields = holding.unmark()
+    return found
+
+
+def _write(holding: ReindexSource, held: Sequence[SourceDocument], found: StripResult) -> None:
+    """Write documents without what ibidem added; those that were changed meanwhile are read again."""
+    for _ in range(ROUNDS):
+        changed = []
+        for there, done in zip(held, holding.strip(held), strict=True):
+            if done is None:
+                changed.append(there.name)
+            elif done.fate is WriteStatus.REFUSED:
+                found.refuse(there.name, done.why)
+        if not changed:
+            return
+        held = [each for each in holding.read(changed, raw=True) if carries(each)]
+    for each in held:
+        found.refuse(each.name, "another program changes it again and again; give the same command again")
+
+
+@dataclass(frozen=True, slots=True)
+class _Copying:
+    """The way of an index into one without signatures.
+
+    Args:
+        engine: The first index, beside which is noted that the copy was begun.
+        holding: The same.
+        copy: The new one.
+        found: What came of it so far.
+        seen: Called with the progress.
+    """
+
+    engine: Engine
+    holding: ReindexSource
+    copy: ReindexTarget
+    found: StripResult
+    seen: Seen
+
+    def through(self) -> None:
+        """Copy, then what was written meanwhile, take the alias, and copy what was on its way."""
+        self._begin()
+        after = self._fill()
+        self.found.pruned = self.copy.prune(self.copy.newest())
+        marks = self.copy.newest()
+        self.copy.finish(self.found.alias)
+        if self.found.alias:
+            self._copy(after, self.holding.newest(), late=marks)
+        self.engine.delete_records("runs", [NOTE + self.copy.name])
+
+    def _begin(self) -> None:
+        """Make the new index; one that an earlier command left half filled is filled on."""
+        name = self.copy.name
+        if name in {part.index for part in self.holding.parts()}:
+            raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
+        if self.found.alias:
+            self.copy.check_alias(self.found.alias)
+        if not self.copy.exists():
+            self.engine.put_records("runs", {NOTE + name: {"into": name}})
+            self.copy.create(signed=False)
+        elif NOTE + name not in dict(self.engine.get_records("runs", NOTE + name)):
+            raise UsageError(f"index {name!r} is there already", "name a new one with --into")
+
+    def _fill(self) -> Marks:
+        after: Marks = {}
+        for _ in range(MOST_PASSES):
+            upto = self.holding.newest()
+            if not self._copy(after, upto):
+                return upto
+            after = upto
+        return after
+
+    def _copy(self, after: Marks, upto: Marks, late: Marks | None = None) -> int:
+        """Copy the documents that come from some writes, without what ibidem added; returns how many there were."""
+        stretches = [SeqNoRange(part, after.get(part, NONE), last) for part, last in upto.items()]
+        documents = sum(map(self.holding.count, stretches))
+        expected = self.found.read + documents
+        for held in within(self.holding, stretches, raw=True):
+            signed: list[Signed] = [(self.holding.without_ours(each), None) for each in held]
+            done = self.copy.take(signed) if late is None else self.copy.take_late(signed, late)
+            for each, (bare, _), outcome in zip(held, signed, done, strict=True):
+                self.found.count(each, bare)
+                if outcome.fate is WriteStatus.REFUSED:
+                    self.found.refuse(each.name, outcome.why)
+            self.seen(self.found.read, expected)
+        return documents
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
+    engine = open_engine(settings.address, settings.index)
+    holding = open_reindex_source(settings.address, settings.index)
+    try:
+        yield engine, holding
+    finally:
+        engine.close()
+        holding.close()
