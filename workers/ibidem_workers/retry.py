@@ -1,17 +1,17 @@
 """Retry with jittered exponential backoff while the engine or broker is unavailable; a batch's delivery count stays."""
 
 import logging
-import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
+
 from ibidem_engines.errors import Unavailable
 
-FIRST_PAUSE = 0.1
-LONGEST_PAUSE = 5.0
-TOLD_FROM = 1.0
-"""Seconds of a pause from which on it is told that something is waited for."""
+BACKOFF = wait_random_exponential(multiplier=0.1, max=5.0)
+WARN_AT = 5
+"""Attempt after which a warning is logged: about two seconds have passed."""
 
 HEEDS_AFTER = 0.5
 """Seconds after which a waiting worker looks whether it was asked to end."""
@@ -27,33 +27,38 @@ def retry_unavailable(
     ended: Callable[[], bool] = lambda: False,
     pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
-    """Call until it answers; between two calls wait twice as long as before, with a random share, 5 s at most.
+    """Call until it answers, with a random pause between two calls that grows to 5 s at most.
 
     Args:
         call: What may raise `Unavailable`.
         seconds: How long to wait in all.
-        ended: Tells whether the waiting is to be given up.
+        ended: Tells whether to give up waiting.
         pause: Waits for some seconds.
 
     Raises:
         Unavailable: It did not answer in that time, or the waiting was given up.
     """
-    waited, step, told = 0.0, FIRST_PAUSE, False
-    while True:
-        try:
-            answer = call()
-        except Unavailable as error:
-            if waited >= seconds or ended():
-                raise
-            if not told and step > TOLD_FROM:
-                told = True
-                _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})
-        else:
-            if told:
-                _log.warning("it answers again", extra={"waited_s": round(waited, 1)})
-            return answer
-        rest = min(step * random.uniform(0.5, 1.0), seconds - waited)  # noqa: S311 - spreads the load, hides nothing
-        waited, step = waited + rest, min(step * 2, LONGEST_PAUSE)
-        while rest > 0 and not ended():
-            pause(min(rest, HEEDS_AFTER))
-            rest -= HEEDS_AFTER
+
+    def warn(state: RetryCallState) -> None:
+        error = state.outcome.exception() if state.outcome else None
+        if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
+            _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})
+
+    retrying = Retrying(
+        retry=retry_if_exception_type(Unavailable),
+        stop=lambda state: state.idle_for >= seconds or ended(),
+        wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
+        sleep=lambda rest: _pause(rest, ended, pause),
+        before_sleep=warn,
+        reraise=True,
+    )
+    answer = retrying(call)
+    if retrying.statistics["attempt_number"] > WARN_AT:
+        _log.warning("it answers again", extra={"waited_s": round(retrying.statistics["idle_for"], 1)})
+    return answer
+
+
+def _pause(rest: float, ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+    while rest > 0 and not ended():
+        pause(min(rest, HEEDS_AFTER))
+        rest -= HEEDS_AFTER
