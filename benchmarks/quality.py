@@ -31,9 +31,16 @@ from pathlib import Path
 
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.parameters import PRESETS
-from ibidem.evaluation.evaluate import Collection, filter_documents, found_pairs, sign_collection, split_refusals
+from ibidem.evaluation.evaluate import (
+    Collection,
+    filter_documents,
+    found_evidence,
+    found_pairs,
+    sign_collection,
+    split_refusals,
+)
 from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
-from ibidem.evaluation.metrics import PairFigures, SetFigures, components
+from ibidem.evaluation.metrics import PairFigures, SetFigures, components, count_evidence
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -189,6 +196,8 @@ def ours(truth: Truth, collection: Collection, labelled: Labelled) -> Iterator[R
     """Measure every level at the default figures, and those that are meant for the collection."""
     for level in LEVELS:
         yield Row.of(f"ibidem, {level}", truth, [found_pairs(collection, Policy(level=level))])
+    without = Policy(level=labelled.level, characters=None)
+    yield Row.of(f"ibidem, {labelled.level}, without characters", truth, [found_pairs(collection, without)])
     if labelled.preset:
         found = found_pairs(collection, labelled.policy.at(labelled.level))
         yield Row.of(f"ibidem, {labelled.level}, preset {labelled.preset}", truth, [found])
@@ -229,6 +238,14 @@ def sets_found(truth: Truth, collection: Collection, policy: Policy) -> Iterator
     yield told_sets("Of the whole", SetFigures.of(true, groups))
 
 
+def found_by(truth: Truth, collection: Collection, policy: Policy) -> str:
+    """Say which kind of evidence joins how many pairs, as `ibidem evaluate` does, over the whole."""
+    found = {pair: name for pair, name in found_evidence(collection, policy).items() if pair not in truth.unjudged}
+    counted = count_evidence(found, truth.pairs).items()
+    told = "; ".join(f"{name} {each.found:,} ({each.right:,} right)" for name, each in counted)
+    return f"Found by, of the whole: {told}."
+
+
 def told_sets(where: str, sets: SetFigures) -> str:
     """Write sets down, with their recall and precision."""
     recall = sets.agree / max(1, sets.agree + sets.missed)
@@ -249,6 +266,7 @@ def section(labelled: Labelled, folder: Path, tables: Tables, seeds: int) -> Ite
     yield f"## {labelled.name}{labelled.truth}\n"
     yield f"{len(documents):,} documents, {len(truth.pairs - truth.unjudged):,} pairs that are duplicates."
     yield from sets_found(truth, collection, labelled.policy.at(labelled.level))
+    yield found_by(truth, collection, labelled.policy.at(labelled.level))
     yield ""
     yield "| method | precision | recall | F1 | F1 of the whole |\n|---|---|---|---|---|"
     yield from map(str, [*own, *others])

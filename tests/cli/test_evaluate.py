@@ -1,6 +1,7 @@
 """`ibidem evaluate`: the duplicates that are found, against labels."""
 
 import json
+import re
 from pathlib import Path
 
 from support.command_line import Answer, Run
@@ -27,6 +28,47 @@ def test_labels_of_unknown_documents_are_listed_and_the_rest_is_measured(run: Ru
     assert code == 3
     assert "1 id in the labels that no document has: 'lost'" in out
     assert "F1 1.000" in out
+
+
+def test_each_kind_of_evidence_tells_how_many_pairs_it_joins_and_how_many_rightly(run: Run, answer: Answer) -> None:
+    words = " ".join(f"clause{chr(97 + at)}" for at in range(20))
+    lines = [{"id": "a", "text": words}, {"id": "b", "text": words.upper()}, {"id": "c", "text": f"{words} more"}]
+    Path("three.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    Path("labels.csv").write_text("id,cluster\na,1\nb,1\nc,2\n", encoding="utf-8")
+    found = answer("evaluate", "three.jsonl", "labels.csv")["evidence"]
+    assert found == {"minhash": {"found": 2, "right": 0}, "content": {"found": 1, "right": 1}}
+    assert "five-word runs): 2 pairs, 0 right" in run("evaluate", "three.jsonl", "labels.csv")[1]
+
+
+def test_the_worst_pairs_are_written_side_by_side_as_one_page_that_needs_nothing_else(run: Run) -> None:
+    lines = [{"id": name, "text": text, "title": "<b>"} for name, text in (("a", "one deed"), ("b", "one <i> letter"))]
+    Path("two.jsonl").write_text("\n".join(map(json.dumps, [*lines, {"id": "c", "text": "x"}])), encoding="utf-8")
+    Path("labels.csv").write_text("id,cluster\na,1\nb,1\nc,1\n", encoding="utf-8")
+    code, _, said = run("evaluate", "two.jsonl", "labels.csv", "--worst", "2", "--worst-to", "worst.html")
+    page = Path("worst.html").read_text(encoding="utf-8")
+    assert (code, "Written to worst.html" in said) == (0, True)
+    assert page.count("Missed: a duplicate by the labels") == 2
+    assert "one &lt;i&gt; letter" in page
+    assert not re.search(r"<script|https?://|<b>", page)
+
+
+def test_places_of_two_worst_pairs_have_different_names(run: Run) -> None:
+    words = " ".join(f"word{chr(97 + at)}" for at in range(12))
+    lines = [{"id": name, "text": f"{words} {name} " + f"{name}x " * 60} for name in "abc"]
+    Path("three.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    Path("labels.csv").write_text("id,cluster\na,1\nb,1\nc,1\n", encoding="utf-8")
+    assert run("evaluate", "three.jsonl", "labels.csv", "--worst-to", "worst.html")[0] == 0
+    page = Path("worst.html").read_text(encoding="utf-8")
+    names, targets = re.findall(r' id="([^"]+)"', page), re.findall(r'href="#([^"]+)"', page)
+    assert len(names) == len(set(names))
+    assert set(targets) <= set(names)
+    assert {"p1-a1", "p3-b1"} <= set(targets)
+
+
+def test_documents_from_standard_input_cannot_be_shown_side_by_side(run: Run) -> None:
+    Path("labels.csv").write_text("id,cluster\na,1\n", encoding="utf-8")
+    code, _, said = run("evaluate", "-", "labels.csv", "--worst", "3")
+    assert (code, "write them to a file" in said) == (2, True)
 
 
 def test_the_worst_mistakes_are_shown(run: Run) -> None:

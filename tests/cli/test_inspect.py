@@ -1,5 +1,8 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
+import json
+from pathlib import Path
+
 from support.command_line import Answer, Run
 
 
@@ -22,3 +25,16 @@ def test_inspect_shows_the_stored_group_and_what_joined_the_document_to_it(answe
 
 def test_inspect_of_what_is_not_there_is_a_wrong_use(run: Run) -> None:
     assert run("inspect", "nosuch")[0] == 2
+
+
+def test_inspect_prints_three_duplicates_and_all_where_asked(run: Run, answer: Answer) -> None:
+    text = "the tenant shall keep the roof and the drains in repair and pay the rent on quarter days"
+    lines = [json.dumps({"id": f"copy{at}", "text": text}) for at in range(6)]
+    Path("copies.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert run("ingest", "copies.jsonl")[0] == 0
+    few, every = run("inspect", "copy0")[1], run("inspect", "copy0", "--all")[1]
+    assert (few.count("identical:"), every.count("identical:")) == (3, 5)
+    assert "+ 2 more duplicates; --all shows them" in few
+    assert "more duplicate" not in every
+    assert "5 duplicates" in few
+    assert len(answer("inspect", "copy0")["duplicates"]) == 5

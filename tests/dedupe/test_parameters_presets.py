@@ -1,11 +1,12 @@
 """Presets: figures with a name."""
 
 import random
+from dataclasses import replace
 
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Policy, Terms, decide
+from ibidem_ingest.pairs.decision import Characters, Policy, Terms, decide
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
 
@@ -56,6 +57,24 @@ def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() ->
     rarest = Terms(lengths=0.8, numbers=False)
     assert decided(" ".join(a), " ".join(b), Policy(terms=rarest), table)
     assert not decided(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
+
+
+def test_books_takes_a_misread_book_in_a_language_with_a_small_list_of_words() -> None:
+    rng = random.Random(7)  # noqa: S311 - made-up data keeps no secret
+    words = ["".join(rng.choices("abcdefghilmnoprstu", k=7)) for _ in range(1_200)]
+    table = Table.of("la", 200_000, dict.fromkeys(words[:600], 900.0), "a test")
+    clean, other = rng.choices(words, k=1_500), rng.choices(words, k=1_500)
+    scan = [misread(each, rng) if at % 4 == 0 else each for at, each in enumerate(clean)]
+    runs = replace(PRESETS["books"].policy, slots=None, terms=None, fingerprint=None)
+    assert decided(" ".join(clean), " ".join(scan), runs, table)
+    assert not decided(" ".join(clean), " ".join(scan), replace(runs, characters=Characters()), table)
+    assert not decided(" ".join(clean), " ".join(other), runs, table)
+
+
+def misread(read: str, rng: random.Random) -> str:
+    """Read a letter of a word as another."""
+    at = rng.randrange(len(read))
+    return f"{read[:at]}w{read[at + 1 :]}"
 
 
 def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_nothing_else() -> None:

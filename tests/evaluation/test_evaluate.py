@@ -69,7 +69,7 @@ def test_the_worst_mistakes_are_told_with_their_reasons(tables: Tables, tmp_path
         ("b", "c", "wrong"),
         ("a", "b", "wrong"),
     ]
-    assert "only 0 of 100 samples" in str(told[0]["why"])
+    assert "only about 0 % of the text shared" in str(told[0]["why"])
     assert told[3]["why"] == "the same words in the same order"
 
 

@@ -1,5 +1,7 @@
 """`ibidem evaluate`: precision and recall of duplicate detection on labelled documents."""
 
+import tempfile
+import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +11,18 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import bar, print_json, results, warn_once
+from ibidem.cli.console import bar, messages, print_json, results, warn_once
 from ibidem.cli.errors import SOME_REFUSED
+from ibidem.cli.groups import KINDS
 from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, figures
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
+from ibidem.evaluation.errors import MOST
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
+from ibidem.evaluation.worst import render_worst, worst_pairs
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.query import Filter, parse_filter
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
@@ -35,12 +41,14 @@ class EvaluationRequest:
         labels: What is known to be true.
         policy: The figures of the decision.
         filters: Only documents that pass are taken.
+        worst: How many of the worst mistakes are told.
     """
 
     docs: tuple[str, ...]
     labels: Labels
     policy: Policy
     filters: tuple[Filter, ...]
+    worst: int
 
 
 def run(
@@ -69,6 +77,16 @@ def run(
             "--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."
         ),
     ] = None,
+    worst: Annotated[
+        int | None,
+        typer.Option(
+            "--worst", metavar="N", min=1, max=1_000, help="Show the N worst pairs side by side in the browser."
+        ),
+    ] = None,
+    worst_to: Annotated[
+        Path | None,
+        typer.Option("--worst-to", metavar="FILE", help="Write that page to a file, and open nothing."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
@@ -77,13 +95,18 @@ def run(
         Labels(labels, positive, unjudged),
         pair_policy(figures(level, similarity, preset, window_days)),
         tuple(parse_filter(typed) for typed in filters or ()),
+        worst or MOST,
     )
+    if docs == "-" and (worst or worst_to):
+        raise UsageError("--worst reads the documents twice, and - only once", "write them to a file first")
     found = evaluate_with_bar(request)
     if as_json:
         print_json(found.as_json())
     else:
         show(found, results())
     warn_once(found.foreign)
+    if worst or worst_to:
+        show_worst(found, request, worst_to)
     if found.unknown:
         raise typer.Exit(SOME_REFUSED)
 
@@ -100,7 +123,20 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
             request.policy,
             seen=lambda done: advance(done, None),
             filters=request.filters,
+            worst=request.worst,
         )
+
+
+def show_worst(found: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
+    """Write the page of the worst mistakes to a file; one of its own is opened in the browser."""
+    settings = load()
+    items = read(request.docs, max_text=settings.max_text)
+    page = render_worst(worst_pairs(found.mistakes, items, Tables(settings.tables), request.policy))
+    written = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
+    written.write_text(page, encoding="utf-8")
+    messages().print(Text(f"Written to {written}."))
+    if path is None:
+        webbrowser.open(written.as_uri())
 
 
 def show(found: Evaluation, console: Console) -> None:
@@ -121,8 +157,16 @@ def show(found: Evaluation, console: Console) -> None:
             f"{sets['missed']:,} missed, {sets['over']:,} over"
         )
     )
-    for part in (*mistakes(found), *unknown_ids(found)):
+    for part in (*evidence(found), *mistakes(found), *unknown_ids(found)):
         console.print(part)
+
+
+def evidence(found: Evaluation) -> Iterator[Text]:
+    """Tell for each kind of evidence how many pairs it joins, and how many of them rightly."""
+    if found.evidence:
+        yield Text("\nfound by, the strongest evidence of each pair")
+    for name, each in found.evidence.items():
+        yield Text(f"  {KINDS.get(name, name)}: {format_count(each.found, 'pair')}, {each.right:,} right")
 
 
 def mistakes(found: Evaluation) -> Iterator[Text]:

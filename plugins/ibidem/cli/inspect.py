@@ -1,14 +1,16 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, print_json, results
 from ibidem.cli.options import Id, Json, Level, Preset, Similarity, WindowDays, engine_context, figures
 from ibidem.cli.terminal_text import sanitize
+from ibidem.dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.inspection import Duplicate, Inspection, inspect
@@ -36,6 +38,9 @@ def run(
     similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
+    every: Annotated[
+        bool, typer.Option("--all", help=f"Show all duplicates; without it the first {SHOWN_TO_PEOPLE}.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
@@ -46,7 +51,7 @@ def run(
         print_json(found.as_json() | {"group": group})
         return
     console = results()
-    for part in report(found):
+    for part in report(found, len(found.duplicates) if every else SHOWN_TO_PEOPLE):
         console.print(part)
     console.print(Text(stored_as(id_, group), "account"))
 
@@ -61,8 +66,8 @@ def stored_as(name: str, group: Mapping[str, Any]) -> str:
     return f"Its stored group of {size} is led by {sanitize(group['lead'])}; joined by: {group['signature']}."
 
 
-def report(found: Inspection) -> Iterator[RenderableType]:
-    """Yield the document, its signatures and its duplicates."""
+def report(found: Inspection, most: int) -> Iterator[RenderableType]:
+    """Yield the document, its signatures and its duplicates, so many at most."""
     yield Text(sanitize(found.title or found.id), "title")
     if found.title:
         yield Text(sanitize(found.id), "about")
@@ -71,8 +76,10 @@ def report(found: Inspection) -> Iterator[RenderableType]:
         if (value := found.signatures.get(name)) is not None:
             yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
     yield Text()
-    for duplicate in found.duplicates:
+    for duplicate in found.duplicates[:most]:
         yield from lines(duplicate, sanitize(found.title or found.id))
+    if more := len(found.duplicates[most:]):
+        yield Text(f"+ {format_count(more, 'more duplicate')}; --all shows them", "account")
     yield Text()
     yield Text(format_count(len(found.duplicates), "duplicate"), "account")
     if found.capped:

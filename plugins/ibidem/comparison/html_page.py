@@ -98,6 +98,7 @@ class SharedPage:
         more: How many passages are not listed.
         plot: Which pages share text.
         anchors: For each passage, from 1, the one to go to in the first text.
+        prefix: What names of places begin with, where several pairs are on one page.
     """
 
     verdict: str
@@ -107,6 +108,7 @@ class SharedPage:
     more: int
     plot: DotPlot
     anchors: Sequence[int]
+    prefix: str = ""
 
     def shade(self, dot: Dot) -> int:
         """Return the shade of a dot, from 1 to 4."""

@@ -10,10 +10,11 @@ from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.long_candidates import PageKeys
 from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
+from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.dedupe.pairs import duplicates
-from ibidem.evaluation.errors import Mistake, Signed
+from ibidem.evaluation.errors import MOST, Mistake, Signed
 from ibidem.evaluation.labels import Pair, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
-from ibidem.evaluation.metrics import PairFigures, SetFigures, adjusted_rand, components
+from ibidem.evaluation.metrics import EvidenceCount, PairFigures, SetFigures, adjusted_rand, components, count_evidence
 from ibidem.index.language_check import ForeignShare, LanguageSampler
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
@@ -51,6 +52,7 @@ class Evaluation:
     Args:
         documents: How many were signed.
         pairs: The pair decision over all candidates, groups aside.
+        evidence: For each kind of evidence, how many pairs it is the first to join, and how many of these are right.
         ari: Adjusted Rand index of the groups, in the order of the documents, against the sets of the labels.
         sets: The same in duplicate sets.
         refused: Documents that could not be read.
@@ -62,6 +64,7 @@ class Evaluation:
 
     documents: int
     pairs: PairFigures
+    evidence: Mapping[str, EvidenceCount]
     ari: float
     sets: SetFigures
     refused: int
@@ -75,6 +78,7 @@ class Evaluation:
         return {
             "documents": self.documents,
             "pairs": self.pairs.as_json(),
+            "evidence": {name: each.as_json() for name, each in self.evidence.items()},
             "ari": self.ari,
             "sets": self.sets.as_json(),
             "refused": self.refused,
@@ -126,6 +130,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     *,
     seen: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
+    worst: int = MOST,
 ) -> Evaluation:
     """Sign documents in memory and compare the duplicates that are found with labels.
 
@@ -136,6 +141,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
         policy: The decision for a pair; the default one when None.
         seen: Called with the number of documents signed so far.
         filters: Only documents that pass are taken, and only labels of these count.
+        worst: How many of the worst mistakes to tell.
 
     Raises:
         UsageError: Labels that cannot be read; no documents, or the same id twice.
@@ -143,27 +149,39 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
     heard = LanguageSampler()
-    compared = compare(sign_collection(heard.passing(items), tables, seen, filters), labels, policy or Policy())
+    collection = sign_collection(heard.passing(items), tables, seen, filters)
+    compared = compare(collection, labels, policy or Policy(), worst)
     return replace(compared, took_s=round(perf_counter() - began, 2), foreign=heard.foreign(tables.of))
 
 
-def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:
-    """Compare the duplicates among signed documents with labels."""
+def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MOST) -> Evaluation:
+    """Compare the duplicates among signed documents with labels.
+
+    Args:
+        collection: Signed documents.
+        labels: What is known to be true.
+        policy: The decision for a pair.
+        worst: How many of the worst mistakes to tell.
+    """
     began = perf_counter()
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
     related, suspected = collection.related(policy)
-    found = found_pairs(collection, policy, related, suspected)
+    evidence = found_evidence(collection, policy, related, suspected)
+    found = set(evidence)
     groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
     sets = components(collection.ids, true)
     return Evaluation(
         documents=len(collection.ids),
         pairs=PairFigures.of(true - unjudged, found - unjudged),
+        evidence=count_evidence({pair: name for pair, name in evidence.items() if pair not in unjudged}, true),
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
         unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
-        mistakes=Signed(collection.ids, collection.columns, policy, related).worst(true - unjudged, found - unjudged),
+        mistakes=Signed(collection.ids, collection.columns, policy, related).worst(
+            true - unjudged, found - unjudged, worst
+        ),
         took_s=round(perf_counter() - began, 2),
     )
 
@@ -171,7 +189,14 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
 def found_pairs(
     collection: Collection, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
 ) -> set[Pair]:
-    """Return all pairs that the decision joins, by their ids.
+    """Return all pairs that the decision joins, by their ids; see `found_evidence`."""
+    return set(found_evidence(collection, policy, related, suspected))
+
+
+def found_evidence(
+    collection: Collection, policy: Policy, related: LongTextMatcher | None = None, suspected: KeyIndex | None = None
+) -> dict[Pair, str]:
+    """Return all pairs that the decision joins, by their ids, each with the kind of its strongest evidence.
 
     Args:
         collection: Signed documents.
@@ -183,7 +208,10 @@ def found_pairs(
         related, suspected = collection.related(policy)
     found = duplicates(collection.columns, policy, related, suspected)
     names = collection.ids
-    return {order_pair(names[a], names[b]) for a, b in zip(found.row.tolist(), found.earlier.tolist(), strict=True)}
+    return {
+        order_pair(names[a], names[b]): SIGNATURES[code]
+        for a, b, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True)
+    }
 
 
 def sign_collection(

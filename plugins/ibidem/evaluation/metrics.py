@@ -1,7 +1,7 @@
 """Metrics of agreement with labels: precision, recall, F1, adjusted Rand index."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 
@@ -42,6 +42,33 @@ class PairFigures:
     def as_json(self) -> dict[str, object]:
         """Return the figures by name."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCount:
+    """What a kind of evidence joins that no stronger one does.
+
+    Args:
+        found: Pairs.
+        right: Those of them that are duplicates.
+    """
+
+    found: int
+    right: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures by name."""
+        return asdict(self)
+
+
+def count_evidence(found: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
+    """Count pairs for each kind of evidence, the most frequent first.
+
+    >>> count_evidence({("a", "b"): "minhash", ("a", "c"): "minhash"}, {("a", "b")})
+    {'minhash': EvidenceCount(found=2, right=1)}
+    """
+    right = Counter(name for pair, name in found.items() if pair in true)
+    return {name: EvidenceCount(count, right[name]) for name, count in Counter(found.values()).most_common()}
 
 
 @dataclass(frozen=True, slots=True)

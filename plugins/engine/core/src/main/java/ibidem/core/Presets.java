@@ -19,7 +19,13 @@ public final class Presets {
         Map<String, Policy> found = new LinkedHashMap<>();
         found.put("news", base.within(SIX_WEEKS));
         found.put("law", with(base, 25, new Policy.Terms(terms.share(), true, terms.smallest(), 0.5, true), null));
-        found.put("books", with(base, 20, new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true), null));
+        found.put(
+                "books",
+                with(
+                        base,
+                        20,
+                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
+                        new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true)));
         found.put(
                 "scans",
                 with(
