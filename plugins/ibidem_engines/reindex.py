@@ -181,6 +181,12 @@ class ReindexSource(Protocol):
     def drop_records(self) -> None:
         """Remove every ledger."""
 
+    def size(self) -> int:
+        """Tell how many bytes the index takes now, with its replicas."""
+
+    def added_bytes(self, record: Record) -> int:
+        """Tell how many bytes signing adds to a document, before the engine compresses or indexes them."""
+
     def deletions(self) -> int:
         """Count the deletions there have been, as far as the engine counts them."""
 

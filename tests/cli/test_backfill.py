@@ -96,6 +96,8 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         "no word differs",
     ):
         assert part in out, part
+    assert "Keep" in out
+    assert "until it is merged" in " ".join(out.split())
     found = answer("backfill", "--dry-run", "--level", "identical")
     assert (found["level"], found["documents"], found["of"], found["hidden"]) == ("identical", 5, 5, 0.2)
 

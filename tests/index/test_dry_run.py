@@ -88,3 +88,16 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     assert ask(opensearch, "GET", "/untouched") == before
     assert ask(opensearch, "GET", "/_cat/indices/untouched-ibidem-*?format=json&expand_wildcards=all") == []
     ask(opensearch, "DELETE", "/untouched")
+
+
+def test_what_signing_takes_is_told_by_the_documents_that_were_signed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ingest_documents(DOCUMENTS, settings)
+    cost = dry_run(settings, Policy()).cost
+    file = Path(settings.engine.removeprefix("sqlite:///"))
+    assert cost.index == file.stat().st_size
+    assert 200 * len(DOCUMENTS) < cost.bytes < 3_000 * len(DOCUMENTS)
+    assert cost.headroom == cost.index + cost.bytes
+    monkeypatch.setattr(module, "MOST", 13)  # half of them
+    assert dry_run(settings, Policy()).cost.bytes == pytest.approx(cost.bytes, rel=0.1)

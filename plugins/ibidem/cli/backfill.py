@@ -6,11 +6,13 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from types import FrameType
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.filesize import decimal
 from rich.text import Text
 
 from ibidem.cli.console import Indented, bar, messages, print_json, rated_bar, results
@@ -217,6 +219,8 @@ def show_found(answer: Mapping[str, Any], console: Console) -> None:
     for part in report(answer):
         console.print(part)
     console.print(Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits."))
+    for line in cost_lines(answer["cost"]):
+        console.print(Text(line))
     for sample in answer["samples"]:
         console.print(
             Text(f"\n{sample['level']}: {sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}", "title")
@@ -225,6 +229,17 @@ def show_found(answer: Mapping[str, Any], console: Console) -> None:
         console.print(Indented(format_difference(pieces) if pieces else Text("no word differs"), 2))
     for part in refusals({"refusals": answer["refusals"], "run": ""}):
         console.print(part)
+
+
+def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
+    """Tell what signing would take."""
+    size, seconds = decimal(cost["bytes"]), timedelta(seconds=max(1, round(cost["seconds"])))
+    yield f"\nSignatures would add about {size} before compression."
+    yield f"To read and sign takes about {seconds}; what the engine takes to write comes on top."
+    yield (
+        f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
+        "written again is there twice until it is merged."
+    )
 
 
 def show_followed(settings: Settings, *, as_json: bool) -> None:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.dedupe.overrides import DocumentRef, load_overrides
@@ -61,6 +62,35 @@ class Sample:
         return {"level": self.level, "lead": self.lead[1], "duplicate": self.duplicate[1], "difference": pieces}
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What signing the index would take, by what was measured on the documents that were looked at.
+
+    Args:
+        bytes: That signatures add to all documents, before the engine compresses or indexes them.
+        seconds: To read and to sign all, with as many processes as there are workers; the engine's writing aside.
+        index: Bytes of the index now.
+    """
+
+    bytes: int
+    seconds: float
+    index: int
+
+    @property
+    def headroom(self) -> int:
+        """Bytes to keep free: every document is written again, and the old ones stay until they are merged away."""
+        return self.index + self.bytes
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem backfill --dry-run --json` prints of it."""
+        return {
+            "bytes": self.bytes,
+            "seconds": round(self.seconds, 1),
+            "index_bytes": self.index,
+            "headroom_bytes": self.headroom,
+        }
+
+
 @dataclass(slots=True)
 class DryRun:
     """What was found.
@@ -72,6 +102,7 @@ class DryRun:
         samples: Pairs to be read.
         refused: Documents without a text that could be signed.
         refusals: Why, of the first ones.
+        cost: What signing would take.
     """
 
     groups: IndexGroups
@@ -80,6 +111,7 @@ class DryRun:
     samples: Sequence[Sample]
     refused: int
     refusals: Sequence[Refusal]
+    cost: Cost
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem backfill --dry-run --json` prints: the answer of `ibidem groups`, and more."""
@@ -92,6 +124,7 @@ class DryRun:
             "samples": [one.as_json() for one in self.samples],
             "refused": self.refused,
             "refusals": [one.as_json() for one in self.refusals],
+            "cost": self.cost.as_json(),
         }
 
 
@@ -104,22 +137,32 @@ class _Looked:
         long: The long signatures of those that have some.
         refused: How many could not be signed.
         refusals: Why.
+        signed: How many were.
+        added: Bytes that this would add to them.
+        seconds: What reading and signing took.
     """
 
     routing: dict[DocumentRef, str] = field(default_factory=dict)
     long: dict[DocumentRef, bytes] = field(default_factory=dict)
     refused: int = 0
     refusals: list[Refusal] = field(default_factory=list)
+    signed: int = 0
+    added: int = 0
+    seconds: float = 0.0
 
     def hits(
         self, holding: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to so many."""
         tables, left = Tables(settings.tables), MOST
+        began = perf_counter()
         for some in documents:
             fit = [held for held in some if self._fits(held, holding.text_field, settings.max_text)][:left]
             self.routing |= {(held.name.index, held.name.id): held.name.routing for held in fit if held.name.routing}
             records = signed_records(fit, tables, settings)
+            self.seconds += perf_counter() - began
+            self.signed += len(records)
+            self.added += sum(map(holding.added_bytes, records))
             self.long |= {
                 (held.name.index, held.name.id): record.signatures.long
                 for held, record in zip(fit, records, strict=True)
@@ -132,6 +175,12 @@ class _Looked:
             left -= len(fit)
             if not left:
                 return
+            began = perf_counter()
+
+    def cost(self, documents: int, index: int, processes: int) -> Cost:
+        """Tell what signing would take, of an index with so many documents and bytes."""
+        share = documents / max(1, self.signed + self.refused)
+        return Cost(round(self.added * share), self.seconds * share / processes, index)
 
     def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Give the long signatures of documents, as an engine does."""
@@ -174,7 +223,10 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
             (each.name.index, each.name.id): each for each in _read(holding, looked, [n for n, _ in groups.largest])
         }
         titles = {name: each.document.title for name, each in leads.items()}
-        return DryRun(groups, documents, titles, samples(groups, holding, looked), looked.refused, looked.refusals)
+        cost = looked.cost(documents, holding.size(), settings.workers)
+        return DryRun(
+            groups, documents, titles, samples(groups, holding, looked), looked.refused, looked.refusals, cost
+        )
 
 
 def samples(groups: IndexGroups, holding: ReindexSource, looked: _Looked) -> list[Sample]:

@@ -17,10 +17,18 @@ from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.requests import WHOLE, in_path
 from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
-from ibidem_engines.cluster.source import as_document, idf_of, ours_of, signed_part, text_fault, version_of
+from ibidem_engines.cluster.source import (
+    as_document,
+    idf_of,
+    ours_of,
+    signed_part,
+    text_fault,
+    version_of,
+    with_signatures,
+)
 from ibidem_engines.cluster.source_values import entries, members, without_member
 from ibidem_engines.cluster.write import field_of
-from ibidem_engines.engine import Ledger, Outcome, WriteStatus
+from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.fields import OURS, Fields, value_at
 from ibidem_engines.records import Unfit
@@ -264,6 +272,15 @@ class ClusterReindexSource(ReindexSource):
     @override
     def drop_records(self) -> None:
         layout.drop_records(self._cluster, self.index)
+
+    @override
+    def size(self) -> int:
+        told = self._cluster.ask("GET", f"/{in_path(self.index)}/_stats/store", filter_path="_all.total.store")
+        return int(told["_all"]["total"]["store"]["size_in_bytes"])
+
+    @override
+    def added_bytes(self, record: Record) -> int:
+        return len(with_signatures(b"{}", record, self._kind))
 
     @override
     def deletions(self) -> int:

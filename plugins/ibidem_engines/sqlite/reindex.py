@@ -21,6 +21,7 @@ from ibidem_engines.reindex import (
 )
 from ibidem_engines.sqlite import records
 from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.keys import values_of_record
 from ibidem_engines.sqlite.read import document
 from ibidem_engines.sqlite.records import as_json
 from ibidem_engines.sqlite.write import prune, write, write_at
@@ -199,6 +200,14 @@ class SqliteReindexSource(ReindexSource):
     def drop_records(self) -> None:
         for ledger in get_args(Ledger):
             records.clear(self._file, ledger)
+
+    @override
+    def size(self) -> int:
+        return self._file.path.stat().st_size
+
+    @override
+    def added_bytes(self, record: Record) -> int:
+        return len(record.packed) + len(record.long) + sum(map(len, values_of_record(record)))
 
     @override
     def deletions(self) -> int:
