@@ -1,0 +1,250 @@
+"""Tuning: choose the figures of the decision on a user's own labelled pairs, with cross-validation.
+
+Tried are the default figures and those of each built-in preset, each at several similarities (signatures.md,
+"Similarity"). The duplicate sets of the labels are dealt into folds; for each fold the figures are chosen that have the
+highest F1 on all others, and what they reach on the fold is counted. So each pair is judged by figures that it had no
+part in choosing, and the sum is what to expect of the choice on documents of the same kind. Where it is no better
+than the default figures on the same folds, the default figures are best.
+"""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem.dedupe.pair_rules import verify
+from ibidem.dedupe.pairs import duplicates
+from ibidem.dedupe.parameters import PRESETS
+from ibidem.evaluation.evaluate import EVERY, Collection, Labels
+from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
+from ibidem.evaluation.metrics import PairFigures, components
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
+
+FOLDS = 5
+SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
+DEFAULT = 66
+"""The similarity of the default figures."""
+
+LEAST_SETS = 10
+"""Duplicate sets without which nothing is chosen: two for each fold."""
+
+MANY_SETS = 50
+"""Duplicate sets from which on the figures of presets are chosen from as well."""
+
+OTHERS = tuple(name for name, each in PRESETS.items() if each.policy.terms is not None and each.policy.terms.full)
+"""Presets that are chosen from: all whose duplicates can be looked up in every scope."""
+
+GAIN = 0.005
+"""How much higher F1 has to be for other figures than the default ones."""
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Figures:
+    """Figures that may be chosen.
+
+    Args:
+        preset: The preset whose other figures they are; empty: the default ones.
+        similarity: The least share of common text, in percent.
+    """
+
+    preset: str = ""
+    similarity: int = DEFAULT
+
+    @property
+    def policy(self) -> Policy:
+        """The decision for a pair."""
+        return (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
+
+    def __str__(self) -> str:
+        """Write them as they are asked for.
+
+        >>> str(Figures("law", 40))
+        '--preset law --similarity 40'
+        """
+        return (
+            f"--preset {self.preset} --similarity {self.similarity}"
+            if self.preset
+            else f"--similarity {self.similarity}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What labels say about figures.
+
+    Args:
+        documents: How many there are.
+        pairs: Pairs that are duplicates.
+        sets: Sets that they make.
+        curve: For each similarity, with the other figures that were chosen, precision, recall and F1 over all labels.
+        chosen: The figures with the highest F1 over all labels.
+        default: What the default figures reach.
+        expected: What the choice reaches on labels that had no part in it.
+    """
+
+    documents: int
+    pairs: int
+    sets: int
+    curve: Mapping[int, PairFigures]
+    chosen: Figures
+    default: PairFigures
+    expected: PairFigures
+
+    @property
+    def improves(self) -> bool:
+        """Whether the choice is better than the default figures."""
+        return self.chosen != Figures() and self.expected.f1 >= self.default.f1 + GAIN
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem tune --json` prints."""
+        return {
+            "documents": self.documents,
+            "pairs": self.pairs,
+            "sets": self.sets,
+            "curve": [{"similarity": at, **each.as_json()} for at, each in self.curve.items()],
+            "chosen": {"preset": self.chosen.preset, "similarity": self.chosen.similarity},
+            "expected": self.expected.as_json(),
+            "default": self.default.as_json(),
+            "improves": self.improves,
+        }
+
+
+def tune(collection: Collection, labels: Labels) -> Tuning:
+    """Choose figures on labels.
+
+    Args:
+        collection: Signed documents.
+        labels: What is known to be true.
+
+    Raises:
+        UsageError: Labels that cannot be read, or of too few duplicate sets.
+    """
+    true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
+    unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
+    return tune_on(collection, true - unjudged, unjudged)
+
+
+def tune_on(collection: Collection, true: set[Pair], unjudged: set[Pair]) -> Tuning:
+    """Choose figures on pairs.
+
+    Args:
+        collection: Signed documents.
+        true: Pairs that are duplicates.
+        unjudged: Pairs that nothing is known of.
+    """
+    part = components(collection.ids, true)
+    sets = sum(count > 1 for count in np.bincount(part).tolist())
+    if sets < LEAST_SETS:
+        raise UsageError(
+            f"{sets} sets of duplicates are too few to choose figures on",
+            f"label {LEAST_SETS}, better {MANY_SETS} or more",
+        )
+    counted = count(Truth.of(collection, part, true, unjudged), ["", *OTHERS] if sets >= MANY_SETS else [""])
+    whole = {figures: folds.sum(axis=0) for figures, folds in counted.items()}
+    chosen = best(whole)
+    return Tuning(
+        documents=len(collection.ids),
+        pairs=len(true),
+        sets=sets,
+        curve={at: judged(whole[Figures(chosen.preset, at)]) for at in SIMILARITIES},
+        chosen=chosen,
+        default=judged(whole[Figures()]),
+        expected=judged(cross_validated(counted)),
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Truth:
+    """What is known of a collection's pairs.
+
+    Args:
+        collection: Signed documents.
+        fold: (n,) the fold of each document: that of its duplicate set.
+        true: Pairs of rows that are duplicates, as `smaller * size + larger`.
+        unjudged: Pairs that nothing is known of.
+    """
+
+    collection: Collection
+    fold: Counts
+    true: Counts
+    unjudged: Counts
+
+    @classmethod
+    def of(cls, collection: Collection, part: Sequence[int], true: set[Pair], unjudged: set[Pair]) -> "Truth":
+        """Deal the sets into folds by a hash of their first id, the same for all orders of the files."""
+        row = {name: at for at, name in enumerate(collection.ids)}
+        first: dict[int, str] = {}
+        for name, at in zip(collection.ids, part, strict=True):
+            first[at] = min(name, first.get(at, name))
+        fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
+        return cls(collection, fold, *(cls.numbered(some, row) for some in (true, unjudged)))
+
+    @staticmethod
+    def numbered(pairs: set[Pair], row: Mapping[str, int]) -> Counts:
+        """Write pairs of ids as numbers, ascending."""
+        rows = ((row[a], row[b]) for a, b in pairs)
+        return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
+
+    def counts(self, a: Counts, b: Counts) -> Counts:
+        """Count, for each fold, pairs that are found and true, found, and true.
+
+        Args:
+            a: (m,) rows found.
+            b: (m,) rows found.
+
+        Returns:
+            (folds, 3) counts; a pair across folds counts where its first document is.
+        """
+        size = len(self.fold)
+        found = np.setdiff1d(np.minimum(a, b) * size + np.maximum(a, b), self.unjudged)
+        right = np.intersect1d(found, self.true, assume_unique=True)
+        some = [np.bincount(self.fold[pairs // size], minlength=FOLDS) for pairs in (right, found, self.true)]
+        return np.stack(some, axis=1)
+
+
+def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
+    """Count what all figures find, for each fold; a lower similarity finds all that a higher one does."""
+    counted: dict[Figures, Counts] = {}
+    for preset in presets:
+        columns = truth.collection.columns
+        found = duplicates(columns, Figures(preset, SIMILARITIES[0]).policy)
+        a, b = found.row.astype(np.int64), found.earlier.astype(np.int64)
+        for similarity in SIMILARITIES:
+            figures = Figures(preset, similarity)
+            kept = verify(columns, a, b, figures.policy) > 0
+            a, b = a[kept], b[kept]
+            counted[figures] = truth.counts(a, b)
+    return counted
+
+
+def cross_validated(counted: Mapping[Figures, Counts]) -> Counts:
+    """Count what is found in each fold by the figures that are best on all others."""
+    total = np.zeros(3, np.int64)
+    for fold in range(FOLDS):
+        others = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counted.items()}
+        total += counted[best(others)][fold]
+    return total
+
+
+def best(counted: Mapping[Figures, Counts]) -> Figures:
+    """Return the figures with the highest F1; of equal ones those nearest to the default."""
+    return min(counted, key=lambda each: (-f1(counted[each]), bool(each.preset), abs(each.similarity - DEFAULT), each))
+
+
+def f1(counts: Counts) -> float:
+    """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
+    right, found, true = counts.tolist()
+    return 2 * right / (found + true) if right else 0.0
+
+
+def judged(counts: Counts) -> PairFigures:
+    """Return precision, recall and F1 of counts."""
+    right, found, true = counts.tolist()
+    return PairFigures(
+        true, found, *(round(each, 4) for each in (right / max(1, found), right / max(1, true), f1(counts)))
+    )

@@ -1,0 +1,97 @@
+"""Figures are chosen on labels, and judged on labels that had no part in the choice."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from ibidem.evaluation.evaluate import Collection, sign_collection
+from ibidem.evaluation.labels import Pair
+from ibidem.evaluation.tune import FOLDS, LEAST_SETS, SIMILARITIES, Figures, tune_on
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+
+SETS = 40
+
+
+def text(rng: random.Random, words: int) -> list[str]:
+    return ["".join(rng.choices("abcdefghiklmnoprstuv", k=7)) for _ in range(words)]
+
+
+def pairs_with(common: float, name: str, count: int = SETS) -> list[Document]:
+    """Pairs of texts of 200 words that have a share of them in common."""
+    rng = random.Random(name)  # noqa: S311 - made-up data keeps no secret
+    made = []
+    for at in range(count):
+        first = text(rng, 200)
+        second = [*first[: int(200 * common)], *text(rng, 200 - int(200 * common))]
+        made += [Document(f"{name}{at}a", " ".join(first)), Document(f"{name}{at}b", " ".join(second))]
+    return made
+
+
+def labelled(documents: Sequence[Document]) -> set[Pair]:
+    return {(one.id, other.id) for one, other in zip(documents[::2], documents[1::2], strict=True)}
+
+
+def signed(documents: Sequence[Document], tables: Tables) -> Collection:
+    return sign_collection(documents, tables)
+
+
+def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> None:
+    rewritten = pairs_with(0.6, "law")
+    found = tune_on(signed(rewritten, tables), labelled(rewritten), set())
+    assert found.improves
+    assert found.chosen.similarity < 66
+    assert found.expected.f1 > found.default.f1 + 0.3
+    assert (found.documents, found.pairs, found.sets) == (2 * SETS, SETS, SETS)
+
+
+def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
+    copies, others = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
+    found = tune_on(signed([*copies, *others], tables), labelled(copies), set())
+    assert not found.improves
+    assert found.chosen == Figures()
+    assert found.expected == found.default
+    assert found.default.f1 == 1.0
+
+
+def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:
+    copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
+    found = tune_on(signed([*copies, *others], tables), labelled(copies), set())
+    assert found.improves
+    assert found.chosen.similarity > 66
+    assert found.curve[66].precision < 0.8 < found.curve[found.chosen.similarity].precision
+
+
+def test_unjudged_pairs_count_neither_way(tables: Tables) -> None:
+    copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
+    found = tune_on(signed([*copies, *others], tables), labelled(copies), labelled(others))
+    assert not found.improves
+    assert found.default.precision == 1.0
+
+
+def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:
+    documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
+    curve = tune_on(signed(documents, tables), labelled(documents), set()).curve
+    assert tuple(curve) == SIMILARITIES
+    recalls = [each.recall for each in curve.values()]
+    assert recalls == sorted(recalls, reverse=True)
+
+
+def test_the_order_of_the_documents_changes_nothing(tables: Tables) -> None:
+    documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
+    turned = signed(documents[::-1], tables)
+    assert tune_on(turned, labelled(documents), set()) == tune_on(signed(documents, tables), labelled(documents), set())
+
+
+def test_too_few_sets_are_refused(tables: Tables) -> None:
+    few = pairs_with(0.9, "copy", LEAST_SETS - 1)
+    with pytest.raises(UsageError, match="too few"):
+        tune_on(signed(few, tables), labelled(few), set())
+
+
+def test_the_figures_of_the_middle_are_the_default_ones() -> None:
+    middle = Figures().policy
+    assert (middle.slots, middle.characters, FOLDS) == (Policy().slots, Policy().characters, 5)
