@@ -103,6 +103,36 @@ class Members:
 
 
 @dataclass(frozen=True, slots=True)
+class FacetCount:
+    """What matches and has a value in common.
+
+    Args:
+        value: The value.
+        documents: How many documents.
+        groups: How many groups they are of; a server estimates more than some thousands.
+    """
+
+    value: str
+    documents: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """All that matches, by some fields.
+
+    Args:
+        sources: By source, the most frequent first.
+        languages: By language, the most frequent first.
+        years: By the year of the date, the latest first.
+    """
+
+    sources: Sequence[FacetCount]
+    languages: Sequence[FacetCount]
+    years: Sequence[FacetCount]
+
+
+@dataclass(frozen=True, slots=True)
 class Place:
     """Where in a collapsed ranking to begin.
 
@@ -139,3 +169,11 @@ class CollapseEngine(WithGroups, Protocol):
         self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
         """Read the documents of some groups that match, so many of each, in rank order."""
+
+    def facets(self, query: Query, most: int) -> Facets:
+        """Count all that matches by source, language and year, as far as the fields are there.
+
+        Args:
+            query: For what.
+            most: How many sources and languages at most.
+        """

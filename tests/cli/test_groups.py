@@ -54,6 +54,21 @@ def test_regrouping_leaves_right_groups_as_they_are(answer: Answer) -> None:
     assert answer("regroup", "--all")["groups"] == before["groups"]
 
 
+def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(run: Run, answer: Answer) -> None:
+    code, _, err = run("regroup", "--preset", "law")
+    assert (code, "ibidem regroup --all" in err) == (2, True)
+    assert answer("regroup", "--all", "--preset", "law")["groups"] == answer("groups", "--stored")["groups"]
+    assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["grouping"] == "stored"
+    code, _, err = run("search", "deed", "--by", "stored", "--preset", "news")
+    assert (code, "groups are stored by other figures" in " ".join(err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("figures", [("--preset", "conrad2003"), ("--similarity", "30")])
+def test_figures_by_which_no_index_looks_up_are_refused(run: Run, figures: tuple[str, str]) -> None:
+    code, _, err = run("regroup", "--all", *figures)
+    assert (code, "cannot be looked up" in " ".join(err.split())) == (2, True)
+
+
 @pytest.mark.parametrize("name", ["groups.csv", "groups.jsonl"])
 def test_groups_are_exported_a_document_a_line(run: Run, name: str) -> None:
     assert run("groups", "--export", name)[0] == 0

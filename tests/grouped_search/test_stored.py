@@ -3,18 +3,23 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.request import parse_request
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search, search_window
+from ibidem_engines.collapse import CollapseEngine, FacetCount
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
+from ibidem_engines.stored_groups import Assignment
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follow import Follower, store_of
 from servers.indices import remove_indices
 from support.signed_records import make_record
@@ -136,3 +141,165 @@ def test_groups_stand_where_their_best_document_stands_and_hold_those_of_their_n
             found[hit["_dedupe"]["group"]].append(hit["_id"])
     assert list(found.items()) == list(expected.items())
     assert any(len(some) > 2 for some in expected.values())
+
+
+def only(response: Json, **fields: object) -> list[Json]:
+    """The hits whose `_dedupe` says so."""
+    return [hit for hit in listed(response) if all(hit["_dedupe"].get(name) == value for name, value in fields.items())]
+
+
+@pytest.fixture
+def fresh(address: str) -> Iterator[Any]:
+    """Makes indexes for one test."""
+    made: list[Engine] = []
+
+    def make(*records: Record, settle: bool = True) -> Engine:
+        made.append(filled(address, list(records), f"{INDEX}-more"))
+        if settle:
+            Follower(made[-1]).catch_up()
+        made[-1].refresh()
+        return made[-1]
+
+    yield make
+    for engine in made:
+        engine.close()
+    if not address.startswith("sqlite"):
+        remove_indices(address, f"{INDEX}-more")
+    else:
+        (path := Path(address.removeprefix("sqlite:///"))).unlink(missing_ok=True)
+        for ending in ("-wal", "-shm"):
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+def put(engine: Engine, **changes: tuple[str, bool]) -> None:
+    """Store documents in groups of these names."""
+    store = store_of(engine)
+    store.newest()
+    read = {each.name.id: each for each in store.read([(engine.index, name) for name in changes])}
+    store.assign([Assignment(read[name], group, lead=lead) for name, (group, lead) in changes.items()])
+    engine.refresh()
+
+
+TEXT = " ".join(f"word{number}" for number in range(60))
+HALF = " ".join(f"word{number}" if number < 45 else f"other{number}" for number in range(60))
+APART = " ".join(f"word{number}" if number < 28 else f"else{number}" for number in range(60))
+
+
+def test_a_document_that_only_the_group_joins_says_through_which_lead(fresh: Any) -> None:
+    engine = fresh(
+        make_record("lead", f"{TEXT} leading"),
+        make_record("shown", f"{TEXT} grain grain grain"),
+        make_record("apart", f"{APART} grain"),
+        settle=False,
+    )
+    put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
+    response = search(engine, parse_query("grain"), asked(explain=True))
+    assert [hit["_id"] for hit in response["hits"]["hits"]] == ["shown", "apart"]
+    mark = response["hits"]["hits"][1]["_dedupe"]
+    assert mark["through"] == "lead"
+    assert mark["notes"] == ["would not pass against shown alone"]
+    assert mark["group"] == "lead-group"
+
+
+def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(fresh: Any) -> None:
+    engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
+    (_, duplicate) = search(engine, parse_query("grain"), asked(explain=True))["hits"]["hits"]
+    assert duplicate["_dedupe"]["level"] == "identical"
+    assert duplicate["_dedupe"]["of"] == "a"
+    assert duplicate["_dedupe"]["why"]["signature"] == "content"
+    assert "through" not in duplicate["_dedupe"]
+
+
+def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(fresh: Any) -> None:
+    engine = fresh(
+        *(make_record(f"copy{at}", f"{TEXT} grain", date=f"1990-01-{9 - at:02}", source="AP") for at in range(5)),
+        make_record("wire", f"{TEXT} grain", date="1999-01-01", source="Reuters"),
+    )
+    by_keep = {
+        keep: search(engine, parse_query("grain"), asked(keep=keep, max_per_group=1))["hits"]["hits"]
+        for keep in ("rank", "earliest", "latest", "source:Reuters,AP")
+    }
+    assert {keep: hits[0]["_id"] for keep, hits in by_keep.items()} == {
+        "rank": "copy0",
+        "earliest": "copy4",
+        "latest": "wire",
+        "source:Reuters,AP": "wire",
+    }
+    for hits in by_keep.values():
+        assert [hit["_dedupe"]["size"] for hit in hits] == [6, 6]
+        assert hits[0]["_dedupe"]["hidden"] == 4
+
+
+def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(fresh: Any) -> None:
+    engine = fresh(
+        *(make_record(f"copy{at:04}", f"{TEXT} grain") for at in range(1_200)),
+        *(make_record(f"single{at}", f"grain number{at} stands alone here {at}") for at in range(3)),
+    )
+    response = search(engine, parse_query("grain"), asked(max_per_group=3), size=10)
+    account = response["dedupe"]
+    assert account["documents"] == {"matched": 1_203, "in_window": 1_203, "beyond_window": 0, "on_page": 7}
+    assert account["groups"] == {"matching": 4, "in_window": 4, "on_page": 4, "exact": True}
+    (lead,) = only(response, indent=0, size=1_200)
+    assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (4, 1_196)
+    whole = search(engine, parse_query("grain"), asked(), size=10)
+    assert len(whole["hits"]["hits"]) == 1_203
+
+
+def test_what_is_not_settled_stands_alone_and_is_counted(fresh: Any) -> None:
+    engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
+    engine.write([make_record("c", f"{TEXT} grain"), make_record("d", f"{TEXT} grain")])
+    engine.refresh()
+    account = search(engine, parse_query("grain"), asked())["dedupe"]
+    assert account["groups"]["matching"] == 3
+    assert account["unsettled"] == 2
+    assert account["remedy"] == "settle groups with: ibidem backfill --groups"
+    Follower(engine).catch_up()
+    engine.refresh()
+    account = search(engine, parse_query("grain"), asked())["dedupe"]
+    assert (account["groups"]["matching"], account["unsettled"]) == (1, 0)
+    assert "remedy" not in account
+
+
+def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(fresh: Any) -> None:
+    engine = fresh(*(make_record(f"a{at}", f"grain number{at} stands alone here") for at in range(6)))
+    first = search(engine, parse_query("grain"), asked(), size=4)
+    engine.write([make_record(f"b{at}", f"grain grain other{at} stands alone too") for at in range(6)])
+    engine.refresh()
+    later = search(engine, parse_query("grain"), asked(cursor=first["dedupe"]["cursor"]), page=2, size=4)
+    names = [hit["_id"] for response in (first, later) for hit in response["hits"]["hits"]]
+    assert sorted(names) == [f"a{at}" for at in range(6)]
+
+
+def test_an_override_stands_in_the_notes(fresh: Any) -> None:
+    engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
+    word = Override((engine.index, "a"), (engine.index, "b"), "same", "Ada")
+    response = search(engine, parse_query("grain"), asked(explain=True), overrides=[word])
+    assert response["hits"]["hits"][0]["_dedupe"]["notes"] == ["declared the same as b by Ada"]
+
+
+@pytest.mark.parametrize("order", ["newest", "oldest"])
+def test_all_matches_are_ordered_by_date(engine: Engine, order: str) -> None:
+    found: list[str] = []
+    for page in range(1, 9):
+        result = search_window(engine, parse_query("said"), asked(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
+        found += [hit["_source"].get("date", "") for hit in result.response["hits"]["hits"]]
+    dated = [date for date in found if date]
+    assert dated == sorted(dated, reverse=order == "newest")
+    assert found[: len(dated)] == dated
+
+
+def test_facets_count_documents_and_groups_of_all_matches(engine: Engine, stories: list[Document]) -> None:
+    query, of, matched = parse_query("said"), group_of(engine), set(ranked(engine, "said"))
+    found = cast("CollapseEngine", engine).facets(query, 10)
+    for value in ("AP", "Reuters"):
+        there = [each.id for each in stories if each.source == value and each.id in matched]
+        expected = FacetCount(value, len(there), len({of[name] for name in there}))
+        assert expected in found.sources
+    years = {each.date[:4] for each in stories if each.date and each.id in matched}
+    assert [each.value for each in found.years] == sorted(years, reverse=True)
+    assert sum(each.documents for each in found.years) == sum(each.id in matched for each in stories if each.date)
+
+
+def test_a_preset_other_than_the_stored_one_is_refused(engine: Engine) -> None:
+    with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored by other figures"):
+        search(engine, parse_query("said"), asked(preset="law"))

@@ -1,27 +1,42 @@
 """`ibidem regroup`: settles the stored groups of the index again."""
 
 import time
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from ibidem.cli.console import bar, print_json, results
-from ibidem.cli.options import Json, engine_context
+from ibidem.cli.options import Json, Preset, Similarity, WindowDays, engine_context, figures
+from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 from ibidem_workers.groups.follow import regroup, store_of
+
+LEAST_SHARE = 0.6
+"""Of 60 terms so many are shared that one of the 25 rarest is."""
 
 
 def run(
     everything: Annotated[
         bool, typer.Option("--all", help="Begin anew, with each document in a group of its own.")
     ] = False,
+    similarity: Similarity = None,
+    preset: Preset = None,
+    window_days: WindowDays = None,
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead once more."""
+    given = {name: value for name, value in figures(None, similarity, preset, window_days).items() if value is not None}
+    policy = stored_policy(given) if given else None
     with engine_context() as engine:
-        found = regrouped(engine, everything=everything)
+        check_same(engine, policy, everything=everything)
+        found = regrouped(engine, policy, everything=everything)
     if as_json:
         print_json(found)
         return
@@ -29,7 +44,33 @@ def run(
     results().print(Text(f"{told}{found['joined']:,} joined another, in {found['took_s']:.1f} s"))
 
 
-def regrouped(engine: Engine, *, everything: bool) -> dict[str, int | float]:
+def stored_policy(given: Mapping[str, str]) -> Policy:
+    """Return the figures to settle groups by.
+
+    Args:
+        given: Those that were named, by the names of their parameters.
+
+    Raises:
+        UsageError: An index cannot look up duplicates by them.
+    """
+    policy = replace(pair_policy(given), characters=None)
+    if policy.terms is None or (policy.terms.full and policy.terms.share >= LEAST_SHARE):
+        return policy
+    named = ", ".join(f"{name}={value}" for name, value in given.items())
+    raise UsageError(f"{named}: duplicates cannot be looked up by these figures", "use them in a search, --by window")
+
+
+def check_same(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
+    """Refuse other figures for a part of the documents.
+
+    Raises:
+        UsageError: They are others than those of the index, and groups are not begun anew.
+    """
+    if policy is not None and not everything and policy != policy_of(Checkpoint.read(engine).policy):
+        raise UsageError("groups are stored by other figures", "begin anew with: ibidem regroup --all")
+
+
+def regrouped(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
     began, done = time.perf_counter(), 0
 
@@ -40,7 +81,7 @@ def regrouped(engine: Engine, *, everything: bool) -> dict[str, int | float]:
 
     with bar("Grouping") as advance:
         before = store_of(engine).counts()
-        regroup(engine, everything=everything, seen=seen)
+        regroup(engine, everything=everything, policy=policy, seen=seen)
     after = store_of(engine).counts()
     joined = after.documents - after.groups if everything else max(0, before.groups - after.groups)
     took = round(time.perf_counter() - began, 3)

@@ -26,7 +26,7 @@ from ibidem_ingest.pairs.decision import Level, Policy
 
 PREFIX = "dedupe_"
 
-FIGURES = ("dedupe_level", "dedupe_preset", "dedupe_window_days")
+FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days")
 """Parameters that say when two documents are duplicates."""
 
 

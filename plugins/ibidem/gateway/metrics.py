@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.api import SearchResult, search_window
-from ibidem_engines.collapse import Order
+from ibidem_engines.collapse import Collapsed, CollapseEngine, Order
 from ibidem_engines.engine import Engine, Ranking, StoredDocument
 from ibidem_engines.query import Query
 
@@ -101,6 +101,14 @@ class TimedEngine:
         began = perf_counter()
         try:
             return self._engine.search(query, size, cursor, without)
+        finally:
+            self.window_s += perf_counter() - began
+
+    def collapse(self, *asked: Any, **named: Any) -> Collapsed:
+        """Search by stored groups, and add up the time."""
+        began = perf_counter()
+        try:
+            return cast("CollapseEngine", self._engine).collapse(*asked, **named)
         finally:
             self.window_s += perf_counter() - began
 

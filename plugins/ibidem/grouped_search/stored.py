@@ -86,7 +86,7 @@ def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
 def wanted_policy(request: DedupeRequest, own: Policy) -> Policy:
     """Return the figures that a request names, the others as groups are stored."""
     named = dict(request.figures)
-    if "dedupe_preset" in named:
+    if named.keys() & {"dedupe_preset", "dedupe_similarity"}:
         return request.policy
     level = request.policy.level if "dedupe_level" in named else own.level
     days = request.policy.window_days if "dedupe_window_days" in named else own.window_days

@@ -11,6 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Grouped, StoredGroups
 from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed import unpack
+from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 from ibidem_workers.groups.follow import store_of
 
 AT_ONCE = 100
@@ -62,7 +63,7 @@ class StoredReport:
 
     def members(self) -> Iterator[Member]:
         """Yield the documents of all groups of two or more, group by group, the lead first."""
-        store = store_of(self.engine)
+        store, policy = store_of(self.engine), stored_policy(self.engine)
         store.newest()
         for sizes in store.sizes(AT_ONCE):
             found: defaultdict[str, list[Grouped]] = defaultdict(list)
@@ -71,15 +72,20 @@ class StoredReport:
                     found[each.group].append(each)
             for group in sizes:
                 documents = sorted(found[group], key=lambda each: not each.lead)
-                yield from (member(each, documents[0], len(documents)) for each in documents)
+                yield from (member(each, documents[0], len(documents), policy) for each in documents)
 
 
-def member(document: Grouped, lead: Grouped, size: int) -> Member:
+def stored_policy(engine: Engine) -> Policy:
+    """Return the figures by which the groups of an index are stored."""
+    return policy_of(Checkpoint.read(engine).policy)
+
+
+def member(document: Grouped, lead: Grouped, size: int, policy: Policy) -> Member:
     """Describe a document in its group."""
     evidence = ""
     if document is not lead:
         a, b = unpack(document.packed), unpack(lead.packed)
-        told = decide(a, b, Policy()) if a is not None and b is not None else None
+        told = decide(a, b, policy) if a is not None and b is not None else None
         evidence = told.signature if told else "override"
     return Member(lead.name.id, document.name.index, document.name.id, size, evidence)
 
@@ -98,6 +104,6 @@ def group_of(engine: Engine, name: str) -> dict[str, object]:
         for some in store.members([own.group]):
             lead = next((each for each in some if each.lead), lead)
             documents += len(some)
-        joined = member(own, lead, documents).evidence if own.name.id != lead.name.id else None
+        joined = member(own, lead, documents, stored_policy(engine)).evidence if own.name.id != lead.name.id else None
         return {"name": own.group, "lead": lead.name.id, "documents": documents, "signature": joined}
     return {}

@@ -8,7 +8,7 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem_engines.address import Address
-from ibidem_engines.cluster import dsl, terms
+from ibidem_engines.cluster import dsl, facets, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
@@ -25,7 +25,7 @@ from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
-from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
+from ibidem_engines.collapse import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -213,6 +213,11 @@ class ClusterEngine(CollapseEngine):
     ) -> Members:
         taken = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
         return self._cluster.hold(self._collapsing(query, order, taken).members(groups, most))
+
+    @override
+    def facets(self, query: Query, most: int) -> Facets:
+        body = facets.asked(dsl.clause(query, self.fields), self.fields, most)
+        return facets.told(self._search(body))
 
     def _collapsing(self, query: Query, order: Order, taken: cursors.Cursor) -> ClusterCollapse:
         """Give the collapsed ranking of what matches."""

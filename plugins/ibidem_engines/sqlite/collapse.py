@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from ibidem_engines.collapse import Collapsed, GroupHit, MatchCounts, Members, Order, Place
+from ibidem_engines.collapse import Collapsed, FacetCount, Facets, GroupHit, MatchCounts, Members, Order, Place
 from ibidem_engines.engine import Hit
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, ShardRef
@@ -35,6 +35,13 @@ _SIZES = """with found as materialized ({found}) select d."group", count(*)
 _TABLES = """with found as materialized ({found}) select d.idf, count(*)
     from found join "ibidem.{index}.documents" d on d.place = found.place where d.idf <> '' group by d.idf"""
 
+_FACETS = """with found as materialized ({found}) select {value} as value, count(*),
+    count(distinct coalesce(nullif(d."group", ''), char(0) || d.id))
+    from found join "ibidem.{index}.documents" d on d.place = found.place
+    where value is not null and value <> '' group by value order by {order} limit ?"""
+_YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
+YEARS = 10_000
+
 Found = Iterable[tuple[int, str, bytes | None, float, str]]
 
 
@@ -60,6 +67,23 @@ def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
         rows = file.run(_ranked(_MEMBERS, chosen, order), (*chosen.values, most, names)).fetchall()
         sizes = dict(file.run(_written(_SIZES, chosen), (*chosen.values, names)).fetchall())
     return Members(_hits(file, rows), sizes)
+
+
+def facets(file: SqliteFile, query: Query, most: int) -> Facets:
+    """See `CollapseEngine.facets`."""
+    with file.reading():
+        chosen = choose(query, pinned(file, query, ""))
+
+        def counted(value: str, order: str, limit: int) -> list[FacetCount]:
+            statement = _written(_FACETS, chosen).replace("{value}", value).replace("{order}", order)
+            return [FacetCount(*row) for row in file.run(statement, (*chosen.values, limit)).fetchall()]
+
+        frequent = "count(*) desc, value"
+        return Facets(
+            sources=counted("d.source", frequent, most),
+            languages=counted("d.language", frequent, most),
+            years=counted(_YEAR, "value desc", YEARS),
+        )
 
 
 def _counts(file: SqliteFile, chosen: Chosen, settled: Marks) -> tuple[MatchCounts, float | None]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
+from ibidem_engines.collapse import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_engines.disk import file_issues
 from ibidem_engines.engine import (
     HealthIssue,
@@ -108,6 +108,10 @@ class SqliteEngine(CollapseEngine):
         self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
         return sqlite_collapse.members(self._file, query, groups, most, order, cursor)
+
+    @override
+    def facets(self, query: Query, most: int) -> Facets:
+        return sqlite_collapse.facets(self._file, query, most)
 
     def groups(self) -> SqliteGroups:
         """Give the groups of the index."""

@@ -14,6 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.groups.follow import Follower
 from ibidem_workers.settings import Settings
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}
@@ -293,3 +294,24 @@ def test_files_are_kept_for_long_and_every_page_is_light(client: TestClient, rea
     assert set(STATIC) >= {"page.css", "page.js"}
     assert not re.search(r'(?:src|href)="https?:', page)
     assert HERE not in page
+
+
+@pytest.fixture
+def settled(settings: Settings) -> None:
+    """The groups of the leases are stored."""
+    engine = open_engine(settings.engine, settings.index)
+    Follower(engine).catch_up()
+    engine.close()
+
+
+def test_stored_groups_are_counted_over_all_that_matches(settled: None, read: Read) -> None:
+    page = read("/?q=drains&by=stored")
+    assert set(places(page)) == {"lease", "copy", "draft"}
+    assert "3 documents in 1 group; showing 1" in page
+    assert counted(page, "Chambers") == counted(read("/?q=drains"), "Chambers")
+    assert "source=Chambers&amp;by=stored" in page or "by=stored&amp;source=Chambers" in page
+
+
+def test_figures_other_than_the_stored_ones_are_answered_with_what_to_do(settled: None, read: Read) -> None:
+    page = read("/?q=drains&by=stored&preset=law", 400)
+    assert "ibidem regroup --all" in unescape(page)

@@ -1,6 +1,8 @@
 """Stored groups through wrapped clients: what `ibidem.search` says, over the servers' own query language."""
 
 import asyncio
+import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.fields import Fields
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follow import Follower
+from servers.indices import ask
 from support.wrapped_clients import CLIENTS, INDEX
 
 ALL = {"match": {"text": "said"}}
@@ -70,6 +73,12 @@ def every_page(wrapped: Any, body: dict[str, Any], size: int, index: str | None 
         start, cursor = start + size, response["dedupe"]["cursor"]
 
 
+def matching(plain: Any) -> list[str]:
+    """The ids of all that matches, as the server tells them."""
+    hits = plain.search(index=INDEX, body={"query": ALL, "size": 1_000, "_source": False})["hits"]["hits"]
+    return sorted(hit["_id"] for hit in hits)
+
+
 def ids(responses: list[Any]) -> list[str]:
     return [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
 
@@ -78,8 +87,7 @@ def ids(responses: list[Any]) -> list[str]:
 def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped: Any, plain: Any, sort: Any) -> None:
     body = {"query": ALL} | ({"sort": sort} if sort else {})
     found = every_page(wrapped, body, 7)
-    every = plain.search(index=INDEX, body={"query": ALL, "size": 1_000})["hits"]["hits"]
-    assert sorted(ids(found)) == sorted(hit["_id"] for hit in every)
+    assert sorted(ids(found)) == matching(plain)
     if sort:
         assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in found[0]["hits"]["hits"])
 
@@ -126,8 +134,7 @@ def test_a_point_in_time_is_read_to_its_end(wrapped: Any, plain: Any, kind: str)
     else:
         pit = plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
     found = every_page(wrapped, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
-    every = plain.search(index=INDEX, body={"query": ALL, "size": 1_000})["hits"]["hits"]
-    assert sorted(ids(found)) == sorted(hit["_id"] for hit in every)
+    assert sorted(ids(found)) == matching(plain)
 
 
 @pytest.mark.parametrize(
@@ -158,3 +165,68 @@ def test_an_asynchronous_client_answers_alike(wrapped: Any, kind: str, url: str)
             await client.close()
 
     assert told(asyncio.run(answer())) == told(wrapped.search(**asked))
+
+
+@pytest.fixture
+def counted_off(url: str) -> Iterator[int]:
+    """The server counts off so many hits and no more."""
+    for most in (20, 10_000):
+        ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": most}}))
+        if most < 10_000:
+            yield most
+
+
+def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(plain: Any, url: str, counted_off: int) -> None:
+    client = ibidem.wrap(plain)
+    found = every_page(client, {"query": ALL}, 6)
+    assert len(found) * 6 > 2 * counted_off
+    with pytest.raises(UsageError, match="dedupe_cursor"):
+        client.search(index=INDEX, body={"query": ALL, "from": 48, "size": 6}, dedupe="indent", dedupe_by="stored")
+    ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": 10_000}}))
+    assert sorted(ids(found)) == matching(plain)
+
+
+def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain: Any, url: str) -> None:
+    theirs = [f"theirs{at}" for at in range(5)]
+    for name in theirs:
+        ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
+    try:
+        found = every_page(ibidem.wrap(plain), {"query": ALL}, 10)
+        assert sorted(ids(found)) == matching(plain)
+        assert set(theirs) < set(ids(found))
+        account = found[0]["dedupe"]
+        assert (account["ungrouped"], account["unsigned"]) == (5, 5)
+        groups = [hit["_dedupe"]["group"] for response in found for hit in response["hits"]["hits"]]
+        assert account["groups"]["matching"] == len(set(groups))
+        scores = [
+            hit["_score"] for response in found for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]
+        ]
+        assert scores == sorted(scores, reverse=True)
+    finally:
+        for name in theirs:
+            ask(url, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
+
+
+def test_an_index_without_stored_groups_is_named(plain: Any, url: str) -> None:
+    ask(url, "PUT", f"/{INDEX}-bare", json.dumps({"mappings": {"properties": {"text": {"type": "text"}}}}))
+    try:
+        with pytest.raises(UsageError, match=f"{INDEX}-bare: no groups are stored there"):
+            ibidem.wrap(plain).search(index=f"{INDEX}-bare", body={"query": ALL}, dedupe="indent", dedupe_by="stored")
+    finally:
+        ask(url, "DELETE", f"/{INDEX}-bare")
+
+
+@pytest.mark.parametrize("part", [{"timeout": "1s"}, {"collapse": {"field": "source"}}])
+def test_what_would_make_the_counts_wrong_is_refused(wrapped: Any, part: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(part))):
+        wrapped.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")
+
+
+def test_a_filter_behind_the_query_holds_for_every_count(wrapped: Any, plain: Any) -> None:
+    body = {"query": ALL, "post_filter": {"term": {"source": "AP"}}}
+    found = every_page(wrapped, body, 15)
+    hits = plain.search(index=INDEX, body={**body, "size": 1_000})["hits"]["hits"]
+    assert sorted(ids(found)) == sorted(hit["_id"] for hit in hits)
+    assert found[0]["dedupe"]["documents"]["matched"] == len(hits)
+    groups = {hit["_dedupe"]["group"] for response in found for hit in response["hits"]["hits"]}
+    assert found[0]["dedupe"]["groups"]["matching"] == len(groups)

@@ -21,6 +21,7 @@ from ibidem_engines.stored_groups import Assignment, Grouped
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.packed import pack
 from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, policy_of
@@ -66,9 +67,9 @@ def groups(engine: Engine) -> Groups:
     return {each.name.id: leads[each.group] for each in found}
 
 
-def plain(engine: Engine) -> Groups:
+def plain(engine: Engine, policy: Policy = POLICY) -> Groups:
     """Take the documents in the order of writing, each compared with every lead before it."""
-    judge = Overrides.of(engine).judge(POLICY)
+    judge = Overrides.of(engine).judge(policy)
     rows = [row for each in stored(engine) if (row := row_of(each))]
     leads = []
     found = {each.name.id: each.name.id for each in stored(engine)}
@@ -283,3 +284,18 @@ def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> Non
         check(engine)
         if everything:
             assert set(right) == set(groups(engine))
+
+
+@pytest.mark.parametrize("policy", [replace(POLICY.similar(60), window_days=300), replace(POLICY.similar(85))])
+@few
+@given(seed=st.integers(0, 1_000), size=st.integers(1, 40))
+def test_other_figures_give_the_groups_of_one_plain_pass_by_them(policy: Policy, seed: int, size: int) -> None:
+    made = signed(seed)
+    with index() as engine:
+        engine.write(made[: len(made) // 2])
+        Follower(engine, size=size).catch_up()
+        regroup(engine, everything=True, policy=policy, size=size)
+        assert groups(engine) == plain(engine, policy)
+        engine.write(made[len(made) // 2 :])
+        Follower(engine, size=size).catch_up()
+        assert groups(engine) == plain(engine, policy)

@@ -15,7 +15,8 @@ from xxhash import xxh3_64_hexdigest
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
-from ibidem_workers.groups.checkpoint import Checkpoint, by_part, policy_of
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_workers.groups.checkpoint import Checkpoint, as_record, by_part, policy_of
 from ibidem_workers.groups.overrides import Overrides
 from ibidem_workers.groups.portion import Name
 from ibidem_workers.groups.settle import Settler, renamed
@@ -151,12 +152,20 @@ def revisit(store: StoredGroups, names: list[Name]) -> None:
         store.assign(changes)
 
 
-def regroup(engine: Engine, *, everything: bool = False, seen: Seen = lambda _: None, size: int = SIZE) -> Checkpoint:
+def regroup(
+    engine: Engine,
+    *,
+    everything: bool = False,
+    policy: Policy | None = None,
+    seen: Seen = lambda _: None,
+    size: int = SIZE,
+) -> Checkpoint:
     """Settle all groups again: leads that are duplicates of each other are joined, followers are compared once more.
 
     Args:
         engine: The index.
         everything: Whether to begin anew, with each document in a group of its own.
+        policy: The figures to settle groups by from now on; those of the index when None.
         seen: Called with the progress.
         size: Documents in a portion.
     """
@@ -169,6 +178,8 @@ def regroup(engine: Engine, *, everything: bool = False, seen: Seen = lambda _: 
     else:
         inherit(store)
     checkpoint = Checkpoint.read(engine)
+    if policy is not None:
+        checkpoint.policy = as_record(policy)
     checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
     if everything:
         checkpoint.joined = {}

@@ -3,12 +3,19 @@
 from math import ceil, floor
 
 from ibidem_engines.stored_groups import Wanted
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
 from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed
+from ibidem_ingest.signatures.schema import FULL_SET, RAREST
 
-LEAST_RARE = 5
-"""Of the 25 rarest terms of a full set so many are shared when 40 of 60 are (25 - 20)."""
+
+def least_rare(rule: Terms) -> int:
+    """Tell how many of the 25 rarest terms two full sets share at least that share enough of their 60.
+
+    >>> least_rare(Terms())
+    5
+    """
+    return max(1, RAREST - (FULL_SET - least_shared(rule.share, FULL_SET)))
 
 
 def content_of(packed: Packed) -> Wanted:
@@ -36,4 +43,4 @@ def values_of(packed: Packed, policy: Policy) -> Wanted:
         return Wanted(values)
     ratio = policy.terms.lengths or 1e-9
     longest = min(floor(packed.length / ratio), 2**31 - 1)
-    return Wanted(values, found["rare"], LEAST_RARE, ceil(packed.length * ratio), longest)
+    return Wanted(values, found["rare"], least_rare(policy.terms), ceil(packed.length * ratio), longest)

@@ -13,7 +13,7 @@ from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, WEAK
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import BANDS, RAREST
-from ibidem_workers.groups.lookup import LEAST_RARE
+from ibidem_workers.groups.lookup import least_rare
 
 Keys = NDArray[np.uint64]
 Rows = NDArray[np.int64]
@@ -52,7 +52,7 @@ def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs
             kept = equal >= policy.slots.equal
             yield rows[kept], others[kept]
     if policy.terms is not None:
-        for rows, others in sharing(_rare(a), _rare(b), LEAST_RARE):
+        for rows, others in sharing(_rare(a), _rare(b), least_rare(policy.terms)):
             yield _sharing_terms(a, b, rows, others, policy.terms)
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from ibidem.comparison.html import printable
 from ibidem.dedupe.window import Window
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.stats import Facet, by_language, by_source, by_year, idf_tables
+from ibidem_engines.collapse import CollapseEngine, FacetCount
 from ibidem_engines.engine import Engine
 
 MOST = 12
@@ -45,6 +47,38 @@ class Choices:
     sources: Sequence[FacetChoice] = ()
     languages: Sequence[FacetChoice] = ()
     years: Sequence[FacetChoice] = ()
+
+
+def stored_choices(engine: Engine, state: PageState) -> Choices:
+    """Count what the list may be narrowed to, over all that matches and by stored groups.
+
+    Args:
+        engine: Where it is counted.
+        state: What the page shows.
+    """
+    found = cast("CollapseEngine", engine).facets(state.query(), MOST)
+
+    def shown(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
+        for each in counts:
+            chosen = each.value in getattr(state, name)
+            address = state.toggled(name, each.value)
+            yield FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
+
+    languages = list(shown("language", found.languages))
+    return Choices(
+        sources=list(shown("source", found.sources)),
+        languages=languages if len(languages) > 1 or state.language else (),
+        years=[
+            FacetChoice(
+                each.value,
+                state.address(date="" if state.date == each.value else each.value),
+                each.documents,
+                each.groups,
+                state.date == each.value,
+            )
+            for each in found.years
+        ],
+    )
 
 
 def choices(engine: Engine, window: Window | None, state: PageState) -> Choices:

@@ -25,7 +25,7 @@ from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
 from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, marked, web_address
 from ibidem.gateway.page.export import FORMATS, rows
-from ibidem.gateway.page.facets import Choices, choices
+from ibidem.gateway.page.facets import Choices, choices, stored_choices
 from ibidem.gateway.page.reading import has_more, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, PageState, Shown, shown
@@ -97,6 +97,8 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
         engine, query, request, state.page, state.size, given.metrics, given.current_tables(), order=state.sort
     )
     facets = choices(engine, found.window, state) if found.window else Choices()
+    if found.response["dedupe"].get("grouping") == "stored":
+        facets = stored_choices(engine, state)
     return html(
         "page_list.html",
         state=state,

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES
+from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem.gateway.openapi import LONGEST_QUERY, Known
 from ibidem_engines.collapse import Order
@@ -36,6 +36,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
         ("latest", "latest"),
         ("longest", "longest"),
     ),
+    "by": (("window", "top results"), ("stored", "all results, as stored")),
     "scope": (("window", "top results"), ("matches", "all results"), ("index", "whole index")),
     "sort": (("relevance", "relevance"), ("newest", "newest first"), ("oldest", "oldest first")),
     "preset": (("", "none"), *((name, name) for name in PRESETS)),
@@ -53,6 +54,7 @@ class PageState:
         dedupe: Where duplicates stand.
         level: How much alike two documents have to be.
         keep: Which copy leads; `source:A,B` too.
+        by: Whether the best hits are grouped, or all matches by their stored groups.
         similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
         scope: Where duplicates are looked for.
@@ -69,6 +71,7 @@ class PageState:
     dedupe: str = "indent"
     level: str = ""
     keep: str = "rank"
+    by: str = "window"
     similarity: str = ""
     days: str = ""
     scope: str = "window"
@@ -86,6 +89,7 @@ class PageState:
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
             "dedupe_keep": self.keep,
+            "dedupe_by": self.by,
             "dedupe_similarity": self.similarity,
             "dedupe_window_days": self.days,
             "dedupe_scope": self.scope,
@@ -194,6 +198,7 @@ NAMES = (
     "dedupe",
     "level",
     "keep",
+    "by",
     "similarity",
     "days",
     "scope",
@@ -205,7 +210,7 @@ NAMES = (
     "page",
     "size",
 )
-FURTHER = ("dedupe", "level", "keep", "similarity", "days", "scope", "preset", "size")
+FURTHER = ("dedupe", "level", "keep", "by", "similarity", "days", "scope", "preset", "size")
 """Choices that are made less often."""
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
@@ -222,6 +227,7 @@ class Shown(Known):
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
     similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
+    by: str = Field(default="", description=f"{', '.join(WAYS)}.")
     scope: str = Field(default="", description=f"{', '.join(SCOPES)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
     source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")

@@ -1,0 +1,69 @@
+"""Collections of any size out of some signed stories: each generation is like the first, and no duplicate of it.
+
+A generation's duplicates are those of the stories. Of the 25 rarest terms of a story four are kept, so that the
+documents under a term grow with the collection, as they do in a real one; five would make two documents candidates.
+Texts are cut to a few words, which settling never reads.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count, islice
+
+from ibidem_engines.engine import Record
+from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.schema import RAREST, Signatures
+
+KEPT = range(0, RAREST, 7)
+"""Places of the terms that are kept: four of the 25 rarest."""
+
+LOW = 0xFFF
+"""The bits of a term's code that change; the others say how rare it is."""
+
+WORDS = 8
+
+
+def grown(stories: Sequence[Record], size: int) -> Iterator[Record]:
+    """Yield so many records, generation after generation."""
+    every = (one for number in count() for one in generation(stories, number))
+    return islice(every, size)
+
+
+def generation(stories: Sequence[Record], number: int) -> Iterator[Record]:
+    """Yield the stories as those of another generation; the first are the stories themselves."""
+    for one in stories:
+        document = replace(one.document, id=f"{number}-{one.document.id}", text=short(one.document.text))
+        signed = shifted(one.signatures, number) if number else one.signatures
+        yield Record(document, replace(signed, long=b""), 1, f"{one.digest[:24]}{number:08x}", pack(document, signed))
+
+
+def short(text: str) -> str:
+    """Return the first words of a text."""
+    return " ".join(text.split()[:WORDS])
+
+
+def shifted(signed: Signatures, number: int) -> Signatures:
+    """Change what duplicates are found by, the same way for all of a generation."""
+    mask = int.from_bytes(hashlib.blake2b(str(number).encode(), digest_size=2).digest(), "little") & LOW | 1
+    terms = {code if at in KEPT else code ^ mask for at, code in enumerate(signed.terms)}
+    return replace(
+        signed,
+        content=hashed(signed.content, number),
+        fingerprint=hashed(signed.fingerprint, number),
+        fingerprint_binned=hashed(signed.fingerprint_binned, number),
+        profile=hashed(signed.profile, number),
+        terms=tuple(sorted(terms)),
+        full=signed.full and len(terms) == len(signed.terms),
+        slots=tuple((slot + 257 * number) % 65_536 for slot in signed.slots),
+        title=f"{signed.title} {number}" if signed.title else "",
+        noise=b"",
+    )
+
+
+def hashed(value: str, number: int) -> str:
+    """Make another value of the same scheme."""
+    scheme, _, digits = value.partition(":")
+    if not digits or digits.startswith("none"):
+        return value
+    fresh = hashlib.blake2b(f"{digits}/{number}".encode(), digest_size=len(digits) // 2)
+    return f"{scheme}:{fresh.hexdigest()}"

@@ -1,0 +1,91 @@
+"""A search with `dedupe_by=stored` beside native collapse on the same field; `stored` prints it.
+
+Both go through one official client and take turns, query by query. Of each query counts the least of all rounds, which
+other work on the machine lengthens least; a figure is the median over the queries, a ratio the median of the queries'
+ratios. Own is the processor's time in this process, server's that of the whole server in between, as it counts itself.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+
+import ibidem
+from ibidem_engines.cluster import dsl
+from ibidem_engines.fields import Fields
+from ibidem_engines.query import parse_query
+
+QUERIES = ("bank", "trade", "shares", "dlrs", "export", "said year", "market", "the")
+PLACES = ((10, 1), (10, 400), (25, 1), (25, 160))
+"""Groups on a page, and which page; pages that few queries reach are read for those that do."""
+
+CLIENTS: Mapping[str, Callable[..., Any]] = {
+    "OpenSearch": opensearchpy.OpenSearch,
+    "Elasticsearch": elasticsearch.Elasticsearch,
+}
+
+Spent = tuple[float, float, float]
+"""Milliseconds elapsed, of this process, and of the server."""
+
+
+def body(typed: str, size: int, page: int) -> dict[str, Any]:
+    """Ask for some words, as the command line does."""
+    start = (page - 1) * size
+    return {"query": dsl.clause(parse_query(typed), Fields()), "from": start, "size": size, "track_total_hits": True}
+
+
+def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[str], Any]]:
+    """Name the ways that are compared."""
+    wrapped = ibidem.wrap(client)
+    collapse = {"field": "ibidem.group", "inner_hits": {"name": "copies", "size": 3}}
+    return {
+        "native collapse": lambda typed: client.search(
+            index=index, body=body(typed, size, page) | {"collapse": collapse}
+        ),
+        "dedupe_by=stored": lambda typed: wrapped.search(
+            index=index, body=body(typed, size, page), dedupe="collapse", dedupe_by="stored", dedupe_max_per_group=3
+        ),
+    }
+
+
+def server_ms(client: Any) -> float:
+    """Read the processor's milliseconds of the server."""
+    nodes = client.nodes.stats(metric="process")["nodes"].values()
+    return float(sum(each["process"]["cpu"]["total_in_millis"] for each in nodes))
+
+
+def least(asked: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Spent]]:
+    """Measure the least of what each query takes, the ways taking turns; the first round warms up."""
+    reached = [typed for typed in QUERIES if asked["native collapse"](typed)["hits"]["hits"]]
+    took: dict[str, list[list[Spent]]] = {name: [[] for _ in reached] for name in asked}
+    for number in range(rounds + 1):
+        for at, typed in enumerate(reached):
+            for name, way in asked.items():
+                server, begin, own = server_ms(client), time.perf_counter(), time.process_time()
+                way(typed)
+                spent = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
+                took[name][at] += [(*spent, server_ms(client) - server)] if number else []
+    return {name: [least_of(one) for one in every] for name, every in took.items()}
+
+
+def least_of(spent: Sequence[Spent]) -> Spent:
+    """Return the least of each; of the server, which counts in tens of milliseconds, the mean."""
+    elapsed, own, server = zip(*spent, strict=True)
+    return min(elapsed), min(own), statistics.mean(server)
+
+
+def rows(name: str, url: str, index: str, rounds: int) -> Iterator[str]:
+    """Yield rows of the table for one server."""
+    client = CLIENTS[name](url.partition("+")[2])
+    for size, page in PLACES:
+        took = least(ways(client, index, size, page), client, rounds)
+        native = took["native collapse"]
+        for way, each in took.items():
+            elapsed, own, server = (statistics.median(part) for part in zip(*each, strict=True))
+            ratio = statistics.median(one[0] / other[0] for one, other in zip(each, native, strict=True))
+            spent = f"{elapsed:.1f} | {own:.1f} | {server:.0f} | {ratio:.2f}"
+            yield f"| {name} | {size} | {page} | {len(each)} | {way} | {spent} |"
+    client.close()
