@@ -1,0 +1,42 @@
+"""A module is a concept: a reader opens few files, and none that is hardly one."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LEAST = 40
+SMALL = {
+    "ibidem_ingest/signatures/group_name.py": "a signature a file",
+    "ibidem_ingest/signatures/title.py": "a signature a file",
+    "ibidem_workers/settings_table.py": "a program of its own: it writes docs/settings.md",
+    "ibidem_workers/groups/lookup.py": "what a policy looks up, which settling and its tests both ask",
+    "ibidem/cli/status.py": "a command a file",
+    "ibidem/gateway/paths.py": "what both kinds of middleware and the routes agree on; in either it would be a cycle",
+    "ibidem/grouped_search/dsl/ways.py": "the choice between two searches that do not know each other",
+    "ibidem/suggestion.py": "used by a search without matches alone; reads the engine and nothing of grouping",
+    "ibidem_engines/disk.py": "both families of engines look at disks, and do not know each other",
+    "ibidem_engines/sqlite/terms.py": "the counterpart of cluster/terms.py",
+}
+"""Modules with fewer lines, and why each is one."""
+
+
+def modules() -> dict[str, Path]:
+    """Give our modules by their path below the source folder."""
+    folders = ("ingest", "workers", "plugins", "mappings")
+    return {
+        str(path.relative_to(ROOT / folder)): path
+        for folder in folders
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if path.name not in {"__init__.py", "__main__.py"} and ".venv" not in path.parts
+    }
+
+
+@pytest.mark.parametrize("name", sorted(modules()))
+def test_a_module_has_forty_lines_or_a_reason(name: str) -> None:
+    small = len(modules()[name].read_text(encoding="utf-8").splitlines()) < LEAST
+    assert small == (name in SMALL), "merge it into its only user, or say here why it is a file of its own"
+
+
+def test_no_reason_is_kept_for_a_module_that_is_gone() -> None:
+    assert set(SMALL) <= set(modules())
