@@ -1,19 +1,14 @@
 """Celery application made from the settings: broker, queue, late acknowledgement."""
 
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
-
 from amqp.exceptions import AMQPError
 from celery import Celery
 from kombu.connection import Connection
-from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.redaction import redact
-from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import Batch
+from ibidem_workers.brokers.broker import broker_of
 from ibidem_workers.brokers.rabbitmq import message_of, of_broker
 from ibidem_workers.message_size import most_of_message
 from ibidem_workers.settings import Settings
@@ -22,9 +17,6 @@ from ibidem_workers.task_message import TRIES_BEFORE
 TASK = "ibidem.sign_and_write"
 COMPRESSED_FROM = 4_000_000
 """Bytes from which a message to a server is compressed: RabbitMQ 4 refuses those over 16 MB."""
-
-RAW = 2
-"""How many bytes one of a body's takes at the most in a queue of ours, where a body is a string of JSON."""
 
 _COMMON: dict[str, object] = {
     "accept_content": ["json"],
@@ -42,9 +34,6 @@ _COMMON: dict[str, object] = {
     "broker_heartbeat": 0,  # a worker that signs answers none; a dead connection is noticed by the next delivery
 }
 
-_ALONE: dict[str, object] = {"worker_enable_remote_control": False, "worker_send_task_events": False}
-"""For the queues of ours, which carry batches and nothing else."""
-
 
 def make_app(settings: Settings) -> Celery:
     """Make the application; it connects to nothing yet."""
@@ -52,7 +41,7 @@ def make_app(settings: Settings) -> Celery:
     app.conf.update(_COMMON)
     app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)
     app.conf.update(ibidem_message_bytes=most_of_message(settings))
-    app.conf.update(_OF_BROKER[settings.broker.partition("://")[0]](settings))
+    app.conf.update(broker_of(settings).celery_config())
     return app
 
 
@@ -96,8 +85,7 @@ def answers(settings: Settings) -> None:
         Permanent: It refuses the user, the virtual host or the queue.
         UsageError: Its client is not installed.
     """
-    if settings.broker.startswith("redis") and find_spec("redis") is None:
-        raise UsageError("a queue in Redis needs its client", "pip install 'ibidem[redis]'")
+    broker_of(settings).require_client()
     app = make_app(settings)
     try:
         with app.connection_for_write() as connection:
@@ -120,63 +108,3 @@ def _compression(app: Celery, batch: Batch) -> str | None:
         return None  # a queue of ours, which takes messages of any size
     large = sum(len(str(record.get("text", ""))) for record in batch.records) > COMPRESSED_FROM
     return "zlib" if large else None
-
-
-def _file_queue(settings: Settings) -> dict[str, Any]:
-    return {
-        "broker_url": "filesystem://localhost/",
-        "broker_transport": "ibidem_workers.brokers.files:Transport",
-        "broker_transport_options": {
-            "folder": str(settings.queue_folder or Path()),
-            "lease": settings.lease,
-            "most": RAW * most_of_message(settings),
-            "body_encoding": None,
-        },
-        "task_queues": [Queue(settings.queue)],
-    } | _ALONE
-
-
-def _rabbitmq(settings: Settings) -> dict[str, Any]:
-    dead = f"{settings.queue}-dead"
-    arguments = {
-        "x-queue-type": "quorum",
-        # Our own split and dead letters act at `tries`; the broker's limit is the net below them.
-        "x-delivery-limit": settings.most_tries,
-        "x-dead-letter-exchange": "",
-        "x-dead-letter-routing-key": dead,
-        "x-dead-letter-strategy": "at-least-once",
-        "x-overflow": "reject-publish",
-    }
-    return {
-        "broker_url": settings.broker,
-        "broker_transport_options": {"confirm_publish": True},
-        "task_default_queue_type": "quorum",
-        "worker_detect_quorum_queues": True,
-        "task_queues": [
-            Queue(settings.queue, queue_arguments=arguments),
-            Queue(dead, queue_arguments={"x-queue-type": "quorum"}),
-        ],
-    }
-
-
-def _redis(settings: Settings) -> dict[str, Any]:
-    return {
-        "broker_url": settings.broker,
-        "broker_transport": "ibidem_workers.brokers.redis:Transport",
-        "broker_transport_options": {
-            "url": settings.broker,
-            "lease": settings.lease,
-            "most": RAW * most_of_message(settings),
-            "body_encoding": None,
-        },
-        "task_queues": [Queue(settings.queue)],
-    } | _ALONE
-
-
-_OF_BROKER = {
-    "filesystem": _file_queue,
-    "amqp": _rabbitmq,
-    "amqps": _rabbitmq,
-    "redis": _redis,
-    "rediss": _redis,
-}

@@ -17,9 +17,9 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_workers.brokers.broker import broker_of
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
-from ibidem_workers.rejected_messages import count_rejected
 from ibidem_workers.settings import Settings, settings_rows
 
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
@@ -210,7 +210,7 @@ def of_workers(settings: Settings) -> Check:
 def of_messages(settings: Settings) -> Iterator[Check]:
     """Look whether messages were kept apart that no worker carried out."""
     try:
-        apart = count_rejected(settings)
+        apart = broker_of(settings).rejected()
     except IbidemError as error:
         yield Check("messages", ok=False, what=error.what, remedy=error.remedy)
         return

@@ -1,4 +1,4 @@
-"""What no worker carries out is counted, on whichever broker."""
+"""Each broker counts what no worker carries out."""
 
 import time
 from collections.abc import Callable
@@ -9,10 +9,11 @@ import pytest
 from redis import Redis
 
 from ibidem_engines.errors import EngineError
+from ibidem_workers.brokers.broker import BY_SCHEME, broker_of
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import stream
 from ibidem_workers.celery_app import answers, make_app
-from ibidem_workers.rejected_messages import count_rejected
+from ibidem_workers.settings import BROKERS as SCHEMES
 from ibidem_workers.settings import Settings, load
 
 PATIENCE = 30.0
@@ -74,10 +75,10 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
     give_up, what, where = BROKERS[broker]
     answers(settings)
-    assert count_rejected(settings).count == 0
+    assert broker_of(settings).rejected().count == 0
     remove = give_up(settings)
     until = time.monotonic() + PATIENCE
-    while not (told := count_rejected(settings)).count and time.monotonic() < until:
+    while not (told := broker_of(settings).rejected()).count and time.monotonic() < until:
         time.sleep(0.05)
     assert (told.count, told.what) == (1, what)
     assert told.where.endswith(where)
@@ -87,4 +88,8 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
 @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
 def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
     with pytest.raises(EngineError, match="does not answer"):
-        count_rejected(load({"IBIDEM_BROKER": address}, tmp_path))
+        broker_of(load({"IBIDEM_BROKER": address}, tmp_path)).rejected()
+
+
+def test_every_scheme_that_the_settings_take_has_its_broker() -> None:
+    assert set(BY_SCHEME) == set(SCHEMES)
