@@ -26,7 +26,7 @@ from ibidem.gateway.index_access import all_open
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import LimitsMiddleware
 from ibidem.gateway.openapi import documented
-from ibidem.gateway.page import rendering, routes
+from ibidem.gateway.page import rendering, review, routes, saved
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import shown
 from ibidem.gateway.passthrough import Passthrough
@@ -61,6 +61,8 @@ ROUTERS = (
     ops_routes.health_router,
     ops_routes.metrics_router,
     routes.router,
+    review.router,
+    saved.router,
     rendering.docs_router,
     document_routes.document_router,
     document_routes.override_router,

@@ -26,7 +26,7 @@ from ibidem.gateway.openapi import (
     PairParameters,
     SearchParameters,
 )
-from ibidem.index.alerts import LONGEST_NAME, Reported, find_alert, reported
+from ibidem.index.alerts import LONGEST_NAME, Reported, find_alert, pending, reported
 from ibidem.index.doctor import report
 from ibidem.index.documents import stored_document, titles
 from ibidem.index.groups import index_groups
@@ -205,6 +205,17 @@ def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -
     for each, document in readable_ones(engine, latest):
         root.append(entry(base, each, document))
     return Response(tostring(root, encoding="utf-8", xml_declaration=True), media_type="application/atom+xml")
+
+
+@alert_router.get("/{name}.json")
+def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
+    """Tell what is new for an alert since it was last run or marked as seen; nothing is remembered."""
+    alert = find_alert(engine, name)
+    new = [
+        {"id": each.id, "title": each.title, "date": each.date, "source": each.source}
+        for each in pending(engine, alert)
+    ]
+    return answer({**alert.as_record(), "count": len(new), "new": new})
 
 
 def readable_ones(engine: Engine, latest: list[Reported]) -> list[tuple[Reported, Document]]:

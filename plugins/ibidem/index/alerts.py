@@ -139,14 +139,29 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
     Returns:
         The new documents, in rank order.
     """
+    before, new = unreported(engine, alert)
+    keep(engine, alert.name, before, new)
+    return documents_of(engine, new)
+
+
+def pending(engine: Engine, alert: Alert) -> list[Document]:
+    """Return what the next run would report, and remember nothing."""
+    return documents_of(engine, unreported(engine, alert)[1])
+
+
+def unreported(engine: Engine, alert: Alert) -> tuple[list[Reported], list[Hit]]:
+    """Return what was reported before, and the hits that duplicate none of it."""
     request = alert.request()
     before = reported(engine, alert.name)
     known = {(each.index, each.id) for each in before}
     ranking = engine.search(alert.asked(), request.window)
     hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
-    new = new_leads(before, hits, request)
-    keep(engine, alert.name, before, new)
-    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in new])]
+    return before, new_leads(before, hits, request)
+
+
+def documents_of(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
+    """Read the documents of hits."""
+    return [stored.document for stored in engine.fetch([(hit.index, hit.id) for hit in hits])]
 
 
 def new_leads(before: Sequence[Reported], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:

@@ -242,6 +242,41 @@ def test_a_source_written_from_right_to_left_moves_neither_date_nor_id(visit: Op
     assert date["x"] < source["x"] < name["x"]
 
 
+def test_near_pairs_are_reviewed_with_the_keyboard(visit: Open) -> None:
+    page = visit("/?q=drains&date=2001")
+    page.get_by_role("link", name="Review near pairs").click()
+    said = page.get_by_role("status")
+    expect(said).to_contain_text("Pair 1 of 1")
+    page.keyboard.press("k")
+    expect(said).to_contain_text("1 skipped")
+    page.get_by_role("link", name="Review them again").click()
+    expect(said).to_contain_text("Pair 1 of 1")
+    page.keyboard.press("n")
+    expect(said).to_contain_text("No pair left")
+    page.goto("/ibidem/page/overrides")
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("button", name="Undo").click()
+    page.goto("/ibidem/page/review?q=drains&date=2001")
+    page.keyboard.press("s")
+    expect(said).to_contain_text("No pair left")
+    page.goto("/ibidem/page/overrides")
+    page.get_by_role("link", name="Compare").click()
+    page.get_by_role("button", name="Undo").click()
+
+
+def test_a_search_is_saved_from_its_list(visit: Open) -> None:
+    page = visit("/?q=drains&language=en")
+    page.get_by_label("Name").fill("drains")
+    page.get_by_role("button", name="Save this search").click()
+    mine = page.get_by_role("region", name="drains")
+    expect(mine).to_contain_text("Nothing new.")
+    mine.get_by_role("link", name="drains", exact=True).click()
+    page.wait_for_url("**/?q=drains&language=en")
+    page.get_by_role("link", name="Saved searches").click()
+    mine.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text("No saved searches yet.")).to_be_visible()
+
+
 def test_hostile_documents_stay_inert(visit: Open) -> None:
     for path in ("/?q=drains", "/ibidem/page/document?id=evil", "/ibidem/page/compare?a=lease&b=evil"):
         page = visit(path)
@@ -263,6 +298,8 @@ def test_hostile_documents_stay_inert(visit: Open) -> None:
         "/ibidem/page/inspect?id=lease",
         "/ibidem/page/compare?a=lease&b=draft",
         "/ibidem/page/overrides",
+        "/ibidem/page/review?q=drains",
+        "/ibidem/page/saved",
     ],
 )
 def test_no_page_shuts_anybody_out_or_is_wider_than_its_window(

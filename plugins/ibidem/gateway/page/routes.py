@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -26,6 +26,7 @@ from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, marked, web_address
 from ibidem.gateway.page.export import FORMATS, rows
 from ibidem.gateway.page.facets import Choices, choices, stored_choices
+from ibidem.gateway.page.forms import field, read_form
 from ibidem.gateway.page.reading import has_more, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, PageState, Shown, shown
@@ -256,7 +257,7 @@ def overrides(engine: CallersEngine, given: WithContext, _: NoParameters) -> Res
 @router.post("/overrides", dependencies=[Depends(check_allowed)])
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Take a manual decision from a form; where it was sent from was checked before."""
-    form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
+    form = await read_form(request)
     a, b = (field(form, name) for name in ("a", "b"))
     await run_in_threadpool(kept, form, engine, caller)
     return RedirectResponse(came_from(form) or f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
@@ -271,6 +272,8 @@ def came_from(form: Mapping[str, str]) -> str:
     if "list" not in form:
         return ""
     state = shown(QueryParams(form["list"])).state()
+    if form.get("skip", "").isdecimal():
+        return state.part("review", skip=form["skip"][:6])
     place = form.get("place", "")
     return state.address(page=state.page) + (f"#{place}" if PLACE.fullmatch(place) else "")
 
@@ -289,17 +292,6 @@ def kept(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
         return
     author = caller.name or form.get("author", "")[:200]
     add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
-
-
-def field(form: Mapping[str, str], name: str) -> str:
-    """Return a field of a form.
-
-    Raises:
-        Answered: It is missing.
-    """
-    if not form.get(name):
-        raise HttpError(400, "illegal_argument_exception", f"the form has no {name!r}", "send a, b and verdict")
-    return form[name]
 
 
 @router.get("/static/{version}/{name}")

@@ -1,0 +1,136 @@
+"""Saved searches on the page: each with what is new since it was last looked at, its feed, and its JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import RedirectResponse
+from starlette.datastructures import QueryParams
+
+from ibidem.gateway.dependencies import CallersEngine, WithContext
+from ibidem.gateway.document_routes import check_allowed
+from ibidem.gateway.errors import HttpError
+from ibidem.gateway.openapi import NoParameters
+from ibidem.gateway.page.forms import field, read_form
+from ibidem.gateway.page.rendering import html
+from ibidem.gateway.page.state import PageState, shown
+from ibidem.index.alerts import Alert, alerts, find_alert, pending, remove, run, save
+from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+
+ADDRESS = "/ibidem/page/saved"
+MOST = 50
+"""Saved searches that are looked into for one page."""
+
+SHOWN = 10
+"""New documents of each that are listed."""
+
+DEDUPE = {
+    "dedupe_level": "level",
+    "dedupe_similarity": "similarity",
+    "dedupe_window_days": "days",
+    "dedupe_preset": "preset",
+}
+"""Parameters of a saved search, by their names on the page."""
+
+router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A saved search.
+
+    Args:
+        alert: The search.
+        new: What is new since it was last looked at; None when it was not looked into.
+    """
+
+    alert: Alert
+    new: Sequence[Document] | None
+
+    @property
+    def named(self) -> str:
+        """Its name as a part of a path."""
+        return quote(self.alert.name, safe="")
+
+    @property
+    def state(self) -> PageState:
+        """The list that it stands for."""
+        return state_of(self.alert)
+
+
+def state_of(alert: Alert) -> PageState:
+    """Return the list that shows all a saved search finds.
+
+    >>> state_of(Alert("a", "rent", ("source=AP",), (("dedupe_level", "identical"),))).address()
+    '/?q=rent&level=identical&source=AP'
+    """
+    several: dict[str, list[str]] = {"source": [], "language": [], "date": []}
+    for condition in alert.filters:
+        name, _, value = condition.partition("=")
+        several.get(name, []).append(value)
+    dedupe: dict[str, Any] = {DEDUPE[name]: value for name, value in alert.dedupe if name in DEDUPE}
+    return PageState(
+        q=alert.query,
+        source=tuple(several["source"]),
+        language=tuple(several["language"]),
+        date=next(iter(several["date"]), ""),
+        **dedupe,
+    )
+
+
+def alert_of(name: str, state: PageState) -> Alert:
+    """Return a list as a saved search.
+
+    Args:
+        name: What it is to be called.
+        state: The list.
+    """
+    dedupe = ((parameter, str(getattr(state, own))) for parameter, own in DEDUPE.items())
+    return Alert(name, state.q, tuple(state.filters()), tuple((key, value) for key, value in dedupe if value))
+
+
+@router.get("/saved")
+def saved(engine: CallersEngine, given: WithContext, _: NoParameters) -> Response:
+    """List the saved searches, each with what is new."""
+    found = [
+        Saved(alert, pending(engine, alert) if number < MOST else None) for number, alert in enumerate(alerts(engine))
+    ]
+    return html("page_saved.html", saved=found, shown=SHOWN, overrides=given.settings.gateway_overrides)
+
+
+@router.post("/saved", dependencies=[Depends(check_allowed)])
+async def change(request: Request, engine: CallersEngine) -> Response:
+    """Save a search, mark what is new as seen, or remove a search; where it was sent from was checked before."""
+    form = await read_form(request)
+    await run_in_threadpool(changed, engine, field(form, "action"), field(form, "name"), form.get("list", ""))
+    return RedirectResponse(ADDRESS, 303)
+
+
+def changed(engine: Engine, action: str, name: str, listed: str) -> None:
+    """Do what a form says.
+
+    Args:
+        engine: The index, with the caller's rights.
+        action: `save`, `seen` or `remove`.
+        name: The search's name.
+        listed: Of a search that is saved, the query string of its list.
+
+    Raises:
+        HttpError: Another action.
+    """
+    if action == "save":
+        alert = alert_of(name, shown(QueryParams(listed)).state())
+        save(engine, alert)
+        run(engine, alert)
+    elif action == "seen":
+        run(engine, find_alert(engine, name))
+    elif action == "remove":
+        remove(engine, name)
+    else:
+        raise HttpError(
+            400, "illegal_argument_exception", f"action {action!r} is not known", "allowed: save, seen, remove"
+        )
