@@ -62,7 +62,7 @@ class ShownPair(Shown):
 def review(engine: CallersEngine, given: WithContext, asked: Annotated[ShownPair, Query()]) -> Response:
     """Show the next near pair of a list that nobody has decided on."""
     state = asked.state()
-    request = replace(state.request(), mode="indent", max_per_group=0, explain=False)
+    request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
     tables = given.current_tables()
     found = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
     queue = undecided(found.window) if found.window is not None else []
