@@ -37,6 +37,9 @@ HEAD = struct.Struct(f"<BBIIii8s16s8s8s8s4s4s4s{NOISE_BYTES}sB16H")
 _ADDED, _ADDED_AT = bytes(4 + NOISE_BYTES), 74
 """What scheme 2 has more than scheme 1, and where."""
 
+EARLIER_HEAD = HEAD.size - len(_ADDED)
+"""Bytes before the terms in a value of scheme 1."""
+
 _LENGTH = struct.Struct("<H")
 _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
@@ -212,7 +215,7 @@ def cut(value: bytes) -> PackedParts | None:
         value[slots_at + 1 : name_at - _LENGTH.size],
         value[name_at:],
     )
-    return parts if _fits(parts) and _is_utf8(parts.name) else None
+    return parts if _fits(parts) and is_utf8(parts.name) else None
 
 
 def lift_scheme(value: bytes) -> bytes:
@@ -301,7 +304,8 @@ def _fits(parts: PackedParts) -> bool:
     )
 
 
-def _is_utf8(name: bytes) -> bool:
+def is_utf8(name: bytes) -> bool:
+    """Tell whether bytes are text."""
     try:
         name.decode()
     except UnicodeDecodeError:

@@ -18,9 +18,10 @@ from ibidem_ingest.signatures.packed import (
     SCHEME,
     TERM_BYTES,
     Packed,
-    lift_scheme,
+    is_utf8,
     unpack,
 )
+from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues, hold_high_octets
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 NO_TERM = 1 << 24
@@ -51,9 +52,6 @@ _HEAD = np.dtype(
     ]
 )
 """The part of a packed value that stands at the same place in each."""
-
-_WIDEST = _HEAD.itemsize + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2
-"""Bytes up to the id in a value with all terms and slots."""
 
 Whole = NDArray[np.int64]
 Whole32 = NDArray[np.int32]
@@ -93,7 +91,7 @@ class PackedColumns:
     """
 
     values: Sequence[bytes | None]
-    ids: list[str]
+    ids: Sequence[str]
     signed: NDArray[np.bool_]
     scheme: NDArray[np.uint8]
     flags: NDArray[np.uint8]
@@ -124,15 +122,14 @@ class PackedColumns:
         >>> PackedColumns.of([None, b"damaged"]).signed.tolist()
         [False, False]
         """
+        values = PackedValues.of(values)
         laid = PackedBuffer.of(values)
         terms = _terms(laid.terms, laid.term_count)
-        signed = laid.whole & ~_disordered(terms)
-        ids = laid.ids(signed)
-        signed &= np.array([name is not None for name in ids], bool)
+        signed = laid.readable(laid.whole & ~_disordered(terms))
         rows = np.where(signed, laid.heads, np.zeros(1, _HEAD))
         return cls(
             values=values,
-            ids=[name or "" for name in ids],
+            ids=laid.ids(signed),
             signed=signed,
             scheme=rows["scheme"].copy(),
             flags=rows["flags"].copy(),
@@ -192,13 +189,10 @@ class PackedBuffer:
     names: Whole
 
     @classmethod
-    def of(cls, values: Sequence[bytes | None]) -> "PackedBuffer":
-        """Lay values side by side; a missing one is empty."""
-        laid = [lift_scheme(value or b"") for value in values]
-        text = b"".join(laid)
-        length = np.array([len(value) for value in laid], np.int64)
-        begin = np.cumsum(length) - length
-        octets = np.frombuffer(text + bytes(_WIDEST + 2), np.uint8)
+    def of(cls, values: PackedValues) -> "PackedBuffer":
+        """Cut values that lie side by side; a missing one is empty."""
+        values = values.lifted
+        octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
         term_count = octets[begin + _HEAD.itemsize].astype(np.int64)
         slots_at = _HEAD.itemsize + 1 + term_count * TERM_BYTES
         slot_count = octets[begin + np.minimum(slots_at, length)].astype(np.int64)
@@ -209,7 +203,7 @@ class PackedBuffer:
         heads = _cut(octets, begin, _HEAD.itemsize).view(_HEAD)[:, 0]
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
-            text=text,
+            text=values.text,
             whole=inside & (named == length - name_at) & _fitting(heads, term_count, slot_count),
             heads=heads,
             term_count=term_count,
@@ -219,10 +213,19 @@ class PackedBuffer:
             names=np.stack((begin + name_at, begin + length), axis=1),
         )
 
-    def ids(self, wanted: NDArray[np.bool_]) -> list[str | None]:
-        """Read the ids of some rows; None for the others, and for one that is no text."""
-        names = zip(self.names.tolist(), wanted.tolist(), strict=True)
-        return [_text(self.text[begin:end]) if good else None for (begin, end), good in names]
+    def readable(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Tell which of some rows have an id that is text."""
+        begin, end = self.names.T
+        octets = np.frombuffer(self.text, np.uint8)
+        readable = rows.copy()
+        for row in np.flatnonzero(hold_high_octets(octets, begin, np.where(rows, end - begin, 0))).tolist():
+            readable[row] = is_utf8(self.text[begin[row] : end[row]])
+        return readable
+
+    def ids(self, rows: NDArray[np.bool_]) -> IdColumn:
+        """Return the ids of some rows; empty for the others."""
+        begin, end = self.names.T
+        return IdColumn(self.text, begin, np.where(rows, end - begin, 0))
 
 
 def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
@@ -244,13 +247,6 @@ def _fitting(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bo
         & (((flags & FULL) == 0) | (term_count == FULL_SET))
     )
     return fitting
-
-
-def _text(name: bytes) -> str | None:
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:

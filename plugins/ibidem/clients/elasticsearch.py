@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig, ObjectApiResponse
+from elastic_transport import (
+    ApiResponseMeta,
+    HttpHeaders,
+    JsonSerializer,
+    NodeConfig,
+    ObjectApiResponse,
+    SerializerCollection,
+)
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 from typing_extensions import override
 
@@ -21,6 +28,7 @@ from ibidem.clients.adapter import (
     format_parameter,
     twin_of,
 )
+from ibidem.clients.fast_json import read_fast
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES
 from ibidem_engines.cluster.errors import Failure
@@ -38,6 +46,9 @@ class ElasticsearchAdapter(ClientAdapter):
     @override
     def start(self, ask: ApiRequest) -> Any:
         client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
+        if ask.packed:
+            client = twin_of(client)
+            client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - read-only
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
         body = ask.body if ask.lines is None else ask.lines
         return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=body)
@@ -69,6 +80,16 @@ class ElasticsearchAdapter(ClientAdapter):
     @override
     def returned(self, answer: Json) -> Any:
         return ObjectApiResponse(body=answer, meta=self.meta)
+
+
+def reads_json_plainly(decoders: Any) -> bool:
+    """Tell whether a client reads JSON as the library does."""
+    return type(decoders) is SerializerCollection and all(
+        getattr(type(each), name, None) is getattr(JsonSerializer, name)
+        for mimetype, each in decoders.serializers.items()
+        for name in ("loads", "json_loads")
+        if mimetype.endswith("json") and "ndjson" not in mimetype
+    )
 
 
 class ElasticsearchSearch(DedupeSearch):

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
+from opensearchpy.serializer import Deserializer, JSONSerializer
 from typing_extensions import override
 
 from ibidem.clients.adapter import (
@@ -17,6 +18,7 @@ from ibidem.clients.adapter import (
     format_parameter,
     twin_of,
 )
+from ibidem.clients.fast_json import read_fast
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES
 from ibidem_engines.cluster.errors import Failure
@@ -38,9 +40,10 @@ class OpenSearchAdapter(ClientAdapter):
         body: Any = ask.body
         if ask.lines is not None:
             body = "".join(f"{self.client.transport.serializer.dumps(line)}\n" for line in ask.lines)
-        return self.client.transport.perform_request(
-            ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body
-        )
+        transport = self.client.transport
+        if ask.packed:
+            transport = read_fast(transport, "deserializer", reads_json_plainly)
+        return transport.perform_request(ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body)
 
     @override
     def read(self, ask: ApiRequest, answer: Any) -> Any:
@@ -67,6 +70,13 @@ class OpenSearchAdapter(ClientAdapter):
     @override
     def returned(self, answer: Json) -> Any:
         return answer
+
+
+def reads_json_plainly(decoders: Any) -> bool:
+    """Tell whether a client reads JSON as the library does."""
+    return type(decoders) is Deserializer and (
+        getattr(type(decoders.serializers.get(JSON)), "loads", None) is JSONSerializer.loads
+    )
 
 
 class OpenSearchSearch(DedupeSearch):

@@ -8,6 +8,7 @@ that are rarest here (the prefix filter of Chaudhuri, Ganti and Kaushik 2006, as
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,15 @@ BUCKETS = 24
 
 SLICE = 4_096
 """Feature sets that are looked through at once."""
+
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+"""Odd, and its bits look random: its product spreads keys over buckets (Knuth, TAOCP 3, 6.4)."""
+
+MOST_BUCKETS = 22
+"""Bits of a bucket's number at most: bounds the memory."""
+
+TABLE = 1 << 20
+"""Codes of terms below which terms are counted in a table by their code; idf tables have about so many."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -138,7 +148,12 @@ def in_runs(columns: PackedColumns) -> KeyIndex:
     number = np.arange(noise.SLOTS, dtype=np.uint64) << np.uint64(24)
     second, third = (np.roll(slots, -by, axis=1) for by in noise.APART)
     keys = slots | second << np.uint64(8) | third << np.uint64(16) | number
-    return with_noise(drop_singletons(keys.ravel(), np.repeat(rows, noise.SLOTS), len(columns)), noisy)
+    bucket = hash_buckets(keys)
+    asked = np.zeros(bucket.max(initial=0) + 1, bool)
+    asked[bucket[noisy[rows]]] = True
+    kept = asked[bucket]
+    held = np.broadcast_to(rows[:, None], keys.shape)[kept]
+    return with_noise(drop_singletons(keys[kept], held, len(columns)), noisy)
 
 
 def with_noise(found: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
@@ -192,14 +207,25 @@ def shared_keys(keys: Hashes, carried: NDArray[np.bool_]) -> KeyIndex:
     return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(carried))
 
 
-def drop_singletons(keys: NDArray[np.generic], rows: Rows, size: int) -> KeyIndex:
+def hash_buckets(keys: NDArray[np.integer[Any]]) -> Rows:
+    """Hash keys to some four times as many buckets as there are keys: equal keys share one, and few others do."""
+    bits = min(MOST_BUCKETS, keys.size.bit_length() + 2)
+    return (keys.astype(np.uint64) * SPREAD >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> KeyIndex:
     """Group entries by key and drop those that stand alone.
+
+    Most of them do: so first go those that are alone in a bucket, and only the others are sorted.
 
     Args:
         keys: (e,) a key for each entry.
         rows: (e,) its row.
         size: The number of all rows.
     """
+    bucket = hash_buckets(keys)
+    several = np.flatnonzero(np.bincount(bucket)[bucket] > 1)
+    keys, rows = keys[several], rows[several]
     order = np.argsort(keys)
     ordered = keys[order]
     new = np.ones(len(keys), bool)
@@ -247,7 +273,7 @@ class TermCounts:
     """How many sets hold which term.
 
     Args:
-        codes: (t,) codes of terms, ascending.
+        codes: (t,) codes of terms, ascending; none where the code of a term is its number.
         held: (t,) in how many sets each occurs.
     """
 
@@ -257,11 +283,18 @@ class TermCounts:
     @classmethod
     def of(cls, terms: NDArray[np.int32]) -> "TermCounts":
         """Count the terms of sets; filling is held by more than can be, so that it comes last in any order."""
+        highest = int(terms[terms != NO_TERM].max(initial=0))
+        if highest < TABLE:
+            counts = np.bincount(np.minimum(terms, highest + 1).ravel(), minlength=highest + 2)
+            counts[-1] = len(terms) + 1
+            return cls(np.empty(0, np.int32), counts)
         codes, held = np.unique(terms, return_counts=True)
         return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, held))
 
     def numbers(self, terms: NDArray[np.int32]) -> Rows:
         """Return the place of each term; in order, since a search that goes upwards stays in the processor's cache."""
+        if not len(self.codes):
+            return np.minimum(terms, len(self.held) - 1).astype(np.int64)
         order = np.argsort(terms, axis=None)
         number = np.empty(terms.size, np.int64)
         number[order] = np.searchsorted(self.codes, terms.ravel()[order])

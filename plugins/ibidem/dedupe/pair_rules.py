@@ -5,7 +5,7 @@ A test proves the two equal. What a pair's evidence says in detail is left to `d
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -178,6 +178,7 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     return passed
 
 
+@lru_cache(maxsize=64)
 def needed_by_size(share: float) -> NDArray[np.int64]:
     """Return the fewest shared terms for each size of the smaller set."""
     return np.array([least_shared(share, size) for size in range(FULL_SET + 1)])

@@ -11,10 +11,12 @@ from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher, no_lon
 from ibidem.dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
 from ibidem.dedupe.pairs import encode_pairs, pair_keys
 from ibidem_engines.engine import Hit
+from ibidem_engines.hit_columns import HitNames, packed_of
 from ibidem_ingest.pairs.decision import Evidence, Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed_values import MISSING
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -62,8 +64,8 @@ class Window:
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             suspected: Pairs of rows that a look-up brought together.
         """
-        columns = PackedColumns.of([hit.packed for hit in hits])
-        names = [(hit.index, hit.id) for hit in hits]
+        columns = PackedColumns.of(packed_of(hits))
+        names = HitNames(hits)
         spoken = apply_overrides(overrides, names, columns)
         related = LongTextMatcher(
             names,
@@ -114,6 +116,11 @@ class Window:
             return None
         evidence = self.related.evidence(row, other)
         return evidence or (word.evidence(self.policy.level) if word else None)
+
+    @property
+    def lacks_signatures(self) -> bool:
+        """Whether some ranked hit carries no packed value at all."""
+        return bool((packed_of(self.hits).size[: self.ranked] == MISSING).any())
 
     @property
     def unsigned(self) -> int:

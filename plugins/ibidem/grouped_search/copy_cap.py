@@ -67,7 +67,7 @@ def only_counted(window: Window, matching: Mapping[str, int], outside: Collectio
         matching: How many documents with each content hash match.
         outside: Documents that a scope found and that do not match.
     """
-    rows = copies(window)
+    rows = copies(window) if matching else {}
     told = {}
     for content, count in matching.items():
         read = [row for row in rows.get(content, ()) if window.name(row) not in outside]

@@ -33,7 +33,7 @@ class WindowReader:
 
     def __init__(self, source: SearchBackend, asked: PageRequest) -> None:
         self.ranking = Ranking((), 0)
-        self.window = Window.of((), asked.request.policy)
+        self.window: Window
         self.surplus: tuple[str, ...] = ()
         self.matching: dict[str, int] = {}
         self._source = source

@@ -353,7 +353,7 @@ class ClusterEngine(CollapseEngine):
                 found = self._cluster.hold(window(self._target(point), body))
                 if not found.hits:
                     return
-                yield found.hits
+                yield list(found.hits)
                 body["search_after"] = found.answer["hits"]["hits"][-1]["sort"]
         finally:
             self._close_point(point)

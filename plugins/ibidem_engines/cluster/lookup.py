@@ -16,7 +16,7 @@ import orjson
 from ibidem_engines.cluster.dsl import Clause, by_id, only_packed, with_ids
 from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.ranking import all_have_ids, read_hits
+from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
@@ -233,11 +233,12 @@ class LookUp:
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Send searches; those with hits that hold no id are sent once more."""
         answers = yield from self._answers_to(bodies)
-        found = [read_hits(answer) for answer in answers]
-        again = [at for at, hits in enumerate(found) if not all_have_ids(hits)]
+        read = [read_hits(answer) for answer in answers]
+        again = [at for at, hits in enumerate(read) if not hits.ids.complete]
+        found = [list(hits) for hits in read]
         named = yield from self._answers_to([with_ids(bodies[at]) for at in again])
         for at, answer in zip(again, named, strict=True):
-            found[at] = read_hits(answer)
+            found[at] = list(read_hits(answer))
         totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
         return list(zip(found, totals, strict=True))
 

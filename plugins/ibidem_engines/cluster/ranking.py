@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import orjson
 from xxhash import xxh3_64_hexdigest
 
@@ -14,38 +15,43 @@ from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
 from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.cluster.seq_no import order_of
-from ibidem_engines.engine import Hit
+from ibidem_engines.hit_columns import HitColumns
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import id_of
+from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
+
+FILLING = ("", "===", "AA", "A")
+"""What a value written without padding lacks to whole quads, by what it has beyond them; one character is no base64."""
+
+ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
-def read_hits(answer: Mapping[str, Any]) -> list[Hit]:
+def read_hits(answer: Mapping[str, Any]) -> HitColumns:
     """Read the hits of an answer, in its order."""
-    return [_hit(hit) for hit in answer["hits"]["hits"]]
-
-
-def all_have_ids(hits: Sequence[Hit]) -> bool:
-    """Tell whether each hit held its id, beside or in its packed value; a hit that did not has an empty one."""
-    return all(hit.id for hit in hits)
-
-
-def in_order(hits: Sequence[Hit]) -> list[Hit]:
-    """Put hits in the order of a ranking by score: equal ones by index and id."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.index, hit.id))
-
-
-def _hit(hit: Mapping[str, Any]) -> Hit:
-    packed = read_binary(hit, PACKED)
-    name = hit.get("_id") or (id_of(packed) if packed else "")
-    return Hit(
-        hit["_index"],
-        name,
-        hit.get("_score") or 0.0,
+    hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
+    packed = read_packed(hits)
+    ids = [hit.get("_id") for hit in hits]
+    return HitColumns(
+        [hit["_index"] for hit in hits],
+        IdColumn.of([each or inside for each, inside in zip(ids, packed.ids, strict=True)]) if any(ids) else packed.ids,
+        [hit.get("_score") or 0.0 for hit in hits],
         packed,
-        order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,
-        tuple(hit["sort"]) if "sort" in hit else (),
+        [order_of(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
+        [tuple(hit["sort"]) for hit in hits] if hits and "sort" in hits[0] else (),
     )
+
+
+def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
+    """Decode the packed values of hits in one piece; one by one where a value is missing or is no base64."""
+    try:
+        written = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
+        joined = "".join([*(value + FILLING[len(value) % 4] for value in written), ROOM_AS_BASE64])
+        text = a2b_base64(joined.replace("-", "+").replace("_", "/"), strict_mode=True)
+    except (LookupError, AttributeError, ValueError):
+        return PackedValues.of([read_binary(hit, PACKED) for hit in hits])
+    length = np.array([len(value) for value in written], np.int64)
+    room = (length + 3) // 4 * 3
+    return PackedValues(text, np.cumsum(room) - room, length * 3 // 4)
 
 
 def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
@@ -76,7 +82,7 @@ class RankedHits:
     """
 
     answer: Mapping[str, Any]
-    hits: list[Hit]
+    hits: HitColumns
 
 
 def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
@@ -99,18 +105,18 @@ def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fals
     asked = min(most, size + max(20, size // 10))
     found = yield from window(target, {**body, "size": asked})
     hits = found.hits
-    if len(hits) < asked or hits[-1].score != hits[size - 1].score:
-        return replace(found, hits=in_order(hits)[:size])
+    if len(hits) < asked or hits.scores[-1] != hits.scores[size - 1]:
+        return replace(found, hits=hits.in_order()[:size])
     found = yield from window(target, dsl.with_full_order(body, size))
-    return replace(found, hits=in_order([replace(hit, sort=()) for hit in found.hits]))
+    return replace(found, hits=replace(found.hits, sorts=()).in_order())
 
 
 def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
     """Search for packed signatures, once more where some hit has none and so no id."""
-    answer = yield target.search(body)
+    answer = yield target.packed(body)
     hits = read_hits(answer)
-    if not all_have_ids(hits):
-        answer = yield target.search(dsl.with_ids(body))
+    if not hits.ids.complete:
+        answer = yield target.packed(dsl.with_ids(body))
         hits = read_hits(answer)
     return RankedHits(answer, hits)
 

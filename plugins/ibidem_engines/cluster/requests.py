@@ -4,7 +4,7 @@ So one piece of code serves the engines, clients of others, waiting or not, and 
 """
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -22,6 +22,7 @@ class ApiRequest:
         body: What is sent as JSON; None for nothing.
         lines: What is sent as one JSON value a line instead.
         passed_over: Statuses that are no failure; the answer is then an empty object.
+        packed: Whether packed values are asked for, and nothing that a document holds: a long answer, only read here.
     """
 
     method: str
@@ -30,6 +31,7 @@ class ApiRequest:
     body: Mapping[str, Any] | None = None
     lines: Sequence[Mapping[str, Any]] | None = None
     passed_over: tuple[int, ...] = ()
+    packed: bool = False
 
 
 RequestFlow = Generator[ApiRequest, Any, T]
@@ -109,6 +111,10 @@ class Target:
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
         """Ask for one search."""
         return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._whole(body))
+
+    def packed(self, body: Mapping[str, Any]) -> ApiRequest:
+        """Ask for packed values by one search."""
+        return replace(self.search(body), packed=True)
 
     def searches(self, bodies: Sequence[Mapping[str, Any]]) -> ApiRequest:
         """Ask for several at once."""

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from ibidem_engines.cluster.ranking import all_have_ids, read_hits
+from ibidem_engines.cluster.ranking import read_hits
 from support.signed_records import make_record
 
 PACKED = make_record("a").packed
@@ -31,4 +31,4 @@ def test_the_servers_own_id_goes_before_the_one_that_was_packed() -> None:
 
 @pytest.mark.parametrize("fields", [{}, {"ibidem.packed": [base64.b64encode(b"damaged").decode()]}])
 def test_a_hit_without_readable_signatures_has_no_name(fields: dict[str, object]) -> None:
-    assert not all_have_ids(read_hits(answer(fields=fields)))
+    assert not read_hits(answer(fields=fields)).ids.complete

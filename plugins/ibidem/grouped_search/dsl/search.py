@@ -298,7 +298,7 @@ def response(asked: DslSearch, source: DslBackend, page: GroupedPage, apart: Jso
     answer = dict(source.first)
     took = round((perf_counter() - began) * 1000)
     told = page.account | {"cursor": source.cursor, "took_ms": took}
-    if told["unsigned"] and any(hit.packed is None for hit in page.window.hits[: page.window.ranked]):
+    if told["unsigned"] and page.window.lacks_signatures:
         told["remedy"] = REMEDY
     if answer.get("timed_out"):
         told["groups"] = told["groups"] | {"exact": False}

@@ -1,0 +1,195 @@
+"""Packed values side by side in one piece of memory, so that numpy reads all of them at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+from typing_extensions import override
+
+from ibidem_ingest.signatures.packed import EARLIER, EARLIER_HEAD, HEAD, SCHEME, TERM_BYTES, lift_scheme
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
+
+ROOM = HEAD.size + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2 + 2
+"""Zeros behind the last value: so many bytes can be read from the beginning of each, however short it is."""
+
+MISSING = -1
+
+Octets = NDArray[np.uint8]
+Places = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PackedValues(Sequence[bytes | None]):
+    """A sequence of packed values; each is cut out of the memory when it is asked for.
+
+    Args:
+        text: All values, maybe with filling between them, and `ROOM` zeros at the end.
+        begin: (n,) where each begins.
+        size: (n,) its bytes; `MISSING` for a document that has none.
+    """
+
+    text: bytes
+    begin: Places
+    size: Places
+
+    @classmethod
+    def of(cls, values: Sequence[bytes | None]) -> "PackedValues":
+        """Lay values side by side.
+
+        >>> list(PackedValues.of([b"one", None, b""]))
+        [b'one', None, b'']
+        """
+        if isinstance(values, PackedValues):
+            return values
+        text = b"".join([*(value or b"" for value in values), bytes(ROOM)])
+        size = np.array([MISSING if value is None else len(value) for value in values], np.int64)
+        return cls(text, end_places(size) - np.maximum(size, 0), size)
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.size)
+
+    @overload
+    def __getitem__(self, row: int) -> bytes | None: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "PackedValues": ...
+
+    @override
+    def __getitem__(self, row: int | slice) -> "bytes | PackedValues | None":
+        """Cut out one value, or give some of the documents."""
+        if isinstance(row, slice):
+            return replace(self, begin=self.begin[row], size=self.size[row])
+        begin, size = int(self.begin[row]), int(self.size[row])
+        return None if size == MISSING else self.text[begin : begin + size]
+
+    def take(self, rows: Sequence[int] | Places) -> "PackedValues":
+        """Give some of the documents, in another order."""
+        return replace(self, begin=self.begin[rows], size=self.size[rows])
+
+    @property
+    def octets(self) -> Octets:
+        """The memory, byte by byte."""
+        return np.frombuffer(self.text, np.uint8)
+
+    @property
+    def lifted(self) -> "PackedValues":
+        """The values with the places of scheme 2 (`packed.lift_scheme`): themselves where none is of scheme 1."""
+        first = self.octets[self.begin]
+        if not ((first == EARLIER) & (self.size > 0)).any():
+            return self
+        return PackedValues.of([value if value is None else lift_scheme(value) for value in self])
+
+    @property
+    def ids(self) -> "IdColumn":
+        """The id in each value, as `packed.id_of` finds it."""
+        octets, size = self.octets, np.maximum(self.size, 0)
+        scheme = octets[self.begin]
+        head = np.where(scheme == EARLIER, EARLIER_HEAD, HEAD.size)
+        slots_at = head + 1 + octets[self.begin + head].astype(np.int64) * TERM_BYTES
+        slots = octets[self.begin + np.minimum(slots_at, size)].astype(np.int64)
+        start = slots_at + 1 + slots * 2 + 2
+        found: Bools = ((scheme == EARLIER) | (scheme == SCHEME)) & (start < size)
+        mark = self.begin + np.where(found, start, 2) - 2
+        found &= (octets[mark] | octets[mark + 1].astype(np.int64) << 8) == size - start
+        return IdColumn(self.text, np.where(found, self.begin + start, 0), np.where(found, size - start, 0))
+
+
+def end_places(size: Places) -> Places:
+    """Return where each value ends that stands directly behind the one before it; a missing one takes no place."""
+    ends: Places = np.cumsum(np.maximum(size, 0))
+    return ends
+
+
+def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
+    """Tell for each piece of memory whether it holds a byte that is no ASCII.
+
+    >>> octets = np.frombuffer("ab é ".encode(), np.uint8)
+    >>> hold_high_octets(octets, np.array([0, 2, 3]), np.array([2, 0, 2])).tolist()
+    [False, False, True]
+    """
+    piece = np.repeat(np.arange(len(size)), size)
+    place = np.arange(len(piece)) - np.repeat(end_places(size) - size - begin, size)
+    high: Bools = np.zeros(len(size), bool)
+    high[piece[octets[place] >= 0x80]] = True
+    return high
+
+
+LONGEST = 64
+"""Bytes of an id up to which ids are put in order in columns."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class IdColumn(Sequence[str]):
+    """Ids side by side; each is read when it is asked for.
+
+    Args:
+        text: The memory that they stand in.
+        begin: (n,) where each begins.
+        size: (n,) its bytes; 0 for a document whose id is not known.
+    """
+
+    text: bytes
+    begin: Places
+    size: Places
+
+    @classmethod
+    def of(cls, ids: Sequence[str]) -> "IdColumn":
+        """Lay ids side by side.
+
+        >>> list(IdColumn.of(["a", "", "é"]))
+        ['a', '', 'é']
+        """
+        written = [each.encode("utf-8", "surrogatepass") for each in ids]
+        size = np.array([len(each) for each in written], np.int64)
+        return cls(b"".join(written), end_places(size) - size, size)
+
+    def __len__(self) -> int:
+        """Return the number of documents."""
+        return len(self.begin)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "IdColumn": ...
+
+    @override
+    def __getitem__(self, row: int | slice) -> "str | IdColumn":
+        """Read one id, or give those of some documents."""
+        if isinstance(row, slice):
+            return replace(self, begin=self.begin[row], size=self.size[row])
+        begin = int(self.begin[row])
+        return self.text[begin : begin + int(self.size[row])].decode(errors="ignore")
+
+    def take(self, rows: Sequence[int] | Places) -> "IdColumn":
+        """Give the ids of some documents, in another order."""
+        return replace(self, begin=self.begin[rows], size=self.size[rows])
+
+    @property
+    def complete(self) -> bool:
+        """Whether each document has one."""
+        return bool(self.size.all()) and all(self[row] for row in np.flatnonzero(self.not_ascii).tolist())
+
+    @property
+    def not_ascii(self) -> Bools:
+        """For each id, whether it holds a byte that is no ASCII."""
+        return hold_high_octets(np.frombuffer(self.text, np.uint8), self.begin, self.size)
+
+    @property
+    def keys(self) -> list[NDArray[np.uint64]] | None:
+        """Numbers that are ordered as the ids are, those that count most first; None where ids are too long for that.
+
+        Eight bytes make one; where all are equal, the shorter id comes first.
+        """
+        longest = int(self.size.max(initial=0))
+        if longest > LONGEST or self.not_ascii.any():
+            return None
+        column = np.arange(-(-longest // 8) * 8)
+        octets = np.frombuffer(self.text + bytes(1), np.uint8)
+        place = np.where(column < self.size[:, None], self.begin[:, None] + column, len(self.text))
+        parts = octets[place].view(">u8").astype(np.uint64)
+        return [*parts.T, self.size.astype(np.uint64)]

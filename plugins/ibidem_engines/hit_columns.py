@@ -1,0 +1,126 @@
+"""Hits in columns: a sequence of hits that are made when they are asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import overload
+
+import numpy as np
+from typing_extensions import override
+
+from ibidem_engines.engine import Hit
+from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HitColumns(Sequence[Hit]):
+    """The fields of n hits; a window of some hundred is grouped without a Python object for each.
+
+    Args:
+        indices: (n) as `Hit.index`.
+        ids: (n) as `Hit.id`.
+        scores: (n) as `Hit.score`.
+        packed: (n) as `Hit.packed`.
+        orders: (n) as `Hit.order`; empty where none has one.
+        sorts: (n) as `Hit.sort`; empty where none has any.
+        made: The hits that were asked for so far, by their row.
+    """
+
+    indices: Sequence[str]
+    ids: IdColumn
+    scores: Sequence[float]
+    packed: PackedValues
+    orders: Sequence[int] = ()
+    sorts: Sequence[tuple[object, ...]] = ()
+    made: dict[int, Hit] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of hits."""
+        return len(self.indices)
+
+    @overload
+    def __getitem__(self, row: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "HitColumns": ...
+
+    @override
+    def __getitem__(self, row: int | slice) -> "Hit | HitColumns":
+        """Make one hit, or give some of them."""
+        if isinstance(row, slice):
+            return HitColumns(
+                self.indices[row],
+                self.ids[row],
+                self.scores[row],
+                self.packed[row],
+                self.orders[row],
+                self.sorts[row],
+            )
+        row = range(len(self))[row]
+        if row not in self.made:
+            self.made[row] = Hit(
+                self.indices[row],
+                self.ids[row],
+                self.scores[row],
+                self.packed[row],
+                self.orders[row] if self.orders else 0,
+                self.sorts[row] if self.sorts else (),
+            )
+        return self.made[row]
+
+    def take(self, rows: Sequence[int]) -> "HitColumns":
+        """Give some of the hits, in another order."""
+        return HitColumns(
+            [self.indices[row] for row in rows],
+            self.ids.take(rows),
+            [self.scores[row] for row in rows],
+            self.packed.take(rows),
+            [self.orders[row] for row in rows] if self.orders else (),
+            [self.sorts[row] for row in rows] if self.sorts else (),
+        )
+
+    def in_order(self) -> "HitColumns":
+        """Put hits in the order of a ranking by score: equal ones by index and id."""
+        worse = -np.array(self.scores, np.float64)
+        if (worse[1:] > worse[:-1]).all():
+            return self
+        keys = self.ids.keys
+        if keys is None:
+            return self.take(sorted(range(len(self)), key=lambda row: (worse[row], self.indices[row], self.ids[row])))
+        place = {index: number for number, index in enumerate(sorted(set(self.indices)))}
+        index = [np.array([place[each] for each in self.indices])] if len(place) > 1 else []
+        rows: list[int] = np.lexsort([*reversed(keys), *index, worse]).tolist()
+        return self.take(rows)
+
+
+def packed_of(hits: Sequence[Hit]) -> PackedValues:
+    """Give the packed values of hits."""
+    return hits.packed if isinstance(hits, HitColumns) else PackedValues.of([hit.packed for hit in hits])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HitNames(Sequence[tuple[str, str]]):
+    """Index and id of hits, each made when it is asked for.
+
+    Args:
+        hits: The hits.
+    """
+
+    hits: Sequence[Hit]
+
+    def __len__(self) -> int:
+        """Return the number of hits."""
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, row: int) -> tuple[str, str]: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "HitNames": ...
+
+    @override
+    def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
+        """Name one hit, or some."""
+        if isinstance(row, slice):
+            return HitNames(self.hits[row])
+        hit = self.hits[row]
+        return hit.index, hit.id
