@@ -10,6 +10,8 @@ from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.errors import Damaged
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign
 
@@ -126,6 +128,19 @@ def superseded(records: Sequence[Record]) -> dict[int, Outcome]:
             why = f"the same id comes again in this batch, with version {records[winner].version}"
             outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=why)
     return outcomes
+
+
+def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[str]]]:
+    """Read the values under which records are looked up out of their signatures, all at once.
+
+    Args:
+        records: A packed value that is empty or damaged names none.
+    """
+    found = lookup_keys_batch([record.packed for record in records])
+    for values, record in zip(found, records, strict=True):
+        if values and record.long:
+            values.update(long_clues(LongSignatures.decode(record.long)))
+    return found
 
 
 def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:

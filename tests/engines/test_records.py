@@ -1,11 +1,16 @@
 """Records beside the index, read back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
 from ibidem_engines.errors import Damaged
-from ibidem_engines.records import parse_record
+from ibidem_engines.records import parse_record, values_of_records
+from ibidem_engines.sqlite.keys import values_of
+from ibidem_ingest.signatures.packed import pack
+from support.signed_records import make_record
+
+LONG = " ".join(f"word{number}" for number in range(80))
 
 
 @dataclass(frozen=True)
@@ -36,3 +41,14 @@ def test_a_damaged_record_is_named_with_the_field_at_fault_and_never_half_unders
 ) -> None:
     with pytest.raises(Damaged, match=f"kind Kept .*{why}"):
         parse_record(Kept, values)
+
+
+def test_several_records_name_the_values_that_each_names_alone() -> None:
+    """Short texts, long ones, one without words, one of pages, a weak fingerprint, unsigned and damaged ones."""
+    pages = "\f".join(f"page {number} {LONG} {number} and nothing else stands here" for number in range(4))
+    some = [make_record(f"d{at}", text) for at, text in enumerate(["grain prices rose", "grain", LONG, "", pages])]
+    weak = replace(some[2].signatures, weak=True)
+    some += [replace(some[2], packed=pack(some[2].document, weak))]
+    some += [replace(some[0], packed=b""), replace(some[4], packed=b"damaged"), some[4]]
+    assert values_of_records(some) == [values_of(each.packed, each.long) for each in some]
+    assert values_of_records([]) == []

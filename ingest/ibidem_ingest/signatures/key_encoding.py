@@ -43,6 +43,12 @@ def texts(letter: Letter, values: Hashes) -> list[str]:
     return _strings(keys(letter, values))
 
 
+def rows(letter: Letter, values: Hashes) -> list[list[str]]:
+    """Return the keys of each of several rows of values as strings."""
+    written: list[list[str]] = keys(letter, values).astype(f"U{DIGITS + 1}").tolist()
+    return written
+
+
 def distinct(letter: Letter, values: Hashes) -> list[str]:
     """Return the keys of a row of values as strings, each once and in order."""
     return _strings(_written(letter, np.unique(_mixed(values))))

@@ -18,6 +18,7 @@ from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.requests import WHOLE, in_path
 from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
 from ibidem_engines.cluster.source import (
+    Values,
     as_document,
     idf_of,
     ours_of,
@@ -31,7 +32,7 @@ from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
 from ibidem_engines.fields import OURS, Fields, value_at
-from ibidem_engines.records import Unfit
+from ibidem_engines.records import Unfit, values_of_records
 from ibidem_engines.reindex import (
     Marks,
     Name,
@@ -231,11 +232,9 @@ class ClusterReindexSource(ReindexSource):
         kind = "full" if "full" in self._layout.kinds else "lean"
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
-        for at, (there, record) in enumerate(signed):
-            if record is None:
-                continue
+        for at, there, record, values in with_values(signed):
             try:
-                body = signed_part(record, kind, there.ours)
+                body = signed_part(record, kind, there.ours, values)
             except Unfit as unfit:
                 outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
             else:
@@ -329,6 +328,13 @@ class ClusterReindexSource(ReindexSource):
 
     def _failed(self, found: Mapping[str, Any]) -> Exception:
         return to_engine_error(failure_of(503, found), self._cluster.shown)
+
+
+def with_values(signed: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
+    """Go through the documents of which there are signatures, each with its place and what it is looked up by."""
+    some = [(at, there, record) for at, (there, record) in enumerate(signed) if record is not None]
+    for each, values in zip(some, values_of_records([record for _, _, record in some]), strict=True):
+        yield *each, values
 
 
 def outcome_of(there: SourceDocument, done: ActionOutcome) -> Outcome:

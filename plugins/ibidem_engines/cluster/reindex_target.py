@@ -16,7 +16,7 @@ from ibidem_engines.cluster.stored_version import check_each
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.fields import OURS
-from ibidem_engines.records import Unfit
+from ibidem_engines.records import Unfit, values_of_records
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
 
@@ -142,9 +142,11 @@ class ClusterReindexTarget(ReindexTarget):
     def _write(self, signed: Sequence[Signed], onto: Callable[[SourceDocument], "_Onto"]) -> list[Outcome]:
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
+        values = iter(values_of_records([record for _, record in signed if record is not None]))
         for at, (there, record) in enumerate(signed):
+            its = None if record is None else next(values)
             try:
-                body = there.raw if record is None else with_signatures(there.raw, record, self._kind)
+                body = there.raw if record is None else with_signatures(there.raw, record, self._kind, its)
             except Unfit as unfit:
                 outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
                 body = there.raw

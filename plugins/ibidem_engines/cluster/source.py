@@ -1,7 +1,7 @@
 """Conversion of records to and from `_source`, and of hits to stored documents with highlights."""
 
 import base64
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -30,6 +30,15 @@ COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
 )
 """Hashes that have a field of their own in the layout `full`, and their schemes."""
 
+_OWN_FIELDS: Mapping[str, Collection[str]] = {
+    "full": {"content", *(name for name, _ in COLLAPSIBLE)},
+    "lean": {"content"},
+}
+"""Classes of look-up values that have a field of their own."""
+
+Values = Mapping[LookupField, Sequence[str]]
+"""What a document is looked up by."""
+
 LONGEST_VALUE = 1_000
 
 GROUPED = ("group", "lead")
@@ -38,13 +47,14 @@ GROUPED = ("group", "lead")
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
 
-def as_source(record: Record, fields: Fields, layout: str) -> bytes:
+def as_source(record: Record, fields: Fields, layout: str, values: Values | None = None) -> bytes:
     """Write a record as JSON: the document under the index's own names, all of ours under `ibidem`.
 
     Args:
         record: What is to be stored.
         fields: What the index calls a document's fields.
         layout: `full`, or `lean`: no hash but that of the content beside the packed value that repeats it.
+        values: What it is looked up by, where `values_of_records` has told that of several at once.
 
     Raises:
         Unfit: Something in it cannot be stored.
@@ -57,14 +67,14 @@ def as_source(record: Record, fields: Fields, layout: str) -> bytes:
             put_at(source, getattr(fields, name), value)
     if document.meta:
         _put_meta(source, fields.meta, document.meta)
-    source[OURS] = _ours(record, layout)
+    source[OURS] = _ours(record, layout, values)
     try:
         return orjson.dumps(source)
     except TypeError as error:
         raise Unfit("meta", f"JSON cannot hold it: {error}") from error
 
 
-def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
+def signed_part(record: Record, layout: str, there: Iterable[str], values: Values | None = None) -> bytes:
     """Write the partial update that puts a document's signatures into it and touches nothing else.
 
     Args:
@@ -72,12 +82,13 @@ def signed_part(record: Record, layout: str, there: Iterable[str]) -> bytes:
         layout: `full` or `lean`.
         there: Names of what ibidem added to it before; what is no longer among it is unset, since an update merges.
             It leads a group of its own again, so that whoever groups decides by the signatures of now.
+        values: As in `as_source`.
 
     Raises:
         Unfit: Something in it cannot be stored.
     """
     check_storable(record)
-    return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout)}})
+    return orjson.dumps({"doc": {OURS: dict.fromkeys(there) | _ours(record, layout, values)}})
 
 
 def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, object]) -> bytes:
@@ -102,19 +113,20 @@ def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, o
     return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | ours))
 
 
-def with_signatures(raw: bytes, record: Record, layout: str) -> bytes:
+def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None) -> bytes:
     """Write a document's signatures into its `_source`; every other byte of it stays as it is.
 
     Args:
         raw: The `_source`, a JSON object.
         record: What was signed of it.
         layout: `full` or `lean`.
+        values: As in `as_source`.
 
     Raises:
         Unfit: Something in it cannot be stored.
     """
     check_storable(record)
-    return with_member(raw, OURS, orjson.dumps(_ours(record, layout)))
+    return with_member(raw, OURS, orjson.dumps(_ours(record, layout, values)))
 
 
 def version_update(record: Record, layout: str) -> bytes:
@@ -179,7 +191,7 @@ def filter_value(name: str, value: str) -> str:
     return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
-def _ours(record: Record, layout: str) -> dict[str, object]:
+def _ours(record: Record, layout: str, known: Values | None = None) -> dict[str, object]:
     """Fill the object `ibidem`."""
     document = record.document
     ours: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
@@ -196,8 +208,9 @@ def _ours(record: Record, layout: str) -> dict[str, object]:
         ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
         ours["length"] = record.signatures.length
         ours["content"] = record.signatures.content
-        ours |= _long(record) | keys_of(record.packed, record.long, layout)
-        ours |= _hashes(record) if layout == "full" else {}
+        its = _clues(record.packed, record.long) if known is None else known
+        ours |= _long(record) | _keys(its, layout)
+        ours |= _hashes(record, its) if layout == "full" else {}
         if (pages := len(document.pages)) > 1 or layout == "full":
             ours["pages"] = pages
     return ours
@@ -207,9 +220,8 @@ def _long(record: Record) -> dict[str, object]:
     return {"long": base64.b64encode(record.long).decode()} if record.long else {}
 
 
-def _hashes(record: Record) -> dict[str, object]:
+def _hashes(record: Record, found: Values) -> dict[str, object]:
     """Name each hash; one that is no evidence gets a value of its own, since a missing key would join all such."""
-    found = _clues(record.packed, record.long)
     return {name: found.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
 
 
@@ -221,12 +233,16 @@ def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
         long: Its long ones.
         layout: `full` or `lean`.
     """
-    own = {"content", *(name for name, _ in COLLAPSIBLE if layout == "full")}
-    values = [value for name, values in _clues(packed, long).items() if name not in own for value in values]
+    return _keys(_clues(packed, long), layout)
+
+
+def _keys(found: Values, layout: str) -> dict[str, object]:
+    own = _OWN_FIELDS[layout]
+    values = [value for name, some in found.items() if name not in own for value in some]
     return {"keys": values} if values else {}
 
 
-def _clues(packed: bytes, long: bytes) -> dict[LookupField, list[str]]:
+def _clues(packed: bytes, long: bytes) -> Values:
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
 

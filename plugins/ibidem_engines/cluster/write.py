@@ -17,7 +17,7 @@ from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields
-from ibidem_engines.records import Unfit, clash, superseded
+from ibidem_engines.records import Unfit, clash, superseded, values_of_records
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
@@ -71,10 +71,10 @@ def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
     outcomes = superseded(records)
     ready: dict[int, _Ready] = {}
-    for at, record in enumerate(records):
+    for at, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
         if at not in outcomes:
             try:
-                ready[at] = _Ready(record, as_source(record, place.fields, place.layout))
+                ready[at] = _Ready(record, as_source(record, place.fields, place.layout, values))
             except Unfit as unfit:
                 outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:

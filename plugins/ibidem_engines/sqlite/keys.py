@@ -7,15 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
-from ibidem_engines.engine import Record
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, bands, long_clues, lookup_keys, rare
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
 MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
 """Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
 
-_HASH = len("fp1:") + 16
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
@@ -28,24 +26,6 @@ def values_of(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
     """
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
-
-
-def values_of_record(record: Record) -> dict[LookupField, list[str]]:
-    """Name the same values from the signatures before they were packed, which costs half of reading them again."""
-    its = record.signatures
-    if not record.packed:
-        return {}
-    found: dict[LookupField, list[str]] = {"content": [its.content]}
-    if its.fingerprint and not its.weak:
-        found["fingerprint"] = [its.fingerprint[:_HASH]]
-        found["fingerprint_binned"] = [its.fingerprint_binned[:_HASH]]
-    if its.profile:
-        found["profile"] = [its.profile[:_HASH]]
-    if its.slots:
-        found["bands"] = bands(its.slots)
-    if its.full:
-        found["rare"] = rare(bytes.fromhex(its.idf), its.terms)
-    return found | long_clues(LongSignatures.decode(record.long))
 
 
 def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:

@@ -8,10 +8,10 @@ from itertools import accumulate, chain
 import orjson
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.records import Unfit, check_storable, clash, superseded
+from ibidem_engines.records import Unfit, check_storable, clash, superseded, values_of_records
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.keys import marks, sketched_values, values_of, values_of_record, words
+from ibidem_engines.sqlite.keys import marks, sketched_values, values_of, words
 from ibidem_engines.sqlite.records import as_json
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.group_name import group_name
@@ -57,7 +57,7 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
                 facts[at] = _facts(record)
             except Unfit as unfit:
                 outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-    values = {at: values_of_record(records[at]) for at in facts}
+    values = dict(zip(facts, values_of_records([records[at] for at in facts]), strict=True))
     hashes = _marks([sketched_values(values[at]) for at in facts])
     ready = [
         Ready(at, records[at], (*_head(records[at]), its_marks, *its_facts), words(values[at]))

@@ -1,12 +1,10 @@
 """Look-up values as words."""
 
-from dataclasses import replace
-
 import pytest
 
-from ibidem_engines.sqlite.keys import sketched_values, values_of, values_of_record, word, words
+from ibidem_engines.sqlite.keys import sketched_values, values_of, word, words
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
-from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.packed import unpack
 from support.signed_records import make_record
 
 LONG = " ".join(f"word{number}" for number in range(80))
@@ -19,16 +17,6 @@ def test_every_value_is_one_word_and_no_two_are_alike(text: str) -> None:
     values = lookup_keys(packed)
     assert words(dict(values)).split() == [word(value) for some in values.values() for value in some]
     assert len(set(words(dict(values)).split())) == sum(map(len, values.values()))
-
-
-@pytest.mark.parametrize("text", ["grain prices rose in chicago", "grain", LONG, ""])
-@pytest.mark.parametrize("weak", [True, False])
-def test_signatures_and_their_packed_value_name_the_same_values(text: str, weak: bool) -> None:
-    record = make_record("a", text)
-    signatures = replace(record.signatures, weak=weak)
-    record = replace(record, signatures=signatures, packed=pack(record.document, signatures))
-    assert values_of_record(record) == values_of(record.packed)
-    assert values_of_record(replace(record, packed=b"")) == {}
 
 
 def test_rare_terms_get_no_mark() -> None:
