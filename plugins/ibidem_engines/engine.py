@@ -310,6 +310,9 @@ class Engine(Protocol):
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         """Read the records whose key begins with the prefix, in the order of keys, as they were noted last."""
 
+    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
+        """Read the record of one key, as it was noted last; None where there is none."""
+
     def count(self, ledger: Ledger) -> int:
         """Count the records of a ledger without reading any; one noted this second may not be counted yet."""
 

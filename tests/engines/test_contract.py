@@ -831,6 +831,8 @@ class TestLedgers:
         engine.put_records("runs", {key: {} for key in keys})
         engine.refresh()
         assert [key for key, _ in engine.get_records("runs", "run 1/")] == ["run 1/a", "run 1/b"]
+        assert engine.get_record("runs", keys[0]) is not None
+        assert engine.get_record("runs", "run 1/") is None
         assert [key for key, _ in engine.get_records("runs")] == sorted(keys)
 
     def test_ledgers_and_indexes_are_apart(self, engine: Engine, address: str) -> None:

@@ -60,5 +60,8 @@ class Listed(Engine):
     def get_records(self, ledger: str, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         yield from self.words.items()
 
+    def get_record(self, ledger: str, key: str) -> dict[str, object] | None:
+        return self.words.get(key)
+
     def put_records(self, ledger: str, entries: Mapping[str, Mapping[str, object]]) -> None:
         self.words |= {key: dict(entry) for key, entry in entries.items()}

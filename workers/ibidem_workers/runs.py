@@ -261,7 +261,7 @@ def record(engine: Engine, run: str) -> RunRecord:
 
 
 def _noted(engine: Engine, run: str) -> RunRecord:
-    found = dict(engine.get_records("runs", HEADS + run)).get(HEADS + run)
+    found = engine.get_record("runs", HEADS + run)
     if found is None:
         raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
     return RunRecord.from_json(found)

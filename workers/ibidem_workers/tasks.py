@@ -167,7 +167,7 @@ def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[B
 
 
 def _is_noted(engine: Engine, key: str) -> bool:
-    return any(noted == key for noted, _ in engine.get_records("runs", key))
+    return engine.get_record("runs", key) is not None
 
 
 def _note(engine: Engine, delivery: Delivery, account: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:

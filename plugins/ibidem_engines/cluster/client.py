@@ -51,11 +51,14 @@ class ClusterClient:
         shown: Its address without secrets.
         connect: Makes a client; nothing is connected yet.
         waits: Seconds to wait before each further try.
+
+    `sent_again` counts further tries: one before may have done what it asked for, though its answer did not come.
     """
 
     def __init__(self, shown: str, connect: Callable[[], Transport], waits: tuple[float, ...] = WAITS_S) -> None:
         self.shown = shown
         self.waits = waits
+        self.sent_again = 0
         self._connect = connect
         self._wire: Transport | None = None
         self._pid = 0
@@ -108,6 +111,7 @@ class ClusterClient:
                     raise to_engine_error(failure, self.shown) from failure
             self.wait(turn)
             turn += 1
+            self.sent_again += 1
 
     def _once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None

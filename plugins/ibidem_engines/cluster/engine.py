@@ -71,6 +71,7 @@ class ClusterEngine(CollapseEngine):
         self._version = ""
         self._known: Layout | None = None
         self._known_until = 0.0
+        self._habit = writing.Habit()
 
     @override
     def create(self) -> None:
@@ -246,6 +247,11 @@ class ClusterEngine(CollapseEngine):
         return ledgers.get_records(self._cluster, self.index, ledger, prefix)
 
     @override
+    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
+        self._readable()
+        return ledgers.get_record(self._cluster, self.index, ledger, key)
+
+    @override
     def count(self, ledger: Ledger) -> int:
         self._readable()
         return ledgers.count(self._cluster, self.index, ledger)
@@ -269,7 +275,7 @@ class ClusterEngine(CollapseEngine):
         known = self._readable()
         layout.check_writable(known, self._cluster)
         kind = "full" if "full" in known.kinds else "lean"
-        return writing.WriteTarget(self._cluster, self.index, self.fields, kind)
+        return writing.WriteTarget(self._cluster, self.index, self.fields, kind, self._habit)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""

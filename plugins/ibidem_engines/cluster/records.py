@@ -13,6 +13,7 @@ from ibidem_engines.cluster.index import ledger_name, refresh_index
 from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_engines.cluster.stored_version import get_many
 from ibidem_engines.engine import Ledger
+from ibidem_engines.errors import NoIndex
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000
@@ -72,6 +73,14 @@ def read_records(indices: Sequence[str], ledger: Ledger, key: str = "") -> Reque
         if len(hits) < SLICE:
             return found
         body = {**body, "search_after": hits[-1]["sort"]}
+
+
+def get_record(cluster: ClusterClient, index: str, ledger: Ledger, key: str) -> dict[str, object] | None:
+    """Read the record of one key; see `Engine.get_record`. No search is brought up to date for it."""
+    try:
+        return read(cluster, index, ledger, [key]).get(key)
+    except NoIndex:  # beside an index of others
+        return None
 
 
 def count(cluster: ClusterClient, index: str, ledger: Ledger) -> int:

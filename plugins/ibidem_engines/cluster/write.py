@@ -1,11 +1,11 @@
-"""Conditional writes: read the stored version, decide, write only onto that version, retry on a conflict.
+"""Conditional writes: create, or read the stored version, decide, write only onto that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
 sequence number, and a write that finds another state than the one it was decided on is decided anew.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from ibidem_engines.cluster import records as ledgers
@@ -21,8 +21,24 @@ from ibidem_engines.records import Unfit, clash, superseded, values_of_records
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
-ROUNDS = 8
+ROUNDS = 9
 """How often a write is decided anew; each time another writer was faster."""
+
+
+@dataclass(slots=True)
+class Habit:
+    """What writes of this process met of late.
+
+    Args:
+        new: Whether most documents were new: then they are written without a look at what stands there. The first write
+            looks, which also tells an index of which parts are away in less than the minute that writing takes to.
+    """
+
+    new: bool = False
+
+    def learn(self, there: int, documents: int) -> None:
+        """Take in how many of some documents stood there already."""
+        self.new = 2 * there <= documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +50,14 @@ class WriteTarget:
         index: The index.
         fields: What it calls a document's fields.
         layout: `full` or `lean`.
+        habit: What this process found there of late.
     """
 
     cluster: ClusterClient
     index: str
     fields: Fields
     layout: str
+    habit: Habit = field(default_factory=Habit)
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read what stands under these ids."""
@@ -111,13 +129,20 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
 
 
 def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
-    """Write until no other writer was faster."""
+    """Write until no other writer was faster.
+
+    Where most documents were new of late, they are created without a look first; it is taken at those that are there.
+    """
     outcomes: dict[int, Outcome] = {}
     left = dict(ready)
-    for turn in range(ROUNDS):
+    sent_again, first = place.cluster.sent_again, 0 if place.habit.new else 1
+    for turn in range(first, ROUNDS):
         ids = [each.id for each in left.values()]
-        there, graves = place.standing(ids), place.graves(ids)
-        decided = {at: _decide(each.record, there.get(each.id), graves.get(each.id), turn) for at, each in left.items()}
+        there, graves = place.standing(ids) if turn else {}, place.graves(ids)
+        lost = turn > 1 or place.cluster.sent_again > sent_again
+        decided = {
+            at: _decide(each.record, there.get(each.id), graves.get(each.id), lost=lost) for at, each in left.items()
+        }
         acting = {at: action for at, each in left.items() if (action := _action(place, each, decided[at], there))}
         done = dict(zip(acting, place.run(list(acting.values())), strict=True))
         for at, each in list(left.items()):
@@ -125,24 +150,29 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
                 outcomes[at] = _outcome(each, decided[at], there.get(each.id), done.get(at))
                 del left[at]
         _after(place, ready, outcomes, [at for at in done if at not in left], graves)
+        if turn == first:
+            place.habit.learn(len(there) if turn else len(left), len(ready))
         if not left:
             return outcomes
-        _give_way(place, turn)
+        _give_way(place, turn - 1)
     raise _contended(place, [each.id for each in left.values()])
 
 
-def _decide(record: Record, there: StoredVersion | None, grave: int | None, turn: int) -> tuple[WriteStatus, str]:
+def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, lost: bool) -> tuple[WriteStatus, str]:
     """Decide what becomes of a record by what stands, or is buried, under its id_.
 
-    From the second turn on, a record that stands there as it is was written by a try whose answer was lost.
+    Args:
+        record: The record.
+        there: What stands there.
+        grave: The version that is buried there.
+        lost: Whether a try may have written it whose answer was lost: what stands there as it is was then written so.
     """
     if there and there.version is not None and there.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one that stands there, {there.version}"
     if grave is not None and grave >= record.version:
         return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
     if there and there.digest == record.digest:
-        lost = turn and there.version == record.version
-        return (WriteStatus.INDEXED if lost else WriteStatus.UNCHANGED), ""
+        return (WriteStatus.INDEXED if lost and there.version == record.version else WriteStatus.UNCHANGED), ""
     if there and (why := clash(record, there.origin)):
         return WriteStatus.REFUSED, why
     return WriteStatus.INDEXED, ""
@@ -232,7 +262,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
 
 def _give_way(place: WriteTarget, turn: int) -> None:
     """Wait a little, so that several writers of one document do not stay in step."""
-    if turn and place.cluster.waits:
+    if turn > 0 and place.cluster.waits:
         place.cluster.wait(0)
 
 

@@ -129,6 +129,10 @@ class SqliteEngine(CollapseEngine):
         """Read records by prefix."""
         return sqlite_ledger.get_records(self._file, ledger, prefix)
 
+    def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
+        """Read the record of one key."""
+        return sqlite_ledger.get_record(self._file, ledger, key)
+
     def count(self, ledger: Ledger) -> int:
         """Count records."""
         return sqlite_ledger.count(self._file, ledger)

@@ -63,6 +63,12 @@ def clear(file: SqliteFile, ledger: Ledger) -> None:
         file.run('delete from "ibidem.{index}.ledger" where ledger = ?', (ledger,))
 
 
+def get_record(file: SqliteFile, ledger: Ledger, key: str) -> dict[str, object] | None:
+    """Read the record of one key; see `Engine.get_record`."""
+    with file.reading():
+        return get(file, ledger, [key]).get(key)
+
+
 def count(file: SqliteFile, ledger: Ledger) -> int:
     """Count records; see `Engine.count`."""
     with file.reading():

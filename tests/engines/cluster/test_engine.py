@@ -446,6 +446,26 @@ class TestOtherWriters:
 
 
 class TestRequests:
+    def test_what_stands_in_the_index_is_not_looked_at_while_most_documents_are_new(
+        self, address: str, kind: str
+    ) -> None:
+        with between(address) as server:
+            engine = at(server.address(kind))
+
+            def looks(records: list[Record]) -> tuple[int, list[WriteStatus]]:
+                asked = len(server.asked)
+                outcomes = fates(engine, records)
+                return sum(each.path.startswith(f"/{INDEX}/_mget") for each in server.asked[asked:]), outcomes
+
+            known = [make_record(f"d{number}", f"grain number {number}") for number in range(4)]
+            assert looks(known) == (1, [WriteStatus.INDEXED] * 4)
+            assert looks([make_record("e", "wheat")]) == (0, [WriteStatus.INDEXED])
+            others = [make_record(f"f{number}", f"wheat number {number}") for number in range(4)]
+            assert looks([known[0], *others]) == (1, [WriteStatus.UNCHANGED] + [WriteStatus.INDEXED] * 4)
+            bulks = sum("_bulk" in each.path for each in server.asked)
+            assert [looks(known) for _ in range(2)] == [(1, [WriteStatus.UNCHANGED] * 4)] * 2
+            assert sum("_bulk" in each.path for each in server.asked) == bulks + 1, "only the first of the two tried"
+
     def test_a_window_is_one_request_and_a_page_of_documents_one_more(self, address: str, kind: str) -> None:
         at(address).write(some(5))
         at(address).refresh()

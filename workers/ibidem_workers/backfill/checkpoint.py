@@ -147,7 +147,7 @@ def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
         into: Its name, when it is a copy.
     """
     try:
-        found = dict(engine.get_records("runs", KEYS + into)).get(KEYS + into)
+        found = engine.get_record("runs", KEYS + into)
     except NoIndex:
         return None
     return None if found is None else Checkpoint.from_json(found)

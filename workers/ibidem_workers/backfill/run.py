@@ -176,7 +176,7 @@ class Backfill:
         found = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
-            told = dict(self._engine.get_records("runs", key)).get(key)
+            told = self._engine.get_record("runs", key)
             if told is not None:
                 self.checkpoint.settle(page.number, BatchResult.from_json(told).documents)
             else:

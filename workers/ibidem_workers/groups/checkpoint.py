@@ -78,7 +78,7 @@ class Checkpoint:
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
         """Read what is noted beside an index; one at the beginning when there is nothing."""
-        found = dict(engine.get_records("runs", KEY)).get(KEY)
+        found = engine.get_record("runs", KEY)
         return cls() if found is None else parse_record(cls, found)
 
     def save(self, engine: Engine) -> None:

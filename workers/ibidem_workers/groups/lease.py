@@ -31,7 +31,7 @@ class Lease:
 
     def taken(self) -> bool:
         """Tell whether another one holds it, and lives as far as can be told."""
-        entry = dict(self.engine.get_records("runs", KEY)).get(KEY, {})
+        entry = self.engine.get_record("runs", KEY) or {}
         until, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(until, int | float):
             return False
