@@ -11,7 +11,7 @@ import pytest
 from kombu.utils import json
 
 from ibidem_ingest.document import Document
-from ibidem_workers.message_size import MOST_STRUCTURE, most_of_message, most_of_record, too_dense, unpacked
+from ibidem_workers.message_size import MOST_STRUCTURE, compress, most_of_message, most_of_record, too_dense, unpacked
 from ibidem_workers.settings import Settings
 
 DECODES = """
@@ -38,7 +38,7 @@ def test_the_longest_text_fits_whatever_its_characters_take(character: str) -> N
 
 def test_what_is_packed_comes_out_whole_or_not_at_all() -> None:
     data = b"We the People" * 100
-    packed = zlib.compress(data)
+    packed = compress(data)
     assert unpacked(packed, len(data)) == data
     for wrong, most in ((packed, len(data) - 1), (packed[:-1], 10_000), (packed + b"x", 10_000), (packed * 2, 10_000)):
         with pytest.raises(ValueError, match=r"unpacks into more|cut off"):
@@ -48,8 +48,9 @@ def test_what_is_packed_comes_out_whole_or_not_at_all() -> None:
 @pytest.mark.parametrize(
     ("name", "packed", "said"),
     [
-        ("zlib", zlib.compress(b"x" * 999), "999"),
-        ("application/x-gzip", zlib.compress(b"x" * 1_001), "it unpacks into more than 1,000 bytes"),
+        ("zstd", compress(b"x" * 999), "999"),
+        ("application/zstd", compress(b"x" * 1_001), "it unpacks into more than 1,000 bytes"),
+        ("application/x-gzip", zlib.compress(b"x"), "no submitter packs messages in this way"),
         ("application/x-bz2", bz2.compress(b"x"), "no submitter packs messages in this way"),
         ("lzma", lzma.compress(b"x"), "no submitter packs messages in this way"),
     ],

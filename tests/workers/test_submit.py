@@ -10,6 +10,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.brokers.files import SpoolDirectory
+from ibidem_workers.brokers.transport import read_message
 from ibidem_workers.runs import record, summary
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
@@ -23,7 +24,9 @@ def sent(settings: Settings) -> list[dict[str, object]]:
     for name in folder.names():
         taken = folder.take(name, "me")
         assert taken is not None
-        documents += orjson.loads(orjson.loads(taken.read_bytes())["body"])[0][2]
+        message = read_message(taken.read_bytes())
+        assert message is not None
+        documents += orjson.loads(message["body"])[0][2]
     return documents
 
 

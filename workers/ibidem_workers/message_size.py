@@ -1,15 +1,19 @@
 """Limits of a message's size, compressed and decompressed: a few bytes from a stranger must not fill the memory."""
 
+import json
 import re
-import zlib
 from typing import Any
 
-from kombu import compression
+import zstandard
+from kombu import compression, serialization
 
 from ibidem_workers.settings import Settings
 
-COMPRESSION = "application/x-gzip"
-"""What kombu calls zlib: the one compression that submitters use."""
+COMPRESSION = "application/zstd"
+"""What kombu calls zstd: the one compression that submitters use."""
+
+LEVEL = 1
+"""Of zstd: half the size, and four times as fast as the next that is much smaller."""
 
 MOST_META = 16 << 20
 """Bytes of a record beside its text."""
@@ -39,22 +43,29 @@ def too_dense(data: bytes) -> bool:
     return len(data) > MOST_STRUCTURE and len(_STRING.sub(b"", data)) > MOST_STRUCTURE
 
 
+def compress(data: bytes) -> bytes:
+    """Compress a message."""
+    return zstandard.ZstdCompressor(level=LEVEL).compress(data)
+
+
 def unpacked(data: bytes, most: int) -> bytes:
-    """Undo zlib, and never more than so many bytes of it.
+    """Undo zstd, and never more than so many bytes of it.
 
     Raises:
-        ValueError: It unpacks into more, is cut off, or something follows it.
+        ValueError: It unpacks into more, is damaged or cut off, or something follows it.
 
-    >>> unpacked(zlib.compress(b"We the People"), 13)
+    >>> unpacked(compress(b"We the People"), 13)
     b'We the People'
     """
-    stream = zlib.decompressobj()
-    out = stream.decompress(data, most + 1)
-    if len(out) > most:
-        raise ValueError(f"it unpacks into more than {most:,} bytes")
-    if not stream.eof or stream.unused_data:
-        raise ValueError("its compression is cut off, or something follows it")
-    return out
+    try:
+        size = zstandard.frame_content_size(data)
+        if size > most:
+            raise ValueError(f"it unpacks into more than {most:,} bytes")
+        if size < 0:
+            raise ValueError("it does not say into how many bytes it unpacks")
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)  # and never more than it says
+    except zstandard.ZstdError as error:
+        raise ValueError(f"its compression is damaged or cut off, or something follows it: {error}") from error
 
 
 def bound(most: int) -> None:
@@ -63,7 +74,10 @@ def bound(most: int) -> None:
     encoders: Any = compression.encoders
     for kind in encoders():
         register(_refuse, _refuse, kind)
-    register(zlib.compress, lambda data: unpacked(data, most), COMPRESSION)
+    register(compress, lambda data: unpacked(data, most), COMPRESSION, ["zstd"])
+    # Kombu's own reading takes twice as long, and makes of some objects what their names say: times, decimals.
+    read: Any = serialization.register
+    read("json", None, json.loads, "application/json")
 
 
 def _refuse(_: bytes) -> bytes:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import orjson
 import xxhash
 from numpy.typing import NDArray
 
@@ -19,7 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.choice import Choice
 from ibidem_ingest.readers.formats import Tally
-from ibidem_workers.batches import Batch, Record, cut, weight
+from ibidem_workers.batches import Batch, Serialized, cut, serialize
 from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.groups.checkpoint import joined
 from ibidem_workers.message_size import MOST_STRUCTURE, most_of_record, too_dense
@@ -148,29 +147,29 @@ class Submission:
         self._tell("run submitted")
         return self.record
 
-    def _records(self, source: Source) -> Iterator[Record]:
+    def _records(self, source: Source) -> Iterator[Serialized]:
         version = 0
         for number, one in enumerate(source, 1):
             if isinstance(one, Refusal):
                 self._refuse(one)
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
-            record = {"version": version} | one.as_record()
-            if why := self._unfit(record):
+            try:
+                made = serialize({"version": version} | one.as_record())
+                why = self._unfit(made.json)
+            except TypeError as error:
+                why = f"it is not JSON: {error}"
+            if why:
                 self._refuse(Refusal(f"document {number}", one.id, "meta", why))
             else:
-                yield record
+                yield made
 
-    def _unfit(self, record: Record) -> str:
+    def _unfit(self, record: bytes) -> str:
         """Say why a record cannot travel; empty when it can."""
-        most = most_of_record(self._settings)
-        try:
-            size = weight(record)
-        except TypeError as error:
-            return f"it is not JSON: {error}"
+        size, most = len(record), most_of_record(self._settings)
         if size > most:
             return f"the document has {size:,} bytes as JSON, at most {most:,} are taken; shorten what is not its text"
-        if size > MOST_STRUCTURE and too_dense(orjson.dumps(record)):
+        if size > MOST_STRUCTURE and too_dense(record):
             return "it holds too many lists and numbers; keep to what describes the document"
         return ""
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import orjson
 from kombu.transport import virtual
 
-from ibidem_workers.message_size import too_dense
+from ibidem_workers.message_size import compress, too_dense, unpacked
 from ibidem_workers.task_message import TRIES
 
 _MESSAGE: Mapping[str, type] = {
@@ -26,21 +26,29 @@ _MESSAGE: Mapping[str, type] = {
 _PROPERTIES: Mapping[str, type] = {"delivery_tag": str, "delivery_info": dict}
 
 
+MAGIC = b"\x28\xb5\x2f\xfd"
+"""What zstd begins with, and no JSON does."""
+
+UNBOUNDED = 1 << 32
+
+
 def read_message(data: bytes, most: int | None = None) -> dict[str, Any] | None:
     """Read a message; None for one that is too large or not built as Celery builds them.
 
     Args:
-        data: Its bytes.
+        data: Its bytes, compressed or not.
         most: How many these may be.
 
     >>> read_message(b"not a message") is None
     True
     """
-    if most is not None and (len(data) > most or too_dense(data)):
-        return None
     try:
+        if data.startswith(MAGIC):
+            data = unpacked(data, UNBOUNDED if most is None else most)
+        if most is not None and (len(data) > most or too_dense(data)):
+            return None
         message = orjson.loads(data)
-    except orjson.JSONDecodeError:
+    except ValueError:  # JSON's errors too
         return None
     return message if _built(message, _MESSAGE) and _built(message["properties"], _PROPERTIES) else None
 
@@ -120,7 +128,7 @@ class Channel(virtual.Channel):
         return self._opened[name]
 
     def _put(self, queue: str, message: dict[str, Any], **_: object) -> None:
-        self._queue(queue).put(orjson.dumps(message))
+        self._queue(queue).put(compress(orjson.dumps(message)))
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
         leased = self._queue(queue)
