@@ -249,7 +249,7 @@ class Engine(Protocol):
 
         A record is `STALE` when a newer version stands there or a tombstone of a newer or equal version does;
         `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
-        the newer version wins, else the later.
+        the newer version wins, else the later. Those that replace others may be written after those that are new.
         """
 
     def search(self, query: Query, size: int, cursor: str = "", without: Collection[str] = ()) -> Ranking:

@@ -784,7 +784,8 @@ class TestScan:
     @pytest.mark.parametrize("size", [1, 2, 3, 100])
     def test_it_goes_through_all_in_the_order_of_writing(self, engine: Engine, record: Make, size: int) -> None:
         store(engine, *(record(name) for name in ("c", "a", "b")))
-        store(engine, record("a", "written again", version=2), record("d"))
+        store(engine, record("a", "written again", version=2))
+        store(engine, record("d"))
         parts = list(engine.scan(size=size))
         assert [hit.id for part in parts for hit in part] == ["c", "b", "a", "d"]
         assert all(len(part) <= size for part in parts)
