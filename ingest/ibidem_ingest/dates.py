@@ -7,6 +7,7 @@ import re
 from calendar import monthrange
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 from ibidem_ingest.short_repr import short_repr
 
@@ -20,6 +21,7 @@ _SHAPE = re.compile(
 _RIGHT = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (1787-09-17T12:00:00Z)"
 
 
+@lru_cache(maxsize=8_192)  # a collection has few days, and each is asked for three times on its way
 def interval(date: str) -> tuple[int | None, int | None]:
     """Give the first and the last day that a date covers.
 

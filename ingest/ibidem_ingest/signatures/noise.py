@@ -63,11 +63,6 @@ NONE = b""
 _LAYOUT = struct.Struct(f"<{SLOTS}sBBH{OF_TERMS}s")
 _VALUE = np.uint32((1 << 26) - 1)
 _EMPTY = np.uint32(0xFFFFFFFF)
-_ENOUGH = 8
-"""Runs that are looked at for each slot: a slot is rarely empty then, and all runs are looked at where one is."""
-
-_SPACE = 32
-
 Letters = NDArray[np.uint32]
 Slots = NDArray[np.uint8]
 
@@ -136,19 +131,17 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[byt
     """
     if not (batch.lengths >= SHORTEST).any():
         return [NONE] * len(batch)
-    octets = np.frombuffer(batch.buffer, np.uint8)
+    spelled, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
     if batch.buffer.isascii():
-        kept = octets != _SPACE
-        letters = octets[kept].astype(np.uint32)
+        letters = np.frombuffer(spelled, np.uint8).astype(np.uint32)
     else:
-        kept = (octets != _SPACE) & (octets & 0xC0 != 0x80)
-        points = np.frombuffer(
-            batch.buffer.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
-        )
-        letters = points[points != _SPACE]
-    begins = np.append(batch.starts, octets.size - 1).take(batch.offsets[:-1])
-    counts = np.add.reduceat(kept, begins, dtype=np.int64)
-    counts[batch.lengths == 0] = 0
+        letters = np.frombuffer(
+            spelled.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
+        ).astype(np.uint32, copy=False)
+        begins = np.frombuffer(batch.buffer, np.uint8) & 0xC0 != 0x80
+        blanks = np.diff(batch.starts, append=len(batch.buffer)) - sizes
+        sizes = np.add.reduceat(begins, batch.starts, dtype=np.int64) - blanks
+    counts = np.diff(np.concatenate(([0], sizes.cumsum())).take(batch.offsets))
     return _blocks(Spelled(letters, counts, batch.lengths), rarest.strange, rarest.strange_offsets, table)
 
 
@@ -248,14 +241,18 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     hashes = _run_hashes(letters, counts, run)
     runs = np.where(run > 0, counts - run + 1, 0)
     first = counts.cumsum() - counts
-    smallest = np.full((counts.size, SLOTS), _EMPTY)
-    limit = np.minimum(_VALUE + 1.0, (_VALUE + 1.0) * SLOTS * _ENOUGH / np.maximum(1, runs)).astype(np.uint32)
-    _drop(smallest, _mixed(hashes, 0), np.repeat(np.arange(counts.size), counts), _limits(limit, first, runs, counts))
+    mixed = _mixed(hashes, 0)
+    at = np.repeat(np.arange(counts.size) * SLOTS, counts)
+    at += mixed >> np.uint32(26)
+    at[_beyond(first, counts, runs)] = counts.size * SLOTS  # one slot more, which is nobody's
+    lowest = np.full(counts.size * SLOTS + 1, _EMPTY)
+    np.minimum.at(lowest, at, mixed)  # within a slot the bits above the value are the same
+    smallest = lowest[:-1].reshape(-1, SLOTS)
     open_ = np.flatnonzero((smallest == _EMPTY).any(axis=1) & (run > 0))
     for number in range(ROUNDS if open_.size else 0):
         own = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
         found = np.full((counts.size, SLOTS), _EMPTY)
-        _drop(found, _mixed(hashes[own], number), np.repeat(open_, runs[open_]), None)
+        _drop(found, _mixed(hashes[own], number), np.repeat(open_, runs[open_]))
         smallest = np.where(smallest == _EMPTY, found, smallest)
         open_ = open_[(smallest[open_] == _EMPTY).any(axis=1)]
         if not open_.size:
@@ -265,17 +262,13 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     return slots
 
 
-def _limits(limit: Letters, first: Places, runs: Places, counts: Places) -> Letters:
-    """Return for each letter below which value the run that begins there counts; 0 where no run fits any more."""
-    limits = np.repeat(limit, counts)
-    for size, short in zip(
-        (SHORT_RUN, LONG_RUN), (counts - runs == SHORT_RUN - 1, counts - runs == LONG_RUN - 1), strict=True
-    ):
-        for back in range(size - 1):
-            limits[(first + runs)[short] + back] = 0
-    for document in np.flatnonzero(runs == 0).tolist():
-        limits[first[document] : first[document] + counts[document]] = 0
-    return limits
+def _beyond(first: Places, counts: Places, runs: Places) -> Places:
+    """Return the letters at which no run of their document begins: its last ones, and all where nothing is signed."""
+    sizes = counts - runs
+    ends = sizes.cumsum()
+    beyond: Places = np.arange(sizes.sum())
+    beyond -= np.repeat(ends - sizes - first - runs, sizes)
+    return beyond
 
 
 def _run_hashes(letters: Letters, counts: Places, run: Places) -> Letters:
@@ -307,12 +300,8 @@ def _mixed(hashes: Letters, number: int) -> Letters:
     return mixed
 
 
-def _drop(smallest: Letters, mixed: Letters, owner: Places, limits: Letters | None) -> None:
+def _drop(smallest: Letters, mixed: Letters, owner: Places) -> None:
     """Keep the smallest value that falls into each slot."""
-    values = mixed & _VALUE
-    if limits is not None:
-        kept = np.flatnonzero(values < limits)
-        mixed, values, owner = mixed.take(kept), values.take(kept), owner.take(kept)
     at = owner * SLOTS
     at += mixed >> np.uint32(26)
-    np.minimum.at(smallest.reshape(-1), at, values)
+    np.minimum.at(smallest.reshape(-1), at, mixed & _VALUE)

@@ -41,6 +41,8 @@ EARLIER_HEAD = HEAD.size - len(_ADDED)
 """Bytes before the terms in a value of scheme 1."""
 
 _LENGTH = struct.Struct("<H")
+_SLOTS = struct.Struct(f"<B{SLOTS}H")
+_FILLING = (0,) * SKETCH
 _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 
@@ -114,14 +116,14 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
     Returns:
         The packed value.
     """
-    days = interval(document.date)
-    filling = [0] * (SKETCH - len(signatures.number_sketch))
+    first, last = interval(document.date)
     head = HEAD.pack(
         SCHEME,
         flags(signatures),
         signatures.length,
         signatures.shingles,
-        *(NO_DATE if day is None else day for day in days),
+        NO_DATE if first is None else first,
+        NO_DATE if last is None else last,
         bytes.fromhex(signatures.idf),
         leading_bytes(signatures.content, 16) if signatures.length else b"",
         leading_bytes(signatures.fingerprint, 8),
@@ -133,12 +135,12 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         signatures.noise,
         signatures.numbers,
         *signatures.number_sketch,
-        *filling,
+        *_FILLING[len(signatures.number_sketch) :],
     )
     terms = _three_bytes(signatures.terms)
-    slots = struct.pack(f"<B{len(signatures.slots)}H", len(signatures.slots), *signatures.slots)
+    slots = _SLOTS.pack(SLOTS, *signatures.slots) if signatures.slots else b"\0"
     name = document.id.encode()
-    return b"".join((head, bytes((len(signatures.terms),)), terms, slots, _LENGTH.pack(len(name)), name))
+    return b"%b%c%b%b%b%b" % (head, len(signatures.terms), terms, slots, _LENGTH.pack(len(name)), name)
 
 
 def unpack(value: bytes) -> Packed | None:
@@ -266,7 +268,8 @@ def hash_value(value: bytes) -> bytes:
 
 def leading_bytes(signature: str, size: int) -> bytes:
     """Return the first bytes of a stored hash, without its scheme; none of an empty one."""
-    return bytes.fromhex(signature.partition(":")[2][: 2 * size])
+    start = signature.find(":") + 1
+    return bytes.fromhex(signature[start : start + 2 * size])
 
 
 def _value(document: Document, name: str) -> object:
