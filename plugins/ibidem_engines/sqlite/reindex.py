@@ -21,7 +21,7 @@ from ibidem_engines.reindex import (
 )
 from ibidem_engines.sqlite import records
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.keys import values_of_record
+from ibidem_engines.sqlite.keys import values_of, words
 from ibidem_engines.sqlite.read import document
 from ibidem_engines.sqlite.records import as_json
 from ibidem_engines.sqlite.write import prune, write, write_at
@@ -207,7 +207,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def added_bytes(self, record: Record) -> int:
-        return len(record.packed) + len(record.long) + sum(map(len, values_of_record(record)))
+        return len(record.packed) + len(record.long) + len(words(values_of(record.packed, record.long)))
 
     @override
     def deletions(self) -> int:
