@@ -47,8 +47,14 @@ _HELD: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
 _WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
 
 
-def collapsed(
-    target: Target, body: Mapping[str, Any], layout: Layout, order: Order = "relevance", *, named: bool = False
+def collapsed(  # noqa: PLR0913 - what a ranking is made of
+    target: Target,
+    body: Mapping[str, Any],
+    layout: Layout,
+    order: Order = "relevance",
+    *,
+    named: bool = False,
+    shown: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
     """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
 
@@ -58,12 +64,13 @@ def collapsed(
         layout: What the indexes were made for.
         order: How what has no sort of its own is ordered.
         named: Whether the engine's own ids are asked for, since some hits hold none.
+        shown: What is shown of the best of each group, to be read with it.
     """
     given = body.get("sort", [])
     given = given if isinstance(given, list | tuple) else [given]
     first = given or [*_BY_DATE[order], _SCORE]
     whole = {**body, "sort": [*first, *_TIES]} | ({} if given else {"track_scores": True})
-    return ClusterCollapse(target, whole, layout, len(given), named)
+    return ClusterCollapse(target, whole, layout, len(given), named, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,7 @@ class ClusterCollapse:
         layout: What the indexes were made for.
         sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
         named: Whether the engine's own ids are asked for, since some hits hold none.
+        shown: Parts of the body that say what is shown of a hit, to be read with the best of each group; None: nothing.
     """
 
     target: Target
@@ -83,6 +91,7 @@ class ClusterCollapse:
     layout: Layout
     sorted_by: int = 0
     named: bool = False
+    shown: Mapping[str, Any] | None = None
 
     def page(
         self, place: Place, size: int, settled: Marks, beside: Mapping[str, Any] | None = None
@@ -186,8 +195,14 @@ class ClusterCollapse:
         return {each.group: each.name for each in (yield from self._with_ids(answer, body))}
 
     def _collapsed(self, start: int, size: int) -> Clause:
-        body = {**self.body, **_HELD, "from": start, "size": size, "track_total_hits": True}
+        body = {**self.body, **self._held(), "from": start, "size": size, "track_total_hits": True}
         return body | {"collapse": {"field": GROUP}}
+
+    def _held(self) -> Clause:
+        """Ask for packed signatures and groups, and with them for what is shown."""
+        if self.shown is None:
+            return _HELD
+        return {**self.shown, "docvalue_fields": [*self.shown.get("docvalue_fields", ()), PACKED, GROUP]}
 
     def _among(self, groups: Sequence[str], size: int) -> Clause:
         """Ask for documents of some groups; they score as without that condition."""
@@ -290,7 +305,9 @@ def checked(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def with_engine_ids(body: Mapping[str, Any]) -> Clause:
-    """Ask for the engine's own ids."""
+    """Ask for the engine's own ids, where no more is asked of hits than packed signatures."""
+    if body.get("stored_fields") != ONLY_PACKED["stored_fields"]:
+        return dict(body)
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
@@ -321,6 +338,21 @@ def _unsettled(layout: Layout, settled: Marks) -> Clause:
         for index, mark in marks.items()
     ]
     return {"bool": {"filter": [LEADS, {"bool": {"should": some, "minimum_should_match": 1}}]}}
+
+
+def as_shown(hit: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Take out of a hit what was read beside what is shown.
+
+    Args:
+        hit: As the server gave it.
+        asked: The parts that say what is shown.
+    """
+    wished = {each if isinstance(each, str) else each.get("field") for each in asked.get("docvalue_fields", ())}
+    shown = {name: part for name, part in hit.items() if name != "sort"}
+    ours = {PACKED, GROUP} - wished
+    fields = {name: part for name, part in hit.get("fields", {}).items() if name not in ours}
+    shown.pop("fields", None)
+    return shown | ({"fields": fields} if fields else {})
 
 
 def _by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:

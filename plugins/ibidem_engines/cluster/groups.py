@@ -74,9 +74,17 @@ class ClusterGroups(StoredGroups):
 
     @override
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
-        """Find carriers; of several shards those written up to the highest of their numbers."""
-        among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": max(upto.values())}}}]
-        return self._cluster.hold(LeadLookUp(Target(self.index), self._known, among).carriers(wanted))
+        found: list[Hit] = []
+        for part, number in upto.items():
+            among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
+            if number:
+                found += self._cluster.hold(LeadLookUp(self._shard(part), self._known, among).carriers(wanted))
+        return found
+
+    def _shard(self, part: ShardRef) -> Target:
+        """Give a part as a target: writes are numbered in each shard by itself."""
+        alone = len(self._parts) == 1
+        return Target(part.index, params={} if alone else {"preference": f"_shards:{part.shard}"})
 
     @override
     def members(

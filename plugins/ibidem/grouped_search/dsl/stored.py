@@ -9,17 +9,18 @@ from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.grouped_search import cursor as cursors
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.dsl import stored_buckets
-from ibidem.grouped_search.dsl.bucket_groups import shows_hits, write_meta
+from ibidem.grouped_search.dsl.bucket_groups import write_meta
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache, names_of
 from ibidem.grouped_search.dsl.request import DslSearch
-from ibidem.grouped_search.dsl.search import DslBackend, check_whole, response
+from ibidem.grouped_search.dsl.search import DslBackend, check_whole, clean_explanation, response
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
-from ibidem_engines.cluster.collapse import ClusterCollapse, collapsed
+from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapsed
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.collapse import Collapsed, Members, Place
 from ibidem_engines.engine import Hit
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed import id_of
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
 
 
@@ -38,7 +39,7 @@ def stored_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[J
     stored = StoredDslBackend(asked, DslBackend(asked, around))
     yield from stored.look_around()
     found = yield from stored.page()
-    if stored.source.renamed:
+    if stored.renamed or stored.source.renamed:
         stored = StoredDslBackend(asked, stored.source.by_engine_ids(), stored.settled)
         found = yield from stored.page()
     suggested = yield from stored.source.suggested()
@@ -61,6 +62,8 @@ class StoredDslBackend(StoredBackend):
         self.asked = asked
         self.source = source
         self.settled = settled or Checkpoint()
+        self.renamed = False
+        self._heads: dict[DocumentRef, Json] = {}
 
     def look_around(self) -> RequestFlow[None]:
         """Read how far groups are settled; of a point in time the indexes first.
@@ -98,6 +101,10 @@ class StoredDslBackend(StoredBackend):
         check_whole(answer)
         self.source.learn(answer, found.newest)
         self.source.scores |= {head.name: head.score for head in found.heads}
+        for hit in answer["hits"]["hits"]:
+            self._heads[hit["_index"], hit["_id"]] = clean_explanation(as_shown(hit, self.asked.shown))
+        packed = [head.hit for head in found.heads if head.hit.packed]
+        self.renamed = not self.source.ids and any(id_of(hit.packed or b"") != hit.id for hit in packed)
         return found
 
     @override
@@ -116,7 +123,9 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        return (yield from self.source.fetch(names))
+        known = {name: self._heads[name] for name in names if name in self._heads}
+        missing = [name for name in names if name not in known]
+        return {**known, **((yield from self.source.fetch(missing)) if missing else {})}
 
     def aggregated(self) -> Json:
         """Give the aggregations with the groups of each bucket."""
@@ -133,10 +142,10 @@ class StoredDslBackend(StoredBackend):
         return cursors.write(self.source.pin, asked.query, asked.request, found.further)
 
     def _ranking(self) -> ClusterCollapse:
-        asked = self.asked
-        return collapsed(
-            asked.target, self.source.up_to_now(dict(asked.ranking)), self.source.layout, named=self.source.ids
-        )
+        asked, source = self.asked, self.source
+        shown = source.up_to_now(dict(asked.shown)) if "query" in asked.shown else dict(asked.shown)
+        body = source.up_to_now(dict(asked.ranking))
+        return collapsed(asked.target, body, source.layout, named=source.ids, shown=shown)
 
     def _beside(self) -> Json:
         """Give what is answered beside the hits."""
@@ -145,7 +154,4 @@ class StoredDslBackend(StoredBackend):
             return {} if asked.completes else dict(asked.beside)
         beside: Json = {} if asked.completes else dict(asked.beside)
         beside["aggs"] = stored_buckets.asked(asked.aggregations)
-        if shows_hits(asked.aggregations) and "query" in asked.shown:
-            shown = self.source.up_to_now({"query": asked.shown["query"]})
-            beside["query"] = shown["query"]
         return beside

@@ -1,0 +1,93 @@
+"""Groups of an index of several shards: every promise but which of two documents leads."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+from secrets import token_hex
+
+import pytest
+
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search.api import search
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import parse_query
+from ibidem_workers.groups.checkpoint import POLICY
+from ibidem_workers.groups.follow import Follower, regroup
+from ibidem_workers.groups.overrides import none_said
+from ibidem_workers.groups.settle import row_of
+from servers.indices import ask, remove_indices
+from support.signed_records import make_record
+from workers.groups.test_follow import signed, stored
+
+SHARDS = 3
+SERVERS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+
+
+@pytest.fixture(params=SERVERS)
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """An empty index of three shards."""
+    address: str = request.getfixturevalue(request.param)
+    name = f"shards-{token_hex(4)}"
+    engine = open_engine(address, name)
+    engine.create()
+    made = ask(address, "GET", f"/{name}")[name]
+    index = {part: each for part, each in made["settings"]["index"].items() if part in ("analysis", "codec")}
+    ask(address, "DELETE", f"/{name}")
+    body = {"settings": {"index": index | {"number_of_shards": SHARDS}}, "mappings": made["mappings"]}
+    ask(address, "PUT", f"/{name}", json.dumps(body))
+    engine.close()
+    engine = open_engine(address, name)
+    yield engine
+    engine.close()
+    remove_indices(address, name)
+
+
+def check(engine: Engine) -> None:
+    """Each document duplicates the lead of its group, no two leads are duplicates, and each group has one lead."""
+    judge = none_said().judge(POLICY)
+    found = stored(engine)
+    rows = {each.name.id: row_of(each) for each in found}
+    by_group = defaultdict(list)
+    for each in found:
+        by_group[each.group].append(each)
+    leads = [each for each in found if each.lead]
+    assert len(leads) == len(by_group)
+    for lead in leads:
+        for each in by_group[lead.group]:
+            own, other = rows[each.name.id], rows[lead.name.id]
+            assert each is lead or (own and other and judge(own, other))
+    words = [row for each in leads if (row := rows[each.name.id])]
+    assert not [(a.name, b.name) for a, b in combinations(words, 2) if judge(a, b)]
+
+
+def test_documents_join_leads_that_they_duplicate_whatever_the_shards(engine: Engine) -> None:
+    made = signed(5, families=25, versions=6)
+    half = len(made) // 2
+    engine.write(made[:half])
+    Follower(engine, size=20).catch_up()
+    engine.write(made[half:])
+    Follower(engine, size=20).catch_up()
+    check(engine)
+    assert sum(not each.lead for each in stored(engine)) > 10
+    regroup(engine, everything=True, size=20)
+    check(engine)
+
+
+def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> None:
+    made = signed(6, families=15, versions=4)
+    engine.write(made)
+    Follower(engine).catch_up()
+    engine.refresh()
+    query, request = parse_query("said"), parse_request({"dedupe": "indent", "dedupe_by": "stored"})
+    account = search(engine, query, request)["dedupe"]
+    assert (account["unsettled"], account["groups"]["exact"]) == (0, True)
+    matching = {hit.id for hit in engine.search(query, 1_000).hits}
+    assert account["groups"]["matching"] == len({each.group for each in stored(engine) if each.name.id in matching})
+    engine.write([make_record(f"late{at}", f"said number{at} all alone here") for at in range(5)])
+    engine.refresh()
+    assert search(engine, query, request)["dedupe"]["unsettled"] == 5
