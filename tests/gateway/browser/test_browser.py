@@ -27,7 +27,7 @@ def serious(page: Page) -> list[str]:
 def test_a_search_shows_duplicates_below_their_lead_with_the_reason(visit: Open) -> None:
     page = visit("/")
     page.get_by_role("searchbox").fill("drains")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_role("status")).to_contain_text("in 5 results")
     group = page.locator(".group").filter(has_text="Lease: rent")
     expect(group.locator(".duplicate")).to_have_count(2)
@@ -42,7 +42,7 @@ def test_modes_are_switched_and_a_collapsed_group_opens_in_place(visit: Open) ->
     page = visit("/?q=drains")
     page.locator("summary").filter(has_text="More").click()
     page.locator("select[name=dedupe]").select_option("collapse")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     assert "dedupe=collapse" in page.url
     copies = page.locator(".duplicate")
     expect(copies.first).to_be_hidden()
@@ -50,7 +50,7 @@ def test_modes_are_switched_and_a_collapsed_group_opens_in_place(visit: Open) ->
     expect(copies.first).to_be_visible()
     page.locator("summary").filter(has_text="More").click()
     page.locator("select[name=dedupe]").select_option("off")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.locator(".group")).to_have_count(5)
 
 
@@ -98,7 +98,7 @@ def test_all_of_it_works_without_scripts(visit: Open) -> None:
     page.get_by_text("2 duplicates").click()
     expect(page.locator(".duplicate").first).to_be_visible()
     page.get_by_role("searchbox").fill("rent")
-    page.get_by_role("button", name="Search").click()
+    page.get_by_role("button", name="Search", exact=True).click()
     expect(page.get_by_role("status")).to_contain_text("in 15 results")
 
 
