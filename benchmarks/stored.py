@@ -1,29 +1,34 @@
 """Stored groups: do they agree with the grouping of a whole index, what do they cost, and what does a hot key.
 
-    python benchmarks/stored.py [--collections FOLDER] [--documents N] [--copies N] [--sizes N,N] [--write]
+    python benchmarks/stored.py [--collections FOLDER] [--part NAME]… [--documents N] [--copies N] [--sizes N,N]
+                                [--rounds N] [--write]
 
 Newswire is written in the order of its dates to an index of its own, in SQLite and in the servers that
 `IBIDEM_TEST_OPENSEARCH` and `IBIDEM_TEST_ELASTICSEARCH` name. Then groups are settled, by one process and by eight that
 do so at the same time, and compared with what `ibidem groups` finds in the same order. Seconds are those of signing
 and writing, and of settling, in one process each and one after the other, so that their ratio is what counts. Growth is
-that of settling stories and copies of them under new ids, as a power of their number.
+that of settling stories and generations of them, as a power of their number. A search is compared with native collapse.
 """
 
 import argparse
 import math
 import multiprocessing
 import os
-import random
 import resource
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parent))
+
 import measured
+import stored_search
+from generations import grown
 from ibidem.index.groups import index_groups
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -33,6 +38,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.follow import Follower, store_of
+from servers.indices import ask, remove_indices
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
 BATCH = 500
@@ -102,14 +108,6 @@ def agreement(engine: Engine) -> tuple[int, int]:
     return sum(found[name] == lead for name, lead in right.items()), len(right)
 
 
-def repeated(documents: Sequence[Document], count: int) -> Iterator[Document]:
-    """Yield stories drawn by lot, under new ids from the second time on."""
-    rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
-    for number in range(count):
-        one = documents[number] if number < len(documents) else rng.choice(documents)
-        yield one if number < len(documents) else replace(one, id=f"again{number}")
-
-
 def places(folder: str) -> Iterator[tuple[str, str]]:
     """Name the engines."""
     yield "SQLite", f"sqlite:////{folder}/index.sqlite"
@@ -137,6 +135,8 @@ def newswire(folder: str, documents: Sequence[Document], tables: Tables) -> Iter
                 f"{name} | {workers} | {of:,} | {agreed:,} | {written:.1f} | {settled:.1f} | {settled / written:.2f} |"
             )
             engine.close()
+            if name != "SQLite":
+                remove_indices(address, engine.index)
 
 
 def several(address: str, index: str, workers: int) -> None:
@@ -150,20 +150,38 @@ def several(address: str, index: str, workers: int) -> None:
 
 
 def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tables: Tables) -> Iterator[str]:
-    """Yield a row for each engine: seconds for two sizes, the exponent between them, and the memory."""
-    for name, address in places(folder):
-        took = []
-        for size in sizes:
-            engine = open_engine(address, f"growth{os.getpid()}-{size}")
-            engine.create()
-            fill(engine, list(repeated(documents, size)), tables)
-            engine.refresh()
-            took.append(settle(engine))
-            engine.close()
-        exponent = math.log(took[-1] / took[0]) / math.log(sizes[-1] / sizes[0])
-        seconds = " | ".join(f"{each:.1f}" for each in took)
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        yield f"{name} | {seconds} | {exponent:.2f} | {memory:.0f} |"
+    """Yield a row for each size: what signing, writing and settling took in SQLite, and the memory of the process.
+
+    Processor time, which other work on the machine lengthens least; all of it is this process's in SQLite.
+    """
+    began = time.process_time()
+    every = iter(documents)
+    parts = [list(records(some, tables)) for some in iter(lambda: list(islice(every, BATCH)), [])]
+    signed = [one for some in parts for one in some]
+    sign = (time.process_time() - began) / len(signed)
+    before: tuple[int, float] | None = None
+    for size in sizes:
+        engine = open_engine(f"sqlite:////{folder}/growth{size}.sqlite", "growth")
+        engine.create()
+        fresh, began = grown(signed, size), time.process_time()
+        while some := list(islice(fresh, BATCH)):
+            engine.write(some)
+        written = sign * size + time.process_time() - began
+        held, began = memory(), time.process_time()
+        settle(engine)
+        settled = time.process_time() - began
+        exponent = math.log(settled / before[1]) / math.log(size / before[0]) if before else 0.0
+        shown = f"{exponent:.2f}" if before else ""
+        groups = store_of(engine).counts().groups
+        spent = f"{written:.1f} | {settled:.1f} | {1e3 * settled / size:.2f}"
+        yield f"{size:,} | {groups:,} | {spent} | {shown} | {memory() - held:.0f} |"
+        before = size, settled
+        engine.close()
+
+
+def memory() -> float:
+    """Return the most memory that this process has held, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def hot_key(folder: str, documents: Sequence[Document], copies: int, tables: Tables) -> Iterator[str]:
@@ -179,7 +197,93 @@ def hot_key(folder: str, documents: Sequence[Document], copies: int, tables: Tab
             engine.refresh()
             took.append(1e3 * settle(engine) / len(some))
             engine.close()
+            if name != "SQLite":
+                remove_indices(address, engine.index)
         yield f"{name} | {copies:,} | {took[0]:.2f} | {took[1]:.2f} | {took[0] / took[1]:.2f} |"
+
+
+Part = Callable[[argparse.Namespace, str, Sequence[Document], Tables], list[str]]
+
+
+def agreement_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+    """Measure agreement and cost."""
+    del asked
+    return [
+        f"{len(documents):,} newswire stories, written in the order of their dates. `agree`: documents whose lead is",
+        "that of `ibidem groups` in the same order.",
+        "",
+        "| engine | processes | documents | agree | signed and written, s | settled, s | ratio |",
+        "|---|---|---|---|---|---|---|",
+        *(f"| {row}" for row in newswire(folder, documents, tables)),
+    ]
+
+
+def hot_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+    """Measure a hot key."""
+    return [
+        "Milliseconds a document of settling copies of a story of middle length, and as many stories.",
+        "",
+        "| engine | documents | copies | stories | ratio |",
+        "|---|---|---|---|---|",
+        *(f"| {row}" for row in hot_key(folder, documents, asked.copies, tables)),
+    ]
+
+
+def growth_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+    """Measure growth."""
+    return [
+        f"{len(documents):,} stories and generations of them (`benchmarks/generations.py`) in SQLite; seconds of the",
+        "processor. `Written`: signed and written, texts cut to eight words. `More memory`: what settling added.",
+        "",
+        "| documents | groups | written, s | settled, s | ms a document | exponent | more memory, MB |",
+        "|---|---|---|---|---|---|---|",
+        *(f"| {row}" for row in growth(folder, documents, [int(each) for each in asked.sizes.split(",")], tables)),
+    ]
+
+
+def search_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+    """Measure a search."""
+    rows: list[str] = []
+    for name, address in list(places(folder))[1:]:
+        index = f"stored-search-{os.getpid()}"
+        engine = open_engine(address, index)
+        engine.create()
+        fill(engine, documents, tables)
+        engine.refresh()
+        settle(engine)
+        engine.refresh()
+        ask(address, "POST", f"/{index}/_forcemerge?max_num_segments=1")
+        engine.close()
+        rows += stored_search.rows(name, address, index, asked.rounds)
+        remove_indices(address, index)
+    return [
+        f"{len(documents):,} newswire stories; native: `collapse` on `ibidem.group` with `inner_hits` of three; ours:",
+        '`dedupe="collapse"`, `dedupe_by="stored"`, three duplicates shown. Milliseconds as in',
+        "`benchmarks/stored_search.py`; the server's are counted in tens, and hold what others ask of it.",
+        "",
+        "| server | groups | page | queries | way | elapsed | own | server's | ratio |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *rows,
+    ]
+
+
+PARTS: Mapping[str, tuple[str, Part]] = {
+    "agreement": ("Agreement and cost", agreement_part),
+    "hot": ("A text with very many copies", hot_part),
+    "growth": ("Growth", growth_part),
+    "search": ("A search", search_part),
+}
+
+
+def write_part(title: str, lines: Sequence[str]) -> None:
+    """Write one part of the page, with when and how it was taken; the others stay."""
+    path = measured.FIGURES / "stored.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    parts = dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
+    parts[title] = "\n".join(["", measured.taken(), "", *lines])
+    order = [name for name, _ in PARTS.values() if name in parts]
+    body = "\n\n".join(f"## {name}\n{parts[name].rstrip()}" for name in order)
+    path.write_text(f"# Stored groups\n\n{body}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -188,36 +292,20 @@ def main() -> None:
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
     parser.add_argument("--documents", type=int, default=1_000_000)
     parser.add_argument("--copies", type=int, default=10_000)
-    parser.add_argument("--sizes", default="")
+    parser.add_argument("--sizes", default="30000,100000,300000")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
     documents = stories(asked.collections / NEWSWIRE)[: asked.documents]
-    lines = [
-        f"{len(documents):,} newswire stories, written in the order of their dates. `agree`: documents whose lead is",
-        "that of `ibidem groups` in the same order.",
-        "",
-        "| engine | processes | documents | agree | signed and written, s | settled, s | ratio |",
-        "|---|---|---|---|---|---|---|",
-    ]
     with tempfile.TemporaryDirectory(prefix="ibidem-stored-") as folder:
         tables = Tables(Path(folder) / "tables")
-        lines += [f"| {row}" for row in newswire(folder, documents, tables)]
-        if asked.copies:
-            lines += [
-                "",
-                "Milliseconds a document of settling copies of a story of middle length, and as many stories.",
-                "",
-            ]
-            lines += ["| engine | documents | copies | stories | ratio |", "|---|---|---|---|---|"]
-            lines += [f"| {row}" for row in hot_key(folder, documents, asked.copies, tables)]
-        if sizes := [int(each) for each in asked.sizes.split(",") if each]:
-            heads = " | ".join(f"{size:,}, s" for size in sizes)
-            lines += ["", "Settling stories and copies of them under new ids.", ""]
-            lines += [f"| engine | {heads} | exponent | memory, MB |", "|---" * (3 + len(sizes)) + "|"]
-            lines += [f"| {row}" for row in growth(folder, documents, sizes, tables)]
-    sys.stdout.write("\n".join(lines) + "\n")
-    if asked.write:
-        measured.write("stored", "Stored groups", lines)
+        for name in asked.part or PARTS:
+            title, part = PARTS[name]
+            lines = part(asked, folder, documents, tables)
+            sys.stdout.write("\n".join([f"## {title}", "", *lines, ""]) + "\n")
+            if asked.write:
+                write_part(title, lines)
 
 
 if __name__ == "__main__":
