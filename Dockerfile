@@ -6,7 +6,7 @@ COPY ingest ingest
 COPY mappings mappings
 COPY plugins plugins
 COPY workers workers
-RUN pip install --no-cache-dir ".[readers,redis,gateway]" \
+RUN pip install --no-cache-dir ".[fast,gateway,readers,redis]" \
     && useradd --create-home ibidem \
     && install -d -o ibidem /data /data/tables
 USER ibidem

@@ -5,6 +5,8 @@ import binascii
 from binascii import a2b_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,9 @@ from ibidem_engines.hit_columns import HitColumns
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
+
+FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
+"""Decodes a window's values in a thirtieth of the time; the extra `fast` installs it."""
 
 FILLING = ("", "===", "AA", "A")
 """What a value written without padding lacks to whole quads, by what it has beyond them; one character is no base64."""
@@ -46,12 +51,24 @@ def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
     try:
         written = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
         joined = "".join([*(value + FILLING[len(value) % 4] for value in written), ROOM_AS_BASE64])
-        text = a2b_base64(joined.replace("-", "+").replace("_", "/"), strict_mode=True)
+        text = decode_strictly(joined.replace("-", "+").replace("_", "/"))
     except (LookupError, AttributeError, ValueError):
         return PackedValues.of([read_binary(hit, PACKED) for hit in hits])
     length = np.array([len(value) for value in written], np.int64)
     room = (length + 3) // 4 * 3
     return PackedValues(text, np.cumsum(room) - room, length * 3 // 4)
+
+
+def decode_strictly(text: str) -> bytes:
+    """Decode what may hold nothing but base64.
+
+    Raises:
+        ValueError: It holds something else.
+    """
+    if FAST_BASE64 is None:
+        return a2b_base64(text, strict_mode=True)
+    decoded: bytes = FAST_BASE64.b64decode(text, validate=True)
+    return decoded
 
 
 def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:

@@ -2,13 +2,14 @@
 
 import base64
 from binascii import a2b_base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_engines.cluster import ranking
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.cluster.seq_no import order_of
 from ibidem_engines.engine import Hit
@@ -85,6 +86,18 @@ def answers(draw: st.DrawFn) -> dict[str, Any]:
     return {"hits": {"hits": hits}}
 
 
+@pytest.fixture(params=["pybase64", "binascii"], scope="module")
+def _decoder(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Decode with the library that may be installed, and without it."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "binascii":
+            patch.setattr(ranking, "FAST_BASE64", None)
+        else:
+            pytest.importorskip("pybase64")
+        yield
+
+
+@pytest.mark.usefixtures("_decoder")
 @given(answers())
 def test_columns_hold_what_each_hit_says(answer: dict[str, Any]) -> None:
     plain, columns = read_plainly(answer), read_hits(answer)
