@@ -16,7 +16,7 @@ from ibidem_ingest.signatures.schema import Signatures
 if TYPE_CHECKING:
     from ibidem_engines.reindex import ReindexSource  # which imports this module
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
 
 
 class WriteStatus(StrEnum):

@@ -6,7 +6,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
+from ibidem.dedupe.parameters import Preset
+from ibidem.dedupe.stored_presets import save_preset
 from ibidem.gateway import document_routes
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_workers.settings import Settings
 
 
 def test_a_search_indents_its_duplicates_as_the_command_does(client: TestClient) -> None:
@@ -100,3 +105,20 @@ def test_many_callers_read_one_index_at_once(client: TestClient) -> None:
     for thread in threads:
         thread.join()
     assert found == [3] * 8
+
+
+def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
+    settings: Settings, client: TestClient
+) -> None:
+    engine = open_engine(settings.engine, settings.index)
+    save_preset(
+        engine, "copies", Preset(Policy(slots=None, terms=None, fingerprint=None, characters=None), "copies alone")
+    )
+    engine.close()
+    own = client.get("/ibidem/inspect/lease?dedupe_preset=copies").json()
+    assert [each["id"] for each in own["duplicates"]] == ["copy"]
+    found = client.get("/ibidem/search?q=lease&dedupe_preset=copies").json()
+    assert found["dedupe"]["duplicates"] == 1
+    assert client.get("/ibidem/search?q=lease").json()["dedupe"]["duplicates"] == 2
+    assert client.get("/ibidem/compare?a=lease&b=draft&dedupe_preset=copies&dedupe_level=near").json()["level"] is None
+    assert "copies" in client.get("/ibidem/groups?dedupe_preset=nothing").json()["error"]["reason"]

@@ -18,7 +18,7 @@ from rich.text import Text
 from ibidem.cli.console import Indented, bar, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import report
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures, presets_for
 from ibidem.cli.summary import refusals, show_summary
 from ibidem.cli.terminal_text import format_difference, sanitize
 from ibidem.comparison.word_diff import Piece
@@ -79,7 +79,7 @@ def run(
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, pair_policy(given), as_json=as_json)
+        show_dry_run(settings, pair_policy(given, presets=presets_for(preset)), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif groups:

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, messages, print_json, results
-from ibidem.cli.options import Json, Preset, Similarity, WindowDays, engine_context, figures, parameter
+from ibidem.cli.options import Json, Preset, Similarity, WindowDays, engine_context, figures, parameter, presets_for
 from ibidem.cli.side_by_side import side_by_side
 from ibidem.cli.terminal_text import format_difference, one_line, sanitize
 from ibidem.comparison.compare import Comparison, compare
@@ -50,7 +50,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""
-    policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST)
+    policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST, presets_for(preset))
     settings = load()
     left, right = documents(a, b, settings)
     found = compare(left, right, Tables(settings.tables), policy)

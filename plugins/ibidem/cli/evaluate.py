@@ -14,7 +14,7 @@ from rich.text import Text
 from ibidem.cli.console import bar, messages, print_json, results, warn_once
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import KINDS
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, figures
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, figures, presets_for
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.errors import MOST
@@ -93,7 +93,7 @@ def run(
     request = EvaluationRequest(
         (docs,),
         Labels(labels, positive, unjudged),
-        pair_policy(figures(level, similarity, preset, window_days)),
+        pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset)),
         tuple(parse_filter(typed) for typed in filters or ()),
         worst or MOST,
     )

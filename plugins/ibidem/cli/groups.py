@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, bar, messages, print_json, results
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures, presets_for
 from ibidem.cli.terminal_text import one_line, sanitize
 from ibidem.dedupe.leader_clustering import MOST_LEADS
 from ibidem.dedupe.long_candidates import MOST_HOLDERS
@@ -43,6 +43,7 @@ def run(
     given = figures(level, similarity, preset, window_days)
     if stored and any(value is not None for value in given.values()):
         raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
+    policy = pair_policy(given, presets=presets_for(preset))
     write = writer(export) if export is not None else None
     with engine_context() as engine:
         if stored:
@@ -50,7 +51,7 @@ def run(
             answer, members = report_stored.as_json(), report_stored.members()
         else:
             with bar("Reading") as advance:
-                found = index_groups(engine, pair_policy(given), seen=lambda done: advance(done, None))
+                found = index_groups(engine, policy, seen=lambda done: advance(done, None))
             answer, members = found.as_json(titles(engine, [name for name, _ in found.largest])), found.members()
         if export is not None and write is not None:
             write(export, members)

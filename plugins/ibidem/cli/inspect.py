@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.console import Indented, print_json, results
-from ibidem.cli.options import Id, Json, Level, Preset, Similarity, WindowDays, engine_context, figures
+from ibidem.cli.options import Id, Json, Level, Preset, Similarity, WindowDays, engine_context, figures, presets_for
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem.dedupe.request import pair_policy
@@ -44,7 +44,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
-    policy = pair_policy(figures(level, similarity, preset, window_days))
+    policy = pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset))
     with engine_context() as engine:
         found, group = inspect(engine, id_, policy), group_of(engine, id_)
     if as_json:

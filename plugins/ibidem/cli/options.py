@@ -1,12 +1,14 @@
 """Options that several commands share; the help of the dedupe options comes from the table of parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
-from ibidem.dedupe.parameters import PARAMETERS
+from ibidem.dedupe.parameters import PARAMETERS, PRESETS
+from ibidem.dedupe.parameters import Preset as NamedFigures
+from ibidem.dedupe.stored_presets import NO_PRESET, known_presets
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_workers.settings import Settings, load
@@ -50,6 +52,14 @@ def figures(
         "dedupe_preset": preset,
         "dedupe_window_days": window_days,
     }
+
+
+def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
+    """Return the presets that a command may name: those of the index too, where the name is not built in."""
+    if not name or name in PRESETS or name == NO_PRESET:
+        return PRESETS
+    with engine_context() as engine:
+        return known_presets(engine)
 
 
 @contextmanager

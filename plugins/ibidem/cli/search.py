@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, parameter
+from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, parameter, presets_for
 from ibidem.cli.result_list import show
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
@@ -81,7 +81,7 @@ def run(
         "dedupe_cursor": cursor,
         "dedupe_explain": explain or not as_json,
     }
-    grouped = parse_request(given, mode="indent")
+    grouped = parse_request(given, mode="indent", presets=presets_for(preset))
     request = SearchRequest(
         parse_query(" ".join(words), filters or ()), grouped if as_json else grouped.for_people(), page, size
     )

@@ -161,7 +161,7 @@ def request_of(given: Mapping[str, Any]) -> DedupeRequest | None:
         UsageError: A name or value that does not exist, or a figure for groups without groups.
     """
     given = {name: value for name, value in given.items() if value is not None}
-    request = parse_request(given)
+    request = parse_request(given, later=True)
     if given and "dedupe" not in given:
         raise UsageError(f"{next(iter(given))} is given without dedupe", "add dedupe='indent' or dedupe='collapse'")
     return None if request.mode == "off" else request

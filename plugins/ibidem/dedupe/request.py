@@ -78,7 +78,11 @@ class DedupeRequest:
 
 
 def parse_request(
-    given: Mapping[str, object], *, mode: Mode = "off", presets: Mapping[str, Preset] | None = None
+    given: Mapping[str, object],
+    *,
+    mode: Mode = "off",
+    presets: Mapping[str, Preset] | None = None,
+    later: bool = False,
 ) -> DedupeRequest:
     """Make a request out of named values, as a query string, a body or a command line holds them.
 
@@ -86,6 +90,7 @@ def parse_request(
         given: Values by the names of `PARAMETERS`; None counts as not given.
         mode: What `dedupe` is when not given: `off` for the raw API, `indent` on the page and the command line.
         presets: Presets by name, those stored with the index among them; the built-in ones when None.
+        later: Whether a preset that is not known may be one of the index, which `with_presets` puts in.
 
     Raises:
         UsageError: A name or value that does not exist, with those that do; nothing is passed over in silence.
@@ -95,6 +100,8 @@ def parse_request(
     """
     values = {name: read(name, value) for name, value in given.items() if value is not None}
     known = PRESETS if presets is None else presets
+    if later and (name := values.get("dedupe_preset", "")) not in known:
+        known = {**known, name: Preset(Policy(), "")}
     mode = values.get("dedupe", mode)
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
@@ -114,6 +121,20 @@ def parse_request(
     )
 
 
+def asks_for_stored_preset(request: DedupeRequest) -> bool:
+    """Tell whether a request names a preset that is not built in."""
+    return request.preset not in ("", *PRESETS)
+
+
+def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> DedupeRequest:
+    """Put the figures of a preset of the index into a request that was read before these were known.
+
+    Raises:
+        UsageError: A preset that does not exist, with those that do.
+    """
+    return replace(request, policy=pair_policy(dict(request.figures), presets=presets))
+
+
 def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse what stored groups have no use for.
 
@@ -129,17 +150,21 @@ def check_stored(values: Mapping[str, Any]) -> None:
             )
 
 
-def pair_policy(given: Mapping[str, object], level: Level = "near") -> Policy:
+def pair_policy(
+    given: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
+) -> Policy:
     """Return the figures of the decision for a pair.
 
     Args:
         given: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
         level: The level where none is given.
+        presets: As for `parse_request`.
 
     Raises:
         UsageError: As `parse_request`.
     """
-    return parse_request({"dedupe_level": level} | {name: value for name, value in given.items() if value}).policy
+    chosen = {name: value for name, value in given.items() if value}
+    return parse_request({"dedupe_level": level} | chosen, presets=presets).policy
 
 
 def read(name: str, value: object) -> Any:

@@ -50,7 +50,7 @@ _whole_index = Lock()
 def search(engine: CallersEngine, given: WithContext, asked: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(asked.q, asked.filter)
-    request, tables = asked.request("indent"), given.current_tables()
+    request, tables = asked.request("indent", engine), given.current_tables()
     found = watched_search(engine, query, request, asked.page, asked.size, given.metrics, tables)
     return answer(found.response)
 
@@ -58,21 +58,21 @@ def search(engine: CallersEngine, given: WithContext, asked: SearchParameters) -
 @document_router.get("/inspect/{id:path}")
 def inspect(id: PathId, engine: CallersEngine, asked: LevelParameters) -> Response:  # noqa: A002 - the name in the path
     """Show a document's duplicates in the whole index, as `ibidem inspect --json` does."""
-    return answer(inspect_document(engine, id, asked.policy()).as_json())
+    return answer(inspect_document(engine, id, asked.policy(engine)).as_json())
 
 
 @document_router.get("/compare")
 def compare_pair(engine: CallersEngine, given: WithContext, asked: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
     left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
-    return answer(compare(left, right, Tables(given.settings.tables), asked.policy("partial")).as_json())
+    return answer(compare(left, right, Tables(given.settings.tables), asked.policy(engine, "partial")).as_json())
 
 
 @document_router.get("/groups")
 def groups(engine: CallersEngine, asked: LevelParameters) -> Response:
     """Group the whole index, as `ibidem groups --json` does; one caller at a time, since it takes seconds."""
     with alone():
-        found = index_groups(engine, asked.policy())
+        found = index_groups(engine, asked.policy(engine))
     return answer(found.as_json(titles(engine, [name for name, _ in found.largest])))
 
 

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
+from ibidem.dedupe.stored_presets import presets_named
+from ibidem_engines.engine import Engine
 from ibidem_engines.query import QUERY_HELP
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.pairs.decision import Level, Policy
@@ -110,9 +112,10 @@ class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
-    def request(self, mode: Mode) -> DedupeRequest:
-        """Return what is asked of the dedupe layer."""
-        return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode)
+    def request(self, mode: Mode, engine: Engine) -> DedupeRequest:
+        """Return what is asked of the dedupe layer, of an index with presets of its own."""
+        presets = presets_named(engine, self.dedupe_preset)
+        return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode, presets=presets)
 
 
 class Levelled(Known):
@@ -123,13 +126,15 @@ class Levelled(Known):
     dedupe_preset: str | None = described(PARAMETERS["dedupe_preset"])[1]
     dedupe_window_days: str | None = described(PARAMETERS["dedupe_window_days"])[1]
 
-    def policy(self, level: Level = "near") -> Policy:
+    def policy(self, engine: Engine, level: Level = "near") -> Policy:
         """Return the decision for a pair.
 
         Args:
+            engine: The index, which may have presets of its own.
             level: The level where none is given.
         """
-        return pair_policy({name: getattr(self, name) for name in Levelled.model_fields}, level)
+        given = {name: getattr(self, name) for name in Levelled.model_fields}
+        return pair_policy(given, level, presets_named(engine, self.dedupe_preset))
 
 
 class Pair(Known):

@@ -130,7 +130,7 @@ def asked_of_dedupe(
     asked = {**default, **there, **here}
     if not asked:
         return None
-    read = parse_request(asked)
+    read = parse_request(asked, later=True)
     if DEDUPE not in asked:
         raise UsageError(f"{', '.join(asked)} without dedupe changes nothing", "add dedupe=indent or dedupe=collapse")
     return read

@@ -90,7 +90,8 @@ def wanted_policy(request: DedupeRequest, own: Policy) -> Policy:
         return request.policy
     level = request.policy.level if "dedupe_level" in named else own.level
     days = request.policy.window_days if "dedupe_window_days" in named else own.window_days
-    return own.at(level).within(days)
+    base = own.similar(int(named["dedupe_similarity"])) if "dedupe_similarity" in named else own
+    return base.at(level).within(days)
 
 
 def described(policy: Policy) -> str:

@@ -20,8 +20,8 @@ SLICE = 1_000
 MAYBE = {"ignore_unavailable": "true"}
 THERE = {**WHOLE, **MAYBE}
 
-READ_OFTEN: frozenset[Ledger] = frozenset(("overrides",))
-"""Ledgers that every search reads and people write: made visible as they are written, the others as they are read."""
+READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets"))
+"""Ledgers that searches read and people write: made visible as they are written, the others as they are read."""
 
 
 def put_records(

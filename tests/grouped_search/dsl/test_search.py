@@ -10,8 +10,11 @@ import opensearchpy
 import pytest
 
 import ibidem
+from ibidem.dedupe.parameters import Preset
+from ibidem.dedupe.stored_presets import save_preset
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from servers.indices import ask, remove_indices
 from support.naive_grouping import leaders
@@ -284,6 +287,22 @@ def test_manual_decisions_are_followed(url: str, plain: Any, wrapped: Any, engin
         assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
     finally:
         engine.delete_records("overrides", ["word"])
+
+
+def test_a_preset_of_the_index_is_known_by_its_name(plain: Any, engine: Engine) -> None:
+    save_preset(engine, "copies", Preset(Policy().similar(100), "all but equal"))
+    try:
+        fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
+        asked = {"index": INDEX, "body": {"query": SAID, "size": ALL}, "dedupe": "indent"}
+        own, same, default = (
+            [hit["_dedupe"] for hit in fresh.search(**asked, **figures)["hits"]["hits"]]
+            for figures in ({"dedupe_preset": "copies"}, {"dedupe_similarity": 100}, {})
+        )
+        assert own == same != default
+        with pytest.raises(UsageError, match="copies"):
+            fresh.search(**asked, dedupe_preset="copiers")
+    finally:
+        engine.delete_records("presets", ["copies"])
 
 
 def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(url: str, wrapped: Any, engine: Engine) -> None:

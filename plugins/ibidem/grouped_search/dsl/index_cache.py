@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 
 from ibidem.dedupe.overrides import Override
+from ibidem.dedupe.parameters import Preset
+from ibidem.dedupe.stored_presets import read_preset
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.requests import RequestFlow
@@ -29,6 +31,7 @@ class IndexMetadataCache:
     """What was read of indexes lately; one for each client."""
 
     layouts: dict[str, tuple[float, Layout]] = field(default_factory=dict)
+    stored: dict[str, tuple[float, Mapping[str, Preset]]] = field(default_factory=dict)
     words: dict[str, tuple[float, Sequence[Override]]] = field(default_factory=dict)
     settled: dict[str, tuple[float, Checkpoint]] = field(default_factory=dict)
 
@@ -61,6 +64,14 @@ class IndexMetadataCache:
             records = (yield from ledgers.read_records(names, "runs", KEY)) if names else []
             self.settled[key] = monotonic() + WORDS_S, joined([parse_record(Checkpoint, each) for each in records])
         return self.settled[key][1]
+
+    def presets(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Preset]]:
+        """Give the presets that are stored with indexes."""
+        key = ",".join(names)
+        if names and (key not in self.stored or self.stored[key][0] < monotonic()):
+            records = yield from ledgers.read_records(names, "presets")
+            self.stored[key] = monotonic() + WORDS_S, {str(each["name"]): read_preset(each) for each in records}
+        return self.stored[key][1] if names else {}
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give manual decisions, which stand beside each index."""

@@ -1,6 +1,10 @@
 """The way in which a search in the query DSL is grouped: its window, or all that matches by stored groups."""
 
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from dataclasses import replace
+
+from ibidem.dedupe.parameters import PRESETS
+from ibidem.dedupe.request import asks_for_stored_preset, with_presets
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem.grouped_search.dsl.stored import stored_search
@@ -19,4 +23,19 @@ def grouped_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[
         UsageError: What the chosen way does not do.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
-    return stored_search(asked, around) if asked.request.by == "stored" else dsl_search(asked, around)
+    asked = yield from with_stored_preset(asked, around)
+    return (yield from stored_search(asked, around) if asked.request.by == "stored" else dsl_search(asked, around))
+
+
+def with_stored_preset(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[DslSearch]:
+    """Read the preset that a search names, where it is not built in.
+
+    Raises:
+        UsageError: There is none of this name beside the indexes.
+    """
+    if not asks_for_stored_preset(asked.request):
+        return asked
+    target = asked.target
+    layout = (yield from around.layout(target.index, target.params)) if target.point is None else NOWHERE
+    known = yield from around.presets(names_of(target.index, layout))
+    return replace(asked, request=with_presets(asked.request, {**PRESETS, **known}))

@@ -1,0 +1,116 @@
+"""`ibidem tune`: choose the figures of the decision on labelled documents."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from ibidem.cli.console import bar, print_json, results
+from ibidem.cli.options import Json, engine_context
+from ibidem.dedupe.parameters import Preset
+from ibidem.dedupe.stored_presets import check_name, save_preset
+from ibidem.evaluation.evaluate import Labels, sign_collection
+from ibidem.evaluation.metrics import PairFigures
+from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
+from ibidem.grouped_search.explanations import format_count
+from ibidem_engines.query import parse_filter
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers import read
+from ibidem_workers.settings import Settings, load
+
+
+def run(
+    docs: Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)],
+    labels: Annotated[
+        Path,
+        typer.Argument(
+            metavar="LABELS",
+            help="A table with a header: `id, cluster`, or `a, b` and more columns.",
+            show_default=False,
+        ),
+    ],
+    positive: Annotated[
+        str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")
+    ] = "",
+    unjudged: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
+    ] = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."
+        ),
+    ] = None,
+    save: Annotated[
+        str,
+        typer.Option(
+            "--save", metavar="NAME", help="Keep the figures with the index as a preset, where they are better."
+        ),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Choose similarity and preset on your own labels, and say what to expect of them."""
+    if save:
+        check_name(save)
+    settings = load()
+    wanted = Labels(labels, positive, unjudged)
+    documents = read((docs,), max_text=settings.max_text)
+    chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
+    with bar("Signing") as advance:
+        collection = sign_collection(
+            documents, Tables(settings.tables), lambda done: advance(done, None), chosen_filters
+        )
+    found = tune(collection, wanted)
+    saved = save if save and found.improves else ""
+    if saved:
+        keep(found, saved, settings)
+    if as_json:
+        print_json(found.as_json() | {"saved": saved or None})
+        return
+    for line in (*report(found), *outcome(found, save)):
+        results().print(line)
+
+
+def keep(found: Tuning, name: str, settings: Settings) -> None:
+    """Keep the chosen figures with the index."""
+    about = f"tuned on {format_count(found.sets, 'set')} of duplicates: {found.chosen}"
+    with engine_context(settings) as engine:
+        save_preset(engine, name, Preset(found.chosen.policy, about))
+
+
+def report(found: Tuning) -> Iterator[Text]:
+    """Yield what was labelled, and the curve."""
+    yield Text(
+        f"{format_count(found.documents, 'document')}, {format_count(found.pairs, 'pair')} of duplicates "
+        f"in {format_count(found.sets, 'set')}"
+    )
+    others = f", other figures of preset {found.chosen.preset}" if found.chosen.preset else ""
+    yield Text(f"\nsimilarity   precision   recall      F1{others}", "title")
+    for similarity, each in found.curve.items():
+        mark = "  chosen" if similarity == found.chosen.similarity else ""
+        mark += "  default" if similarity == DEFAULT and not others else ""
+        yield Text(f"{similarity:>10}{each.precision:>12.3f}{each.recall:>9.3f}{each.f1:>8.3f}{mark}")
+    yield Text("")
+
+
+def outcome(found: Tuning, save: str) -> Iterator[Text]:
+    """Yield what to expect on labels that had no part in the choice, and what to do with it."""
+    yield Text(f"On labels that had no part in the choice: {told(found.expected)}")
+    yield Text(f"The default figures on the same:          {told(found.default)}")
+    if not found.improves:
+        yield Text("The default figures are best here." + (" Nothing is saved." if save else ""), "level")
+    elif save:
+        yield Text(f"Saved as a preset of the index: --preset {save}", "level")
+    else:
+        yield Text(f"Better than the default: {found.chosen} (--save NAME keeps it with the index)", "level")
+    if found.sets < MANY_SETS:
+        yield Text(
+            f"From {MANY_SETS} sets of duplicates on, the figures of presets are chosen from as well.", "account"
+        )
+
+
+def told(figures: PairFigures) -> str:
+    """Write figures down."""
+    return f"precision {figures.precision:.3f}, recall {figures.recall:.3f}, F1 {figures.f1:.3f}"
