@@ -36,7 +36,7 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_PERM: (Permanent, "it cannot be written", "allow writing to the file and to its folder"),
     sqlite3.SQLITE_CANTOPEN: (Permanent, "it cannot be opened", "check that it is a file that this user may read"),
     sqlite3.SQLITE_NOTADB: (Permanent, "it is not an SQLite database", "name another file in IBIDEM_ENGINE"),
-    sqlite3.SQLITE_CORRUPT: (Permanent, "it is damaged", "restore the file from a backup, or ingest anew into another"),
+    sqlite3.SQLITE_CORRUPT: (Permanent, "it is damaged", "restore the file from a backup, or ingest into another"),
     sqlite3.SQLITE_IOERR: (Permanent, "the disk could not be read or written", "check the disk"),
     sqlite3.SQLITE_TOOBIG: (Permanent, "a value is larger than SQLite allows", "lower IBIDEM_MAX_TEXT"),
 }

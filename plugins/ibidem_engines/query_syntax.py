@@ -240,7 +240,7 @@ class _Reader:
             return Term(" ".join(words.split()), field)
         prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
         if prefix and not all(map(_letter, words)):
-            self._notes.append(f"{piece.text}: * stands behind one word of letters and digits; searched as words")
+            self._notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
             prefix = False
         elif _STRANGE.search(piece.text):
             self._notes.append(f"{piece.text}: *, ?, ~ and ^ mean nothing there; searched as words")

@@ -85,7 +85,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
     except (ValidationError, TypeError) as error:
         raise Damaged(
-            f"a record of kind {kind.__name__} beside the index is damaged: {_told(error)}",
+            f"a record of kind {kind.__name__} next to the index is damaged: {_told(error)}",
             "another program has changed it; put it right, or remove it",
         ) from error
     return read

@@ -280,7 +280,7 @@ class TestDelete:
     def test_a_stale_deletion_says_which_version_stands_there(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5))
         (outcome,) = engine.delete(["a"], 4)
-        assert (outcome.field, outcome.why) == ("version", "version 4 is older than the one that stands there, 5")
+        assert (outcome.field, outcome.why) == ("version", "version 4 is older than the one in the index, 5")
 
     @pytest.mark.parametrize("there", [True, False], ids=["deleted", "deleted before it came"])
     def test_a_tombstone_keeps_older_and_equal_versions_out(self, engine: Engine, record: Make, there: bool) -> None:

@@ -42,7 +42,7 @@ def check_tables(engine: Engine, tables: Tables) -> None:
             raise UsageError(
                 f"index {engine.index!r} holds {documents:,} documents signed with the idf table {name}, "
                 f"and {now.name} is now the one of {table.language!r}",
-                f"sign them anew with: ibidem backfill --into NAME; or go back with: ibidem idf use {name}",
+                f"sign them again with: ibidem backfill --into NAME; or go back with: ibidem idf use {name}",
             )
 
 
@@ -182,7 +182,7 @@ class _LocalRun:
         except KeyboardInterrupt as error:
             raise Interrupted(
                 f"run {run} was stopped; what it sent is in the queue",
-                f"{AGAIN}; how it stands: ibidem status {run}",
+                f"{AGAIN}; progress: ibidem status {run}",
             ) from error
         return run
 

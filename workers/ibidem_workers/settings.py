@@ -78,7 +78,7 @@ class Settings(BaseSettings):
     fields: str = Field(
         default="",
         description="What an index of your own calls a document's fields, such as `title=headline,text=body.content`; "
-        "`meta=`: all else stands at the top. For OpenSearch and Elasticsearch.",
+        "`meta=`: all else is at the top. For OpenSearch and Elasticsearch.",
     )
     tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")
     max_text: int = Field(
@@ -216,7 +216,7 @@ class Settings(BaseSettings):
     )
     gateway_overrides: bool = Field(
         default=False,
-        description="Whether callers of `ibidem serve` may say that documents are duplicates or not; in a cluster with "
+        description="Whether callers of `ibidem serve` may decide on pairs and save searches; in a cluster with "
         "accounts they need the right to write to `INDEX-ibidem-overrides` as well.",
     )
 
@@ -411,7 +411,7 @@ def _with_options(url: str, known: Collection[str]) -> str:
     names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
     for number, name in enumerate(names, 1):
         if name not in known:
-            right = f"the account stands before the host, and options are: {', '.join(known)}"
+            right = f"the account is before the host, and options are: {', '.join(known)}"
             raise ValueError(f"option number {number} is unknown; {right}")
     return url
 

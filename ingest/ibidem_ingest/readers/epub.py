@@ -61,10 +61,10 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
 def _package(book: zipfile.ZipFile) -> str:
     """Find the list of the book's files."""
     if CONTAINER not in book.namelist():
-        raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it anew, or leave it out")
+        raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it again, or leave it out")
     found = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")
     if not found or found[0] not in book.namelist():
-        raise Unreadable(f"{DAMAGED}: it lists no files; save it anew, or leave it out")
+        raise Unreadable(f"{DAMAGED}: it lists no files; save it again, or leave it out")
     return str(found[0])
 
 
@@ -106,7 +106,7 @@ def _xml(data: bytes) -> Any:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     root = etree.fromstring(data, parser)
     if root is None:
-        raise Unreadable(f"{DAMAGED}: its list of files is not XML; save it anew, or leave it out")
+        raise Unreadable(f"{DAMAGED}: its list of files is not XML; save it again, or leave it out")
     return root
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-_DAMAGED = "its compressed data is damaged; fetch or make the file anew"
+_DAMAGED = "its compressed data is damaged; fetch or create the file again"
 _PASSWORD = 4
 
 
@@ -28,7 +28,7 @@ def _system(error: BaseException) -> str:
 def _pdf(error: BaseException) -> str:
     if getattr(error, "err_code", None) == _PASSWORD:
         return "it is encrypted; save it without a password first, for example with: qpdf --decrypt"
-    return f"it is not a PDF, or a damaged one ({error}); open and save it anew, or leave it out"
+    return f"it is not a PDF, or a damaged one ({error}); open and save it again, or leave it out"
 
 
 def decoding_error(error: BaseException) -> str:
@@ -50,7 +50,7 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
     ("zlib", "error"): _DAMAGED,
     ("_lzma", "LZMAError"): _DAMAGED,
     ("zstandard", "ZstdError"): _DAMAGED,
-    ("builtins", "EOFError"): "its compressed data ends in the middle; fetch or make the file anew",
+    ("builtins", "EOFError"): "its compressed data ends in the middle; fetch or create the file again",
     ("builtins", "OSError"): _system,
     ("builtins", "UnicodeError"): decoding_error,
     ("pypdfium2", "PdfiumError"): _pdf,
@@ -89,5 +89,5 @@ def unreadable_when_damaged(kind: str) -> Iterator[None]:
     except (Unreadable, OSError, MemoryError):
         raise
     except Exception as error:
-        why = f"it is no {kind}, or a damaged one ({type(error).__name__}: {error}); save it anew, or leave it out"
+        why = f"it is no {kind}, or a damaged one ({type(error).__name__}: {error}); save it again, or leave it out"
         raise Unreadable(why) from error

@@ -91,7 +91,7 @@ def _check_path(path: Path, choice: Choice) -> None:
     told = choice.format_of(path.name)
     if told is None:
         remedy = f"name its format: --format {'|'.join(Format)}"
-        raise UsageError(f"{printable(path)}: its name does not tell what it holds", remedy)
+        raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
     require(told)
 
 

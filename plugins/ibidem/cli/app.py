@@ -30,7 +30,7 @@ COMMANDS = {
     "idf": "Build, choose, show or compare tables of word frequencies.",
     "evaluate": "Measure the duplicates that are found against labels.",
     "tune": "Choose similarity and preset on your own labels, with cross-validation.",
-    "serve": "Answer searches over HTTP in the engine's own shape, and show a page for people.",
+    "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
     "dead": "List, show, retry or drop failed documents.",
     "doctor": "Show every setting with its origin, and what answers and what does not.",
 }

@@ -158,7 +158,7 @@ def next_steps(done: ReplaceResult, settings: Settings, into: str) -> Iterator[s
     if done.pruned:
         yield f"{format_count(done.pruned, 'document')} deleted meanwhile."
     if done.alias:
-        yield f"The alias {done.alias!r} now stands for {into!r}."
+        yield f"The alias {done.alias!r} now points to {into!r}."
         yield f"{done.source!r} is as it was; delete it when you like."
     else:
         yield f"{settings.index!r} is no alias, so nothing was swapped: search the new index with IBIDEM_INDEX={into}."

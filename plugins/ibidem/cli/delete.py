@@ -55,7 +55,7 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
     try:
         agreed = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
     except typer.Abort as error:
-        raise UsageError("nobody answered whether to delete", "say yes beforehand with --yes") from error
+        raise UsageError("the question whether to delete was not answered", "say yes beforehand with --yes") from error
     if not agreed:
         raise typer.Exit
 

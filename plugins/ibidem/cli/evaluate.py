@@ -69,7 +69,7 @@ def run(
         str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")
     ] = "",
     unjudged: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
+        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not cover; left out.")
     ] = None,
     filters: Annotated[
         list[str] | None,

@@ -114,7 +114,7 @@ def writer(path: Path) -> Callable[[Path, Iterable[Member]], None]:
     """Return what writes a file of this name."""
     writers = {".csv": write_csv, ".jsonl": write_jsonl}
     if path.suffix not in writers:
-        raise UsageError(f"--export {path}: its name does not tell the format", f"end it in {' or '.join(writers)}")
+        raise UsageError(f"--export {path}: its name does not say the format", f"end it in {' or '.join(writers)}")
     return writers[path.suffix]
 
 

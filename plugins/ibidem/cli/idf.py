@@ -112,7 +112,7 @@ def build(
 
 @app.command()
 def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name.")], as_json: Json = False) -> None:
-    """Sign with a table from now on; what the index holds is signed anew by `ibidem backfill --into NAME`."""
+    """Sign with a table from now on; what the index holds is signed again by `ibidem backfill --into NAME`."""
     tables = Tables(load().tables)
     table = find_table(name, tables)
     tables.use(table)

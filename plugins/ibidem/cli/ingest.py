@@ -33,7 +33,7 @@ def run(
     wait: Annotated[bool, typer.Option(help="Wait until every document is accounted for.")] = True,
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}, for files whose name tells none."),
+        typer.Option("--format", metavar="FORMAT", help=f"{', '.join(Format)}, for files whose name has none."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Read every file in that format.")] = False,
     also_text: Annotated[

@@ -24,14 +24,14 @@ LEAST_SHARE = 0.6
 
 def run(
     everything: Annotated[
-        bool, typer.Option("--all", help="Begin anew, with each document in a group of its own.")
+        bool, typer.Option("--all", help="Start over, with each document in a group of its own.")
     ] = False,
     similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
     as_json: Json = False,
 ) -> None:
-    """Settle stored groups: join leads that are duplicates, and compare every document with its lead once more."""
+    """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
     given = {name: value for name, value in figures(None, similarity, preset, window_days).items() if value is not None}
     policy = stored_policy(given) if given else None
     with engine_context() as engine:
@@ -67,7 +67,7 @@ def check_same(engine: Engine, policy: Policy | None, *, everything: bool) -> No
         UsageError: They are others than those of the index, and groups are not begun anew.
     """
     if policy is not None and not everything and policy != policy_of(Checkpoint.read(engine).policy):
-        raise UsageError("groups are stored by other figures", "begin anew with: ibidem regroup --all")
+        raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
 
 
 def regrouped(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:

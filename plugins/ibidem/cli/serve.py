@@ -22,7 +22,7 @@ Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)
 
 
 def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1) -> None:
-    """Answer searches over HTTP in the engine's own shape, and show a page for people."""
+    """Serve searches over HTTP in the engine's own format, and a page for browsers."""
     with counted_together() if workers > 1 else nullcontext():
         answer(load(), host, port, workers)
 

@@ -16,7 +16,7 @@ def run(
     run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's name; the last one by default.")] = "",
     as_json: Json = False,
 ) -> None:
-    """Tell how a run stands, also one that was not waited for; leaves with 3 when documents were refused."""
+    """Show the progress or summary of a run, also of one started with --no-wait; leaves with 3 on refusals."""
     with engine_context() as engine:
         found = summary(engine, run)
     if as_json:

@@ -233,7 +233,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset
     ),
     "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
-    "dedupe_explain": Parameter("true, false", "false", "tell why each duplicate is one", parse_bool),
+    "dedupe_explain": Parameter("true, false", "false", "explain why each duplicate is one", parse_bool),
 }
 """Every parameter by its name, in the order of the documentation."""
 

@@ -122,7 +122,7 @@ def alone() -> Iterator[None]:
     """
     if not _whole_index.acquire(blocking=False):
         raise HttpError(
-            429, "rejected_execution_exception", "the index is being grouped for another caller", "come again later"
+            429, "rejected_execution_exception", "the index is being grouped for another caller", "try again later"
         )
     try:
         yield
@@ -143,7 +143,7 @@ async def check_allowed(request: Request) -> None:
         raise HttpError(
             403,
             "security_exception",
-            "nobody may say here what is a duplicate",
+            "manual decisions are not allowed over HTTP",
             "IBIDEM_GATEWAY_OVERRIDES=true allows it; ibidem overrides does it on the command line",
         )
 
@@ -159,7 +159,7 @@ class Word(Known):
     b: Id
     verdict: str = Field(description=f"{' or '.join(VERDICTS)}.")
     reason: str = Field(default="", max_length=MOST_WORDS)
-    author: str = Field(default="", max_length=200, description="Who says so; a caller with an account is its user.")
+    author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
 
 
 @override_router.get("")

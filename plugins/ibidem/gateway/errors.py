@@ -73,7 +73,7 @@ def told(error: IbidemError) -> tuple[str, str]:
         error: What was raised.
     """
     if isinstance(error, TableError):
-        return "an idf table cannot be read", "the gateway's log tells more"
+        return "an idf table cannot be read", "the gateway's log says more"
     if not isinstance(error, EngineError):
         return error.what, error.remedy
     said = error.__cause__
@@ -83,7 +83,7 @@ def told(error: IbidemError) -> tuple[str, str]:
         return "there is no such index", error.remedy
     if isinstance(error, Unavailable):
         return "the engine does not answer", "try again later"
-    return "the engine cannot be asked", "the gateway's log tells more"
+    return "the engine cannot be asked", "the gateway's log says more"
 
 
 def judged(error: IbidemError) -> tuple[int, str]:

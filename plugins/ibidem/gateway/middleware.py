@@ -169,7 +169,7 @@ class LimitsMiddleware:
             LOG.exception("%s %s", scope["method"], scope["path"])
             if answer.status:
                 raise
-            fault = HttpError(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log tells more")
+            fault = HttpError(500, "exception", f"the gateway has a fault: {type(bug).__name__}", "its log says more")
             await self._shown(Request(scope), fault)(scope, receive, answer)
         finally:
             took = perf_counter() - began
@@ -239,7 +239,7 @@ def busy(now: int) -> HttpError:
         429,
         "rejected_execution_exception",
         f"{now} requests are being answered",
-        "come again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
+        "try again in a second; IBIDEM_GATEWAY_CLIENTS allows more",
     )
 
 

@@ -32,7 +32,7 @@ ERROR: dict[str, Any] = {
 """An error as OpenSearch and Elasticsearch write theirs."""
 
 WRONG = {
-    "400": "What was sent is not understood; the reason says what would be right.",
+    "400": "What was sent is not understood; the reason says what is allowed.",
     "401": "The engine does not know who asks.",
     "403": "The engine, or the settings, do not allow it.",
     "404": "No such index or document.",
@@ -41,7 +41,7 @@ WRONG = {
     "413": "The body is too long.",
     "415": "The body is packed in a way that is not taken.",
     "421": "The gateway is not called by this name.",
-    "429": "Too many requests at once; come again.",
+    "429": "Too many requests at once; try again.",
     "500": "A fault.",
     "501": "An SQLite index has no such query language.",
     "502": "The engine's answer cannot be read.",

@@ -93,7 +93,7 @@ def place_of(asked: PageRequest) -> Place:
 
 def decode_cursor(cursor: str) -> list[str]:
     """Read what a cursor holds."""
-    damaged = UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer as it stands, or leave it out")
+    damaged = UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer unchanged, or leave it out")
     if len(cursor) > LONGEST:
         raise damaged
     try:

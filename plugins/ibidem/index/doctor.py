@@ -105,7 +105,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")
     if others := sorted(set(info.schema) - {SCHEMA}):
         what = f"{settings.index!r} was written with signature schema {', '.join(others)}, this version reads {SCHEMA}"
-        yield Check("schema", ok=False, what=what, remedy="write it anew with: ibidem backfill --into NAME")
+        yield Check("schema", ok=False, what=what, remedy="rebuild it with: ibidem backfill --into NAME")
         return
     yield of_dead_letters(opened)
     tables = Tables(settings.tables)
@@ -165,7 +165,7 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
             "tables",
             ok=False,
             what=f"documents signed with another idf table: {told}",
-            remedy="sign them anew with: ibidem backfill --into NAME",
+            remedy="sign them again with: ibidem backfill --into NAME",
         )
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")
@@ -230,7 +230,7 @@ def of_redis(settings: Settings) -> Iterator[Check]:
         return
     if told.keys() != LASTING.keys():
         wanted = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
-        what = "the server does not tell this user how it keeps what it is sent"
+        what = "this user may not read how the server stores messages"
         yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {wanted}")
         return
     wrong = {name: value for name, value in told.items() if value != LASTING[name][0]}

@@ -140,7 +140,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
         first = stale[0]
         raise UsageError(
             f"{len(stale)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
-            "leave the version out, which deletes whatever stands there, or name a newer one",
+            "leave the version out, which deletes whatever is there, or name a newer one",
         )
     return outcomes
 

@@ -56,7 +56,7 @@ def remove_override(
     pair = {(engine.index, a), (engine.index, b)}
     found = seen(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
     if not found:
-        raise Missing(f"nothing was said of {a!r} and {b!r}", "see: ibidem overrides list")
+        raise Missing(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
     engine.delete_records("overrides", [word.key for word in found])
     return found
 

@@ -111,7 +111,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
     said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
     return (
         f"signed by another signature schema: index {said}; this version reads {SCHEMA}",
-        "write it anew with: ibidem backfill --into NAME",
+        "rebuild it with: ibidem backfill --into NAME",
     )
 
 

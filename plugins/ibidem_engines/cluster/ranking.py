@@ -159,7 +159,7 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
 NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 """Aggregation that tells the highest number among what matches."""
 
-ANEW = "leave it out to begin anew"
+ANEW = "leave it out to start over"
 
 
 @dataclass(frozen=True, slots=True)

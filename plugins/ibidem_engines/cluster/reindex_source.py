@@ -162,7 +162,7 @@ class ClusterReindexSource(ReindexSource):
             raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
         elif target == "copy" and len(known.indices) > 1:
             raise UsageError(
-                f"several indexes stand behind {self.index!r}: {', '.join(known.indices)}",
+                f"several indexes are behind {self.index!r}: {', '.join(known.indices)}",
                 "copy them one by one, each by its own name in IBIDEM_INDEX",
             )
         elif target == "strip":

@@ -207,7 +207,7 @@ def _without_ours(mappings: Mapping[str, Any]) -> dict[str, Any]:
 def _outcome(there: SourceDocument, done: ActionOutcome) -> Outcome:
     name = there.name.id
     if done.status == CONFLICT:
-        return Outcome(name, WriteStatus.STALE, why="a newer one stands there")
+        return Outcome(name, WriteStatus.STALE, why="a newer one is there")
     if done.reason:
         return Outcome(name, WriteStatus.REFUSED, field=field_of(done.reason), why=done.reason)
     return Outcome(name, WriteStatus.INDEXED, order_of(done.place))

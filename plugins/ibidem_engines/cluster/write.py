@@ -119,7 +119,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
             if id_ not in again:
                 before = there[id_].version if id_ in there else None
                 stale = fates[id_] is WriteStatus.STALE
-                why = f"version {version} is older than the one that stands there, {before}" if stale else ""
+                why = f"version {version} is older than the one in the index, {before}" if stale else ""
                 outcomes[id_] = Outcome(id_, fates[id_], before=before, field="version" if stale else "", why=why)
         left = sorted(again)
         if not left:
@@ -168,7 +168,7 @@ def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, l
         lost: Whether a try may have written it whose answer was lost: what stands there as it is was then written so.
     """
     if there and there.version is not None and there.version > record.version:
-        return WriteStatus.STALE, f"version {record.version} is older than the one that stands there, {there.version}"
+        return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {there.version}"
     if grave is not None and grave >= record.version:
         return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
     if there and there.digest == record.digest:

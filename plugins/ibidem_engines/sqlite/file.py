@@ -176,7 +176,7 @@ class SqliteFile:
             raise Permanent(
                 f"index {self.index!r} in {self.path} was written with layout {found[0]} and signature schema "
                 f"{found[1]}, this version reads {LAYOUT} and {SCHEMA}",
-                "write it anew with: ibidem backfill --into NAME",
+                "rebuild it with: ibidem backfill --into NAME",
             )
         if state and not self._is_sound(connection, found[0]):
             raise self._strange()
@@ -191,7 +191,7 @@ class SqliteFile:
     def _strange(self) -> Permanent:
         return Permanent(
             f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem has not made",
-            "use it no more unless you know who added them; ingest anew into another file",
+            "stop using it unless you know who added them; ingest into another file",
         )
 
     def _missing(self) -> NoIndex:

@@ -310,12 +310,12 @@ def _read_cursor(cursor: str, marks: str) -> int:
     """Read the newest place from a cursor of the same index and query."""
     shape = _CURSOR.fullmatch(cursor)
     if shape is None:
-        raise UsageError(f"cursor {cursor!r} is none that a search has given", "leave it out to begin anew")
+        raise UsageError(f"cursor {cursor!r} is none that a search has given", "leave it out to start over")
     index, query = marks.split(".")
     if shape[2] != index:
-        raise UsageError(f"cursor {cursor!r} belongs to another index", "leave it out to begin anew")
+        raise UsageError(f"cursor {cursor!r} belongs to another index", "leave it out to start over")
     if shape[3] != query:
-        raise UsageError(f"cursor {cursor!r} belongs to another query or other filters", "leave it out to begin anew")
+        raise UsageError(f"cursor {cursor!r} belongs to another query or other filters", "leave it out to start over")
     return int(shape[1])
 
 

@@ -153,7 +153,7 @@ class _Standing:
     def late(self, name: str, version: int) -> str:
         """Say why a version comes too late to be written; empty when it does not."""
         if name in self.there and self.there[name].version > version:
-            return f"version {version} is older than the one that stands there, {self.there[name].version}"
+            return f"version {version} is older than the one in the index, {self.there[name].version}"
         if name in self.graves and self.graves[name] >= version:
             return f"version {version} was deleted with version {self.graves[name]}"
         return ""

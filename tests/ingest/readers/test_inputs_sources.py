@@ -116,7 +116,7 @@ def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) 
         (
             "LICENSE",
             None,
-            r"LICENSE: its name does not tell what it holds; name its format: --format jsonl\|text\|html\|pdf",
+            r"LICENSE: its name does not say what it contains; name its format: --format jsonl\|text\|html\|pdf",
         ),
         ("bad\x00name", None, "null"),
     ],

@@ -103,7 +103,7 @@ def test_of_a_file_that_was_cut_the_rest_is_one_refusal(reading: Reading, suffix
     assert all(isinstance(document, Document) for document in taken)
     assert isinstance(refused, Refusal)
     assert refused.where == (f"f.jsonl:{len(taken) + 1}" if taken else "f.jsonl")
-    assert "ends in the middle; fetch or make the file anew" in refused.why
+    assert "ends in the middle; fetch or create the file again" in refused.why
 
 
 @pytest.mark.parametrize("suffix", COMPRESS)

@@ -198,7 +198,7 @@ class TestTheirIndex:
             replace_index(Replacement(FIRST), at_theirs)
         actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
         ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
-        with pytest.raises(UsageError, match=f"several indexes stand behind '{ALIAS}': {FIRST}, {SECOND}"):
+        with pytest.raises(UsageError, match=f"several indexes are behind '{ALIAS}': {FIRST}, {SECOND}"):
             replace_index(Replacement(f"{ALIAS}-3"), at_theirs)
 
     @pytest.mark.parametrize("theirs", KINDS[:1], indirect=True)  # no data streams among Elasticsearch's jars in Maven

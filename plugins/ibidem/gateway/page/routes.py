@@ -152,9 +152,7 @@ def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup
     )
     groups = listed(found.response, 1)
     if not groups:
-        raise HttpError(
-            404, "resource_not_found_exception", f"no group {asked.group!r} on this page", "search once more"
-        )
+        raise HttpError(404, "resource_not_found_exception", f"no group {asked.group!r} on this page", "search again")
     return html(
         "page_group.html",
         state=state,

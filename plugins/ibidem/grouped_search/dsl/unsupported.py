@@ -15,7 +15,7 @@ REFUSED: Mapping[str, tuple[str, str]] = {
         "leave it out: dedupe='collapse' shows one hit of a group",
     ),
     "rescore": (
-        "it ranks the top of each shard anew, so that a longer window would change the order above",
+        "it ranks the top of each shard again, so that a longer window would change the order above",
         "leave it out, or put its query into a function_score",
     ),
     "retriever": ("it ranks without a window that could grow", "use query, or knn"),
@@ -60,7 +60,7 @@ group; leave it out: dedupe='collapse' shows one hit of a group
     if params.get("allow_partial_search_results", "").lower() == "true":
         refuse("allow_partial_search_results=true", "a part of the index would be missing in silence", "leave it out")
     if body.get("stored_fields") in ("_none_", ["_none_"]):
-        refuse("stored_fields=_none_", "without ids no document can be told from another", "use _source=false")
+        refuse("stored_fields=_none_", "documents cannot be distinguished without ids", "use _source=false")
     if isinstance(body.get("search_pipeline"), Mapping):
         refuse("a search pipeline inside the request", "it may discard or reorder hits", "name a stored one, or none")
 
@@ -70,7 +70,7 @@ def refuse_target(index: str, body: Mapping[str, Any]) -> None:
     if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
         refuse("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself")
     if index and "pit" in body:
-        refuse("an index beside pit", "a point in time names its indexes itself", "leave the index out")
+        refuse("an index together with pit", "a point in time names its indexes itself", "leave the index out")
 
 
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:

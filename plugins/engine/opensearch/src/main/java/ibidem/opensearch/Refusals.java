@@ -50,7 +50,7 @@ final class Refusals {
         if (asked.storedFields() != null && !asked.storedFields().fetchFields()) {
             return refused(
                     "stored_fields=" + NO_FIELDS,
-                    "without ids no document can be told from another",
+                    "documents cannot be distinguished without ids",
                     "use \"_source\": false");
         }
         return null;
