@@ -32,6 +32,7 @@ from measured import write
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
+from processor import Spent, spent
 from servers.indices import ask, remove_indices
 from servers.session import Servers
 
@@ -128,9 +129,17 @@ def resident(pid: int) -> float:
     return int(lines.get("VmRSS", "0 kB").split()[0]) / 1024
 
 
-def page(head: str, count: int, load_s: float, seen: list[Seen], found: dict[str, object]) -> list[str]:
+def per(seconds: float, count: int) -> str:
+    """Write what each of many took."""
+    return f"{seconds / count * 1e3:.2f} ms"
+
+
+def page(  # noqa: PLR0913, PLR0917 - what one page tells
+    head: str, count: int, load_s: float, seen: list[Seen], found: dict[str, object], taken: Spent
+) -> list[str]:
     """Write what was measured."""
     took_s = float(str(found["took_s"]))
+    signed_s = next((each.seconds for each in seen if each.documents >= count), seen[-1].seconds)
     rows = []
     for share in SHARES:
         one = next((each for each in seen if each.documents >= share * count), seen[-1])
@@ -144,6 +153,8 @@ def page(head: str, count: int, load_s: float, seen: list[Seen], found: dict[str
         "",
         f"Plain load by `_bulk`: {count / load_s:,.0f} documents a second.",
         f"`ibidem backfill`, start to end: {took_s:.0f} s, {count / took_s:,.0f} documents a second.",
+        f"All were signed after {signed_s:.0f} s ({count / signed_s:,.0f} a second); the rest settled their groups.",
+        f"Client and server, processor time a document: {per(taken.client, count)} and {per(taken.server, count)}.",
         f"Signed {found['indexed']:,}, unchanged {found['unchanged']:,}, refused {found['refused']:,}.",
         "",
         "| done | documents | seconds | memory of the process that hands out, MB | of those that sign, MB |",
@@ -175,11 +186,12 @@ def main() -> None:
         )
         with closing(open_engine(settings.address, INDEX)) as engine:
             engine.create()
-            seen = watched(settings, engine)
+            seen: list[Seen] = []
+            taken = spent(lambda: seen.extend(watched(settings, engine)), address)
             found = summary(engine)
         remove_indices(address, INDEX)
     servers.stop()
-    lines = page(options.server, count, load_s, seen, found)
+    lines = page(options.server, count, load_s, seen, found, taken)
     print("\n".join(lines))
     write("backfill", "Signing an index that is there already", lines)
 

@@ -58,11 +58,32 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
     return time.perf_counter() - begin, time.process_time() - own
 
 
-def load_bare(url: str, stories: Sequence[Record], name: str = BARE) -> None:
+MIN_HASH = "min_hash"
+"""The engine's own way to near duplicates, as a layout."""
+
+_FILTERS: dict[str, Any] = {
+    "five_words": {"type": "shingle", "min_shingle_size": 5, "max_shingle_size": 5, "output_unigrams": False},
+    "hundred_buckets": {"type": "min_hash", "hash_count": 1, "bucket_count": 100, "hash_set_size": 1},
+}
+
+
+def with_min_hash(body: dict[str, Any]) -> dict[str, Any]:
+    """Let an index keep 100 buckets of the engine's own min-hash over runs of five words, beside the text."""
+    analysis = body["settings"]["analysis"]
+    own = analysis["analyzer"]["ibidem_text"]
+    analysis["filter"] = _FILTERS
+    analysis["analyzer"][MIN_HASH] = own | {"filter": [*own["filter"], *_FILTERS]}
+    field = {"type": "text", "analyzer": MIN_HASH, "index_options": "docs", "norms": False}
+    body["mappings"]["properties"]["text"]["fields"] = {MIN_HASH: field}
+    return body
+
+
+def load_bare(url: str, stories: Sequence[Record], name: str = BARE, *, min_hash: bool = False) -> None:
     """Load documents as anybody would, with the client's own helper."""
     client, bulk = CLIENTS[url.partition("+")[0]]
     body = template(DIALECT, "full")
     del body["mappings"]["properties"]["ibidem"]
+    body = with_min_hash(body) if min_hash else body
     ask(url, "DELETE", f"/{name}?ignore_unavailable=true")
     ask(url, "PUT", f"/{name}", json.dumps(body))
     actions = (

@@ -1,11 +1,12 @@
 """What a document costs: bytes in each kind of index, and time to sign it; written to docs/figures/sizing.md.
 
-    python benchmarks/sizing.py [--collections FOLDER] [--settle SECONDS] [--without-servers]
+    python benchmarks/sizing.py [--collections FOLDER] [--settle SECONDS] [--without-servers] [--documents N]
 
 The first documents of each collection, some megabytes of them; bytes a document. *Text*: its bytes. *Packed*: the value
 that a search reads for every hit of a window. *Parts*: pages or chunks and unique words, which long texts have besides.
 Then what signatures and their look-up values add to a document in each kind of index: SQLite beside a bare FTS5 table
 of title and text, the servers beside the same index without the object `ibidem`, both after a merge into one segment.
+*min_hash*: what the engine's own filter adds to that index, 100 buckets over runs of five words, indexed, not stored.
 The lean layout compresses texts, too: below 0, this saves more than signatures cost. Signing: processor time of one
 thread, all signatures. A worker's memory: the most that the largest of them held while a collection went through the
 queue into SQLite.
@@ -22,7 +23,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clusters import LAYOUTS, load_bare, made, on_disk
+from clusters import LAYOUTS, MIN_HASH, load_bare, made, on_disk
 from clusters import batches as requests
 from engine import bare_load
 from grouping import stories
@@ -35,6 +36,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
 from ingest import through_the_queue
 from measured import write
+from processor import Spent, spent
 from servers.indices import remove_indices
 from servers.session import Servers
 
@@ -54,6 +56,13 @@ DOCUMENTS = 5_000
 
 WORKED = ("reuters21578", "ecco_tcp_pages")
 """Collections that workers take whole, those first that need less memory."""
+
+
+SPENT: dict[tuple[str, str, str], Spent] = {}
+"""What loads took, by collection, server and layout."""
+
+COUNTED: dict[str, int] = {}
+"""How many documents of each collection are measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +119,14 @@ class Cost:
         return f"| {self.millions} million {self.kind} | {added} | {hours:,.1f} h |"
 
 
-def some(path: Path) -> list[Document]:
+def some(path: Path, most: int) -> list[Document]:
     """Read the first documents of a collection."""
     taken: list[Document] = []
     characters = 0
     for document in stories(path):
         taken.append(document)
         characters += len(document.text)
-        if len(taken) == DOCUMENTS or characters >= CHARACTERS:
+        if len(taken) == most or characters >= CHARACTERS:
             break
     return taken
 
@@ -158,11 +167,12 @@ def on_server(
     kind: str, url: str, signed: Mapping[str, Sequence[Record]], settle: float
 ) -> dict[str, dict[str, float]]:
     """Return the bytes that signatures add to a document on a server, by collection and layout."""
-    layouts = LAYOUTS[kind]
+    layouts = (MIN_HASH, *LAYOUTS[kind])
     names = {(each, layout): f"sized-{each}-{layout}" for each in signed for layout in ("bare", *layouts)}
     try:
         for (each, layout), name in names.items():
-            fill(url, layout, name, signed[each])
+            taken = spent(lambda layout=layout, name=name, each=each: fill(url, layout, name, signed[each]), url)
+            SPENT[each, kind, layout] = taken
         sizes = on_disk(url, list(names.values()), settle)
     finally:
         for name in names.values():
@@ -178,8 +188,8 @@ def on_server(
 
 def fill(url: str, layout: str, name: str, signed: Sequence[Record]) -> None:
     """Write documents to an index of a server."""
-    if layout == "bare":
-        load_bare(url, signed, name)
+    if layout in ("bare", MIN_HASH):
+        load_bare(url, signed, name, min_hash=layout == MIN_HASH)
         return
     with closing(made(url, layout, name)) as engine:
         for batch in requests(signed):
@@ -193,8 +203,9 @@ def measured(asked: argparse.Namespace) -> list[Cost]:
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
         for name in KINDS:
-            documents = some(asked.collections / name / "docs.jsonl.xz")
+            documents = some(asked.collections / name / "docs.jsonl.xz", asked.documents)
             signed[name] = [one for batch in batches(documents) for one in records(batch, tables)]
+            COUNTED[name] = len(signed[name])
             costs[name] = Cost.of(name, signed[name], signing_seconds(documents, tables))
             costs[name].added["SQLite"] = in_sqlite(signed[name])
             print(costs[name].row(["SQLite"]), flush=True)
@@ -232,15 +243,26 @@ def told(costs: Sequence[Cost]) -> Iterator[str]:
         yield cost.many(indexes)
 
 
+def told_of_loads() -> Iterator[str]:
+    """Write down the processor time of loads."""
+    yield "\nProcessor time of a load, for each document: of the server, and of the client (signed before):\n"
+    yield "| documents | index | server | client | server, beside `min_hash` |\n|---|---|---|---|---|"
+    for (name, kind, layout), taken in SPENT.items():
+        beside = taken.server / max(1e-9, SPENT[name, kind, MIN_HASH].server)
+        each = [f"{seconds / COUNTED[name] * 1e3:.2f} ms" for seconds in (taken.server, taken.client)]
+        yield f"| {KINDS[name][0]} | {kind}, {layout} | {each[0]} | {each[1]} | {beside:.2f} |"
+
+
 def main() -> None:
     """Print the figures and write them down."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
     options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
+    options.add_argument("--documents", type=int, default=DOCUMENTS, help="of each collection, at most")
     asked = options.parse_args()
     memory = list(worker_memory(asked.collections))
-    lines = [*told(measured(asked)), "", "A worker's memory:", "", *memory]
+    lines = [*told(measured(asked)), *(told_of_loads() if SPENT else ()), "", "A worker's memory:", "", *memory]
     sys.stdout.write("\n".join(lines) + "\n")
     write(
         "sizing",

@@ -5,7 +5,7 @@
 Each figure is a ratio: both sides run in turn in one process, and each turn makes a ratio; the median of the turns
 stands here, with the lowest and the highest. So the day's noise falls on both sides, and can be seen. Above 1, ibidem
 is the faster one; below 1, it does more than the other does, and this is what that costs. Signing and grouping:
-processor time of one thread. Loads: elapsed time, since several processes take part.
+processor time of one thread. Loads: elapsed time, and processor time of all processes, the server among them.
 
 Growth: the same work on n, 3 n and 10 n documents; the exponent is the slope of the straight line through the
 logarithms (1: twice the documents take twice the time; 2: four times).
@@ -39,6 +39,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ingest import bare_load, newswire, through_the_queue
 from measured import write
+from processor import Spent, spent
 from servers.indices import remove_indices
 from servers.session import Servers
 from signing import datasketch_minhash, documents, gaoya_minhash, our_minhash, rensa_minhash
@@ -110,17 +111,34 @@ def grouping(packed: Sequence[bytes], rounds: int) -> Beside:
     return beside(names, lambda: group(PackedColumns.of(window), Policy()), every_pair, rounds)
 
 
-def queued(collections: Path, rounds: int) -> Beside:
+def queued(collections: Path, rounds: int) -> Iterator[Beside]:
     """Load newswire through queue and workers into SQLite, beside a bare FTS5 table; reading included in both."""
-    ours, theirs = [], []
+    elapsed, processor, bare = [], [], []
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            theirs.append(bare_load(lambda: newswire(collections), Path(folder)))
-            ours.append(through_the_queue(lambda: newswire(collections), Path(folder), 0).run)
-    return Beside("newswire through queue and workers into SQLite", "bare FTS5 table, one process", ours, theirs)
+            bare.append(spent(lambda folder=folder: bare_load(lambda: newswire(collections), Path(folder))))
+            taken = through_the_queue(lambda: newswire(collections), Path(folder), 0)
+            elapsed.append(taken.run)
+            processor.append(taken.processor)
+    what, than = "newswire through queue and workers into SQLite", "bare FTS5 table, one process"
+    yield Beside(f"{what} (elapsed)", than, elapsed, [each.elapsed for each in bare])
+    yield Beside(f"{what} (processor, workers' start included)", than, processor, [each.client for each in bare])
 
 
-def written(kind: str, url: str, several: Sequence[Document], tables: Tables, rounds: int) -> Beside:
+def both(names: tuple[str, str], ours: Work, theirs: Work, rounds: int, url: str = "") -> Iterator[Beside]:
+    """Run two ways in turn as `beside` does; elapsed time, and processor time of client and server together."""
+    taken: dict[Work, list[Spent]] = {ours: [], theirs: []}
+    for turn in range(rounds + 1):
+        for work in (ours, theirs)[:: 1 if turn % 2 else -1]:
+            took = spent(work, url)
+            taken[work] += [took] if turn else []
+    what, than = names
+    for clock in ("elapsed", "processor"):
+        sides = [[float(getattr(each, clock)) for each in taken[work]] for work in (ours, theirs)]
+        yield Beside(f"{what} ({clock})", than, *sides)
+
+
+def written(kind: str, url: str, several: Sequence[Document], tables: Tables, rounds: int) -> Iterator[Beside]:
     """Sign stories and write them to a server, beside the client's own helper without signatures."""
 
     def signed() -> list[Record]:
@@ -132,10 +150,11 @@ def written(kind: str, url: str, several: Sequence[Document], tables: Tables, ro
 
     bare = signed()
     names = (f"{len(bare):,} stories signed and written to {kind}", "the client's `helpers.bulk`, no signatures")
-    compared = beside(names, written_signed, lambda: load_bare(url, bare), rounds, time.perf_counter)
+    yield from both(names, written_signed, lambda: load_bare(url, bare), rounds, url)
+    filtered = (f"{len(bare):,} stories signed and written to {kind}", "`helpers.bulk` into `min_hash`, 100 buckets")
+    yield from both(filtered, written_signed, lambda: load_bare(url, bare, min_hash=True), rounds, url)
     for name in (BARE, "measured-full"):
         remove_indices(url, name)
-    return compared
 
 
 def told(asked: argparse.Namespace, tables: Tables) -> Iterator[str]:
@@ -146,7 +165,7 @@ def told(asked: argparse.Namespace, tables: Tables) -> Iterator[str]:
     yield "| ibidem | beside | ibidem | the other | ratio | spread |\n|---|---|---|---|---|---|"
     yield from map(str, signing(asked.collections, tables, asked.rounds))
     yield str(grouping(packed, asked.rounds))
-    yield str(queued(asked.collections, asked.rounds))
+    yield from map(str, queued(asked.collections, asked.rounds))
     if not asked.without_servers:
         yield from on_servers(several[:STORIES], tables, asked.rounds)
     yield "\n## Growth\n"
@@ -160,7 +179,7 @@ def on_servers(several: Sequence[Document], tables: Tables, rounds: int) -> Iter
     servers = Servers(["opensearch", "elasticsearch"])
     try:
         for kind in ("opensearch", "elasticsearch"):
-            yield str(written(kind, servers.url(kind), several, tables, rounds))
+            yield from map(str, written(kind, servers.url(kind), several, tables, rounds))
     finally:
         servers.stop()
 

@@ -1,0 +1,58 @@
+"""Processor time of a client and of the server that it loads: elapsed time says little on a machine with neighbours.
+
+A server's is what its process has taken, as it says itself (`_nodes/stats/process`), whoever asked for it: so a figure
+holds only where nobody else uses the server meanwhile, and both sides of a ratio are taken in turn.
+"""
+
+import resource
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from servers.indices import ask
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What some work took, in seconds.
+
+    Args:
+        elapsed: By the clock.
+        client: Processor time of this process and of those that it started and that have ended.
+        server: Processor time of the server; 0 where there is none.
+    """
+
+    elapsed: float
+    client: float
+    server: float
+
+    @property
+    def processor(self) -> float:
+        """Processor time of both."""
+        return self.client + self.server
+
+
+def spent(work: Callable[[], object], url: str = "") -> Spent:
+    """Measure what some work takes.
+
+    Args:
+        work: The work.
+        url: The server that it is done on; empty for none.
+    """
+    before, own, begin = server_seconds(url), client_seconds(), time.perf_counter()
+    work()
+    return Spent(time.perf_counter() - begin, client_seconds() - own, server_seconds(url) - before)
+
+
+def client_seconds() -> float:
+    """Return the processor time of this process and of those that it started and that have ended."""
+    usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in usage)
+
+
+def server_seconds(url: str) -> float:
+    """Return the processor time of all nodes of a server."""
+    if not url:
+        return 0.0
+    nodes = ask(url, "GET", "/_nodes/stats/process")["nodes"].values()
+    return sum(float(each["process"]["cpu"]["total_in_millis"]) for each in nodes) / 1e3
