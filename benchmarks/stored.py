@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import measured
+import stored_plan
 import stored_search
 from generations import grown
 from ibidem.index.groups import index_groups
@@ -267,11 +268,24 @@ def search_part(asked: argparse.Namespace, folder: str, documents: Sequence[Docu
     ]
 
 
+def plan_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+    """Compute what a billion documents take."""
+    del asked, folder, documents, tables
+    return [
+        "Computed from [what a document costs](sizing.md) and from the figures above, for newswire stories.",
+        "",
+        "| what | a billion stories | from |",
+        "|---|---|---|",
+        *(f"| {row} |" for row in stored_plan.plan()),
+    ]
+
+
 PARTS: Mapping[str, tuple[str, Part]] = {
     "agreement": ("Agreement and cost", agreement_part),
     "hot": ("A text with very many copies", hot_part),
     "growth": ("Growth", growth_part),
     "search": ("A search", search_part),
+    "plan": ("A billion documents", plan_part),
 }
 
 

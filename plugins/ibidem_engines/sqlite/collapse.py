@@ -16,13 +16,15 @@ _ORDERS: dict[Order, str] = {
     "oldest": "first is null, first, rank, id",
 }
 _RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.packed, d.first, d.last, d."group" as name,
+    select d.place, found.rank, d.id, d.first, d.last, d."group" as name,
         coalesce(nullif(d."group", ''), char(0) || d.id) as one
     from found join "ibidem.{index}.documents" d on d.place = found.place),
     numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
-_HEADS = "select place, id, packed, rank, name from numbered where number = 1 order by {order} limit ? offset ?"
-_MEMBERS = """select place, id, packed, rank, name from numbered
-    where number <= ? and name in (select value from json_each(?)) order by {order}"""
+_PACKED = '(select d.packed from "ibidem.{index}.documents" d where d.place = numbered.place)'
+_HEADS = f"""select place, id, {_PACKED}, rank, name from numbered
+    where number = 1 order by {{order}} limit ? offset ?"""  # noqa: S608 - made of constants
+_MEMBERS = f"""select place, id, {_PACKED}, rank, name from numbered
+    where number <= ? and name in (select value from json_each(?)) order by {{order}}"""  # noqa: S608 - made of constants
 _COUNTS = """with found as materialized ({found})
     select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), coalesce(sum(d."group" = ''), 0),
     coalesce(sum(d.lead and d.place > ?), 0), coalesce(sum(not d.signed), 0),

@@ -230,3 +230,12 @@ def test_a_filter_behind_the_query_holds_for_every_count(wrapped: Any, plain: An
     assert found[0]["dedupe"]["documents"]["matched"] == len(hits)
     groups = {hit["_dedupe"]["group"] for response in found for hit in response["hits"]["hits"]}
     assert found[0]["dedupe"]["groups"]["matching"] == len(groups)
+
+
+def test_more_groups_than_are_counted_are_estimated_and_told_so(wrapped: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
+    counted = wrapped.search(**asked)["dedupe"]["groups"]
+    monkeypatch.setattr("ibidem_engines.cluster.collapse.MOST_GROUPS", 3)
+    estimated = wrapped.search(**asked)["dedupe"]["groups"]
+    assert (counted["exact"], estimated["exact"]) == (True, False)
+    assert abs(estimated["matching"] - counted["matching"]) <= counted["matching"] // 2

@@ -1,0 +1,53 @@
+"""What a billion documents take, computed from the pages of figures; `stored` prints it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import measured
+
+BILLION = 1_000_000_000
+SHARD_GB = 40
+WORKERS = 16
+
+Row = Mapping[str, str]
+
+
+def tables(path: Path) -> Iterator[Row]:
+    """Yield the rows of all tables of a page, by their heads."""
+    heads: Sequence[str] = ()
+    for line in path.read_text(encoding="utf-8").splitlines():
+        cells = [each.strip() for each in line.strip("|").split("|")] if line.startswith("|") else []
+        if not cells:
+            heads = ()
+        elif not heads:
+            heads = cells
+        elif not set(cells[0]) <= {"-"}:
+            yield dict(zip(heads, cells, strict=False))
+
+
+def number(text: str) -> float:
+    """Read the first number of a cell."""
+    found = re.search(r"-?[\d,]+(?:\.\d+)?", text)
+    return float(found[0].replace(",", "")) if found else 0.0
+
+
+def plan() -> Iterator[str]:
+    """Yield the rows of the table: what, how much, and what it is computed from."""
+    size = next(
+        row for row in tables(measured.FIGURES / "sizing.md") if "packed" in row and "stories" in row["documents"]
+    )
+    cost = [row for row in tables(measured.FIGURES / "stored.md") if row.get("processes") == "1"]
+    text, full, lean = (number(size[name]) for name in ("text", "opensearch, full, more", "opensearch, lean, more"))
+    for name, more in (("full", full), ("lean", lean)):
+        yield f"bytes that signatures add, layout `{name}` | {more / 1e3:.1f} TB | {more:,.0f} bytes a story"
+        shards = (text + more) * BILLION / 1e9 / SHARD_GB
+        yield f"shards of {SHARD_GB} GB for texts and signatures, `{name}` | {shards:,.0f} | {text + more:,.0f} bytes"
+    yield f"signing | {number(size['signing']) * BILLION / 3.6e6:.0f} h of one processor | {size['signing']} a story"
+    for row in cost:
+        documents = number(row["documents"])
+        written, settled = (number(row[name]) / documents for name in ("signed and written, s", "settled, s"))
+        by, wrote, settles = row["engine"], f"{1e3 * written:.1f} ms", f"{1e3 * settled:.1f} ms"
+        load, settle = (each * BILLION / 3_600 for each in (written, settled))
+        yield f"signing and writing to {by}, {WORKERS} workers | {load / WORKERS:,.0f} h | {wrote} a story"
+        yield f"settling groups in {by}, at the rate of {row['documents']} | {settle:,.0f} h | {settles} a story"
