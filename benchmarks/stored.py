@@ -311,10 +311,11 @@ def main() -> None:
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    documents = stories(asked.collections / NEWSWIRE)[: asked.documents]
+    wanted = asked.part or list(PARTS)
+    documents = [] if wanted == ["plan"] else stories(asked.collections / NEWSWIRE)[: asked.documents]
     with tempfile.TemporaryDirectory(prefix="ibidem-stored-") as folder:
         tables = Tables(Path(folder) / "tables")
-        for name in asked.part or PARTS:
+        for name in wanted:
             title, part = PARTS[name]
             lines = part(asked, folder, documents, tables)
             sys.stdout.write("\n".join([f"## {title}", "", *lines, ""]) + "\n")

@@ -9,6 +9,7 @@ import measured
 BILLION = 1_000_000_000
 SHARD_GB = 40
 WORKERS = 16
+INDEXES = 16
 
 Row = Mapping[str, str]
 
@@ -37,7 +38,11 @@ def plan() -> Iterator[str]:
     size = next(
         row for row in tables(measured.FIGURES / "sizing.md") if "packed" in row and "stories" in row["documents"]
     )
-    cost = [row for row in tables(measured.FIGURES / "stored.md") if row.get("processes") == "1"]
+    cost = [
+        row
+        for row in tables(measured.FIGURES / "stored.md")
+        if row.get("processes") == "1" and row["engine"] != "SQLite"
+    ]
     text, full, lean = (number(size[name]) for name in ("text", "opensearch, full, more", "opensearch, lean, more"))
     for name, more in (("full", full), ("lean", lean)):
         yield f"bytes that signatures add, layout `{name}` | {more / 1e3:.1f} TB | {more:,.0f} bytes a story"
@@ -51,3 +56,4 @@ def plan() -> Iterator[str]:
         load, settle = (each * BILLION / 3_600 for each in (written, settled))
         yield f"signing and writing to {by}, {WORKERS} workers | {load / WORKERS:,.0f} h | {wrote} a story"
         yield f"settling groups in {by}, at the rate of {row['documents']} | {settle:,.0f} h | {settles} a story"
+        yield f"the same in {INDEXES} indexes, each by a process of its own | {settle / INDEXES:,.0f} h | the same"
