@@ -73,4 +73,4 @@ def test_what_was_read_of_indexes_is_remembered() -> None:
 
     for _ in range(2):
         run_sync(dsl_search(asked, around), send)
-    assert sent == ["/news", "/_msearch", *["/news/_search"] * 4]
+    assert sent == ["/news", "/_msearch", "/_nodes/plugins", *["/news/_search"] * 4]

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 Json = dict[str, Any]
-ITS_OWN = ("took_ms", "cursor", "by")
+ITS_OWN = ("took_ms", "cursor", "tables", "by")
 """What the two need not agree on."""
 
 

@@ -49,7 +49,11 @@ class Cluster(ExitStack):
     @property
     def address(self) -> str:
         """The first node, as `IBIDEM_ENGINE` names it."""
-        return f"{self._engine}+http://127.0.0.1:{self._ports[NAMES[0]]}"
+        return self.address_of(NAMES[0])
+
+    def address_of(self, name: str) -> str:
+        """One node, as `IBIDEM_ENGINE` names it."""
+        return f"{self._engine}+http://127.0.0.1:{self._ports[name]}"
 
     def _prepare(self, name: str, folder: Path) -> Launch:
         seeds = ",".join(f"127.0.0.1:{port}" for port in self._transports.values())

@@ -11,10 +11,10 @@ import ibidem
 from ibidem.dedupe.overrides import Override
 from ibidem_engines.connect import open_engine
 from plugin.answers import Json, differences, through_layer, through_plugin
+from plugin.conftest import SAID
 from servers.indices import ask
 
 pytestmark = pytest.mark.server
-SAID: Json = {"query": {"match": {"text": "said"}}, "size": 10}
 INDENT = {"dedupe": "indent"}
 
 

@@ -15,7 +15,9 @@ import orjson
 
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.window import Window
 from ibidem.grouped_search.backend import PageRequest
+from ibidem.grouped_search.facets import facets_of
 from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.requests import RequestFlow, run_sync
@@ -45,6 +47,7 @@ ASKED: Sequence[Mapping[str, object]] = (
     {"dedupe": "collapse", "window": 8},
     {"dedupe": "indent", "similarity": 90, "explain": True},
     {"dedupe": "indent", "similarity": 35, "preset": "news", "explain": True},
+    {"dedupe": "indent", "window": 8, "facets": True},
 )
 """What each window is asked for."""
 
@@ -171,7 +174,7 @@ def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
 
 def page(source: Listed, asked: Mapping[str, object], number: int, size: int) -> Json:
     """Make a page of groups and tell it as the plugin's tests read it."""
-    given = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in asked.items()}
+    given = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in asked.items() if name != "facets"}
     wanted = PageRequest(parse_request(given), number, size, may_leave_out=False)
     told = run_sync(grouped_page(source, wanted), lambda _: None)
     return {
@@ -179,8 +182,23 @@ def page(source: Listed, asked: Mapping[str, object], number: int, size: int) ->
         "page": number,
         "size": size,
         "hits": [shown(hit) for hit in told.hits],
-        "account": {name: value for name, value in told.account.items() if name not in NOT_TOLD},
+        "account": {name: value for name, value in told.account.items() if name not in NOT_TOLD}
+        | ({"facets": counts(told.window)} if "facets" in asked else {}),
     }
+
+
+def counts(window: Window) -> Json:
+    """Count a window by source, idf table and year, as the plugin tells it."""
+    facets = facets_of(window)
+    parts = {
+        name: [
+            {"index": index, "id": name_, "documents": documents, "groups": groups}
+            for (index, name_), documents, groups in some
+        ]
+        for name, some in (("sources", facets.sources), ("tables", facets.tables))
+    }
+    years = [{"year": year, "documents": documents, "groups": groups} for year, documents, groups in facets.years]
+    return parts | {"years": years}
 
 
 def shown(hit: Json) -> Json:

@@ -161,6 +161,11 @@ class Settings(BaseSettings):
         description="How much is logged to standard error: `debug`, `info`, `warning` or `error`; lines of JSON where "
         "that is no terminal. Empty: `info` for `ibidem worker` and `ibidem serve`, `warning` for all else.",
     )
+    plugin: Literal["auto", "off"] = Field(
+        default="auto",
+        description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the cluster "
+        "group, where every node has it and it does what is asked (`docs/plugin.md`); read from the environment alone.",
+    )
     gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
         description="Indexes that `ibidem serve` lets its callers search, by commas; `*` stands for any characters. "

@@ -130,6 +130,8 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
     metrics: Metrics,
     tables: Collection[str] = (),
     order: Order = "relevance",
+    *,
+    facets: bool = False,
 ) -> SearchResult:
     """Search as `ibidem.search` does, and count it.
 
@@ -142,10 +144,13 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
         metrics: Where to count.
         tables: Names of the current idf tables.
         order: How the hits of the window are ordered.
+        facets: Whether to count what the window may be narrowed to.
     """
     watched = TimedEngine(engine)
     began = perf_counter()
-    found = search_window(cast("Engine", watched), query, request, page, size, tables=tables, order=order)
+    found = search_window(
+        cast("Engine", watched), query, request, page, size, tables=tables, order=order, facets=facets
+    )
     took = perf_counter() - began
     metrics.took("window", watched.window_s)
     metrics.took("fetch", watched.fetch_s)

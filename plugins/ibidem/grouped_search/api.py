@@ -4,7 +4,7 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from typing_extensions import override
@@ -15,19 +15,30 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search import cursor as cursors
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend
-from ibidem.grouped_search.page import GroupedPage, check_page, grouped_page
-from ibidem.grouped_search.response import Json, to_hit, to_source
+from ibidem.grouped_search.facets import Facets, facets_of
+from ibidem.grouped_search.page import check_page, grouped_page
+from ibidem.grouped_search.plugin_request import (
+    decides,
+    is_read_as_here,
+    plugin_request,
+    read_facets,
+    with_current_tables,
+)
+from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.suggestion import did_you_mean
 from ibidem_engines.cluster.requests import RequestFlow, run_offline
 from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
-from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup
+from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
+
+if TYPE_CHECKING:
+    from ibidem_engines.grouped_hits import WithPlugin
 
 
 @dataclass(slots=True)
@@ -141,11 +152,13 @@ class SearchResult:
 
     Args:
         response: The response.
-        window: The hits that were grouped; None when dedupe is off.
+        window: The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
+        facets: What the window may be narrowed to, where that was asked for.
     """
 
     response: Json
     window: Window | None
+    facets: Facets = field(default_factory=Facets)
 
 
 def search_window(  # noqa: PLR0913 - those of `search`, and the order
@@ -160,6 +173,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     order: Order = "relevance",
     all_copies: bool = False,
     portion: Portion | None = None,
+    facets: bool = False,
 ) -> SearchResult:
     """Search as `search` does, and give the window besides.
 
@@ -174,6 +188,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         order: By date, the best hits of one window are ordered, and no others are looked at.
         all_copies: Whether to read every copy of a text, where very many match, and not to count them.
         portion: Some duplicates of one of the page's groups, instead of the page.
+        facets: Whether to count what the window may be narrowed to.
 
     Raises:
         UsageError: As in `search`.
@@ -182,31 +197,29 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     began = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
-    words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
-    source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
     deepest = DEEPEST if order == "relevance" else request.window
     asked = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
-    stored = run_offline(stored_page(source, asked)) if request.mode != "off" and request.by == "stored" else None
-    if stored is not None:
-        ranking, hits, told, window = answer_of(stored.page)
-    else:
-        ranking, hits, told, window = (
-            ungrouped_response(source, asked) if request.mode == "off" else search_grouped(source, asked)
-        )
-    missed = not ranking.total and query.native is None
-    told |= {"not_understood": list(query.notes), "did_you_mean": did_you_mean(engine, query) if missed else ""}
+    alike = order == "relevance" and overrides is None and portion is None and not all_copies
+    found = by_plugin(engine, query, asked, facets=facets) if alike else None
+    if found is None:
+        words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
+        source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
+        found = grouped_here(source, asked, facets=facets)
+    missed = not found.total and query.native is None
     took = round((perf_counter() - began) * 1000)
-    further = stored.further if stored is not None else None
-    told |= {"cursor": cursors.write(source.cursor, query, request, further), "took_ms": took}
-    best = stored.best if stored is not None else ranking.hits[0].score if ranking.hits else None
-    total = {"value": max(ranking.total, len(ranking.hits)), "relation": "eq"}
+    account = found.account | {
+        "not_understood": list(query.notes),
+        "did_you_mean": did_you_mean(engine, query) if missed else "",
+        "cursor": cursors.write(found.cursor, query, request, found.further),
+        "took_ms": took,
+    }
     response = {
         "took": took,
         "timed_out": False,
-        "hits": {"total": total, "max_score": best, "hits": hits},
-        "dedupe": told,
+        "hits": {"total": {"value": found.total, "relation": "eq"}, "max_score": found.best, "hits": found.hits},
+        "dedupe": account,
     }
-    return SearchResult(response, window)
+    return SearchResult(response, found.window, found.facets)
 
 
 def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
@@ -224,28 +237,88 @@ def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
     return [hits[row] for row in np.lexsort((days, unknown))]
 
 
-Answer = tuple[Ranking, list[Json], Json, Window | None]
+@dataclass(frozen=True, eq=False, slots=True)
+class Answer:
+    """A page, whoever grouped it.
+
+    Args:
+        hits: The list to show.
+        account: What it stands on, counted.
+        total: Number of documents that match.
+        best: Score of the first in the ranking.
+        cursor: What the engine gave with the ranking.
+        window: The hits that were grouped here.
+        facets: What they may be narrowed to.
+        further: Where the next page begins, for stored groups.
+    """
+
+    hits: list[Json]
+    account: Json
+    total: int
+    best: float | None
+    cursor: str
+    window: Window | None = None
+    facets: Facets = field(default_factory=Facets)
+    further: cursors.NextPage | None = None
 
 
-def ungrouped_response(source: EngineBackend, asked: PageRequest) -> Answer:
+def grouped_here(source: EngineBackend, asked: PageRequest, *, facets: bool) -> Answer:
+    """Return a page that is grouped here, from a window or from stored groups, or the engine's own list."""
+    if asked.request.mode == "off":
+        return ungrouped(source, asked)
+    stored = run_offline(stored_page(source, asked)) if asked.request.by == "stored" else None
+    page = stored.page if stored is not None else run_offline(grouped_page(source, asked))
+    counts = facets_of(page.window) if facets else Facets()
+    found = replace(
+        answer_of(source, page.ranking, page.hits, page.account | {"by": "client"}), window=page.window, facets=counts
+    )
+    return found if stored is None else replace(found, best=stored.best, further=stored.further)
+
+
+def ungrouped(source: EngineBackend, asked: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
     first = (asked.page - 1) * asked.size
     depth = min(asked.deepest, first + asked.size) if source.order == "relevance" else asked.deepest
     ranking = run_offline(source.window(depth))
     hits = ranking.hits[first : first + asked.size]
     stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
-    told = ungrouped_stats(ranking.hits, len(hits), asked.request, ranking.total)
-    return ranking, [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits], told, None
+    account = ungrouped_stats(ranking.hits, len(hits), asked.request, ranking.total)
+    shown = [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits]
+    return answer_of(source, ranking, shown, account)
 
 
-def search_grouped(source: EngineBackend, asked: PageRequest) -> Answer:
-    """Return a page of groups."""
-    return answer_of(run_offline(grouped_page(source, asked)))
+def answer_of(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
+    """Put together what was found here."""
+    best = ranking.hits[0].score if ranking.hits else None
+    return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.cursor)
 
 
-def answer_of(page: GroupedPage) -> Answer:
-    """Return what an answer is made of."""
-    return page.ranking, page.hits, page.account, page.window
+def by_plugin(engine: Engine, query: Query, asked: PageRequest, *, facets: bool) -> Answer | None:
+    """Let the plugin inside the cluster search and group; None where there is none, or it does not do what is asked."""
+    request, size = asked.request, asked.size
+    if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
+        return None
+    given = plugin_request(request) | ({"facets": True} if facets else {})
+    first = (asked.page - 1) * size
+    there = cast("WithPlugin", engine).search_grouped(query, given, first, size, cursors.read(query, request))
+    if there is None or not is_read_as_here(there.account, request, size):
+        return None
+    hits = [plugin_hit(hit, there.stored) for hit in there.hits]
+    account = with_current_tables(there.account, asked.tables)
+    return Answer(hits, account, there.total, there.best, there.cursor, facets=read_facets(there.account))
+
+
+def plugin_hit(hit: Json, stored: Mapping[DocumentRef, StoredDocument]) -> Json:
+    """Return a hit of the plugin's as one that was grouped here."""
+    held = stored.get((hit["_index"], hit["_id"]))
+    shown = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
+    shown |= {"_source": {}} if held is None else to_source(held)
+    shown["_dedupe"] = hit["_dedupe"]
+    inner = hit.get("inner_hits", {}).get(DUPLICATES)
+    if inner is None:
+        return shown
+    duplicates = [plugin_hit(each, stored) for each in inner["hits"]["hits"]]
+    return shown | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
 
 
 def filters_of(query: Query) -> Query:

@@ -3,11 +3,9 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
@@ -15,8 +13,6 @@ from ibidem.dedupe.window import Window
 from ibidem.grouped_search.groups import Group
 from ibidem.grouped_search.paging import Pages
 from ibidem_engines.engine import Hit
-from ibidem_ingest.dates import EPOCH
-from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 SHINGLE = 5
@@ -149,7 +145,11 @@ def count_short(columns: PackedColumns, rows: int) -> int:
 
 def count_other_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
     """Count the documents whose idf table is not a current one; those without a table are not among them."""
-    names = Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist())
+    return mixed(Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist()), current)
+
+
+def mixed(names: Counter[int], current: Collection[str]) -> int:
+    """Count the documents of other tables than the current ones, or than the one that most have when none is named."""
     if current:
         right = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
     else:
@@ -164,79 +164,3 @@ def late_members(window: Window, pages: Pages, page: int) -> list[Late]:
         index, name = window.name(row)
         found.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """Documents of a window that have a value in common.
-
-    Args:
-        row: One of them, from which the value can be read.
-        documents: How many they are.
-        groups: How many groups they belong to.
-    """
-
-    row: int
-    documents: int
-    groups: int
-
-
-def by_source(window: Window, most: int) -> list[Facet]:
-    """Count the documents of each source, the most frequent first.
-
-    Args:
-        window: The grouped hits.
-        most: How many sources at most.
-    """
-    values = window.columns.source[: window.ranked].astype(np.int64)
-    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:most]
-
-
-def idf_tables(window: Window) -> dict[int, int]:
-    """Return the idf tables that signed a window, and for each the first row that it signed."""
-    names, rows = np.unique(window.columns.idf[: window.ranked], return_index=True)
-    return {name: row for name, row in zip(names.tolist(), rows.tolist(), strict=True) if name}
-
-
-def by_language(window: Window, languages: Mapping[int, str]) -> list[Facet]:
-    """Count the documents of each language, the most frequent first.
-
-    A packed value names its idf table, and a table is of one language; of languages without a table nothing is counted.
-
-    Args:
-        window: The grouped hits.
-        languages: The language of each idf table.
-    """
-    numbers = {language: number for number, language in enumerate(dict.fromkeys(languages.values()), 1)}
-    names = window.columns.idf[: window.ranked].tolist()
-    values = np.array([numbers[languages[name]] if name in languages else 0 for name in names], np.int64)
-    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
-
-
-def by_year(window: Window) -> list[tuple[int, Facet]]:
-    """Count the documents of each year in which their dates begin, the latest first."""
-    days = window.columns.date_from[: window.ranked]
-    years = np.array([year(day) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
-    found = count_values(window, years, (years > 0) & window.columns.signed[: window.ranked])
-    return sorted(((int(years[facet.row]), facet) for facet in found), reverse=True, key=lambda each: each[0])
-
-
-def year(day: int) -> int:
-    """Return the year of a day that is counted from 1980 on.
-
-    >>> year(0), year(-1)
-    (1980, 1979)
-    """
-    return (EPOCH + timedelta(days=day)).year
-
-
-def count_values(window: Window, values: NDArray[np.int64], there: NDArray[np.bool_]) -> Sequence[Facet]:
-    """Count documents and groups by value."""
-    rows = np.flatnonzero(there)
-    _, first, place, documents = np.unique(values[rows], return_index=True, return_inverse=True, return_counts=True)
-    pairs = np.unique(np.stack((place, window.grouping.lead[rows])), axis=1)
-    groups = np.bincount(pairs[0], minlength=first.size) if pairs.size else np.zeros(first.size, np.int64)
-    return [
-        Facet(int(rows[at]), int(count), int(several))
-        for at, count, several in zip(first, documents, groups, strict=True)
-    ]

@@ -2,15 +2,17 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
+from typing import cast
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.language_check import REMEDY, LanguageSampler
 from ibidem_engines.engine import Engine, Info
+from ibidem_engines.grouped_hits import PluginNode, WithPlugin
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
@@ -24,6 +26,8 @@ from ibidem_workers.settings import Settings, settings_rows
 
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
 """Libraries of the extra `gateway`."""
+
+INSTALL = "docs/plugin.md says how to install it"
 
 FIRST = 50
 """So many documents are looked at for their language."""
@@ -99,6 +103,7 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
         yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
         return
     yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
+    yield from of_plugin(opened)
     if not info.exists:
         yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
         return
@@ -111,6 +116,45 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     tables = Tables(settings.tables)
     yield from of_signatures(info, tables)
     yield from of_languages(opened, tables)
+
+
+def of_plugin(opened: Callable[[], Engine]) -> Iterator[Check]:
+    """Look which nodes of a cluster have the plugin, and whether its version is this one."""
+    try:
+        with closing(opened()) as engine:
+            if not hasattr(engine, "plugin_nodes"):
+                return
+            nodes = cast("WithPlugin", engine).plugin_nodes()
+    except IbidemError as error:
+        yield Check("plugin", ok=False, what=error.what, remedy=error.remedy)
+        return
+    yield plugin_check(nodes, version("ibidem"))
+
+
+def plugin_check(nodes: Sequence[PluginNode], here: str) -> Check:
+    """Tell which nodes have the plugin.
+
+    Args:
+        nodes: The nodes; none where they cannot be known.
+        here: The version of this ibidem.
+
+    >>> plugin_check([PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")], "0.1.0").what
+    'missing on node two; on the others 0.1.0: one'
+    """
+    if not nodes:
+        return Check("plugin", ok=True, what="the server does not tell this user about its nodes")
+    missing = [node.name for node in nodes if not node.plugin]
+    if len(missing) == len(nodes):
+        return Check("plugin", ok=True, what="on no node: ibidem groups by itself", remedy=INSTALL)
+    others = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", here}]
+    if others:
+        what = f"another version than this {here}: {', '.join(others)}; ibidem groups by itself"
+        return Check("plugin", ok=False, what=what, remedy=f"build it from ibidem {here}; {INSTALL}")
+    fit = ", ".join(node.name for node in nodes if node.plugin)
+    if missing:
+        some = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
+        return Check("plugin", ok=False, what=f"missing on {some}; on the others {here}: {fit}", remedy=INSTALL)
+    return Check("plugin", ok=True, what=f"{here} on {format_count(len(nodes), 'node')}: {fit}")
 
 
 def first_documents(engine: Engine) -> list[Document]:

@@ -5,6 +5,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import orjson
@@ -17,6 +18,8 @@ JSON = "application/json"
 LINES = "application/x-ndjson"
 WAITS_S = (0.1, 0.4, 1.6)
 """Seconds before the second, third and fourth try, each lengthened by up to a half."""
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Answer(dict[str, Any]):
@@ -51,13 +54,21 @@ class ClusterClient:
         shown: Its address without secrets.
         connect: Makes a client; nothing is connected yet.
         waits: Seconds to wait before each further try.
+        search_parts: What each search says besides, so that nothing around an index changes what is read of it.
 
     `sent_again` counts further tries: one before may have done what it asked for, though its answer did not come.
     """
 
-    def __init__(self, shown: str, connect: Callable[[], Transport], waits: tuple[float, ...] = WAITS_S) -> None:
+    def __init__(
+        self,
+        shown: str,
+        connect: Callable[[], Transport],
+        waits: tuple[float, ...] = WAITS_S,
+        search_parts: Mapping[str, str] = NOTHING,
+    ) -> None:
         self.shown = shown
         self.waits = waits
+        self._search_parts = search_parts
         self.sent_again = 0
         self._connect = connect
         self._wire: Transport | None = None
@@ -65,6 +76,8 @@ class ClusterClient:
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
         """Send a request with a JSON body and return the answer."""
+        if self._search_parts and path.endswith("/_search"):
+            body = {**self._search_parts, **(body if isinstance(body, Mapping) else {})}
         return self._patiently(method, path, params, JSON, None if body is None else orjson.dumps(body))
 
     def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
@@ -91,13 +104,20 @@ class ClusterClient:
     def _send(self, ask: ApiRequest) -> Any:
         try:
             if ask.lines is not None:
-                return self.ask_lines(ask.path, map(orjson.dumps, ask.lines), **ask.params)
+                return self.ask_lines(ask.path, map(orjson.dumps, self._lines(ask)), **ask.params)
             return self.ask(ask.method, ask.path, ask.body, **ask.params)
         except Permanent as error:
             cause = error.__cause__
             if not (isinstance(cause, Failure) and cause.status in ask.passed_over):
                 raise
             return {}
+
+    def _lines(self, ask: ApiRequest) -> Iterable[Mapping[str, Any]]:
+        """Give a request's lines; among several searches each second one is a body."""
+        lines = ask.lines or ()
+        if not ask.path.endswith("/_msearch"):
+            return lines
+        return [{**self._search_parts, **line} if at % 2 else line for at, line in enumerate(lines)]
 
     def _patiently(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None

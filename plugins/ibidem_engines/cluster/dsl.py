@@ -123,14 +123,24 @@ def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_l
     return {
         "query": {"bool": {"filter": [_or(documents(ids))], "should": [clause(query, fields)]}},
         "size": len(ids),
-        "highlight": {
-            offset_limit: ANALYSED,
-            "pre_tags": [HIGHLIGHT[0]],
-            "post_tags": [HIGHLIGHT[1]],
-            "fields": {
-                fields.title: {"number_of_fragments": 0},
-                fields.text: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
-            },
+        "highlight": _highlight(fields, offset_limit),
+    }
+
+
+def shown(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
+    """Ask for the top of a ranking with its documents; the server marks words where only it knows how they are cut."""
+    body = {name: part for name, part in window(query, fields, size).items() if name not in ONLY_PACKED}
+    return body if fields.own else body | {"highlight": _highlight(fields, offset_limit)}
+
+
+def _highlight(fields: Fields, offset_limit: str) -> Clause:
+    return {
+        offset_limit: ANALYSED,
+        "pre_tags": [HIGHLIGHT[0]],
+        "post_tags": [HIGHLIGHT[1]],
+        "fields": {
+            fields.title: {"number_of_fragments": 0},
+            fields.text: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"},
         },
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem_engines.address import Address
-from ibidem_engines.cluster import dsl, facets, terms
+from ibidem_engines.cluster import dsl, facets, plugin, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
@@ -39,6 +39,7 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.errors import Permanent
+from ibidem_engines.grouped_hits import GroupedHits, PluginNode, WithPlugin
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks
 from ibidem_ingest.errors import UsageError
@@ -49,7 +50,7 @@ FRESH_S = 60.0
 """Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
 
-class ClusterEngine(CollapseEngine):
+class ClusterEngine(CollapseEngine, WithPlugin):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -72,6 +73,8 @@ class ClusterEngine(CollapseEngine):
         self._known: Layout | None = None
         self._known_until = 0.0
         self._habit = writing.Habit()
+        self._plugin = False
+        self._plugin_until = 0.0
 
     @override
     def create(self) -> None:
@@ -96,20 +99,31 @@ class ClusterEngine(CollapseEngine):
         body = dsl.window(query, self.fields, size)
         if without:
             body = dsl.excluding(body, holders_query(known.kinds, "content", list(without)))
-        if taken.newest is not None:
-            body["query"] = cursors.written_until(body["query"], taken.newest)
-        elif not taken.point:
-            body["aggs"] = cursors.NEWEST
-        copies = cursors.marks(self.index, query)[1]
-        found = self._cluster.hold(rank(self._target(taken.point, copies), body, known.most_hits))
-        if not found.hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
-            raise UsageError(issue.what, issue.remedy)
-        if taken.newest is None:
-            newest = None if taken.point else cursors.newest_of(found.answer)
-            taken = cursors.Cursor(newest, found.answer.get("pit_id", taken.point))
+        found = self._cluster.hold(rank(self._place_of(taken, query), cursors.pinned(body, taken), known.most_hits))
+        self._check_found(query, found.hits)
+        taken = cursors.continued(taken, found.answer)
         return Ranking(
             found.hits, found.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
         )
+
+    @override
+    def search_grouped(
+        self, query: Query, asked: Mapping[str, object], first: int, size: int, cursor: str = ""
+    ) -> GroupedHits | None:
+        if not self._has_plugin():
+            return None
+        known = self._readable()
+        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        body = cursors.pinned(dsl.shown(query, self.fields, size, self._dialect.offset_limit), taken)
+        body |= {"from": first, "ext": {plugin.NAME: dict(asked)}}
+        answer = self._cluster.hold(answer_to(self._place_of(taken, query).search(body)))
+        self._check_found(query, answer["hits"]["hits"])
+        pinned = cursors.write_cursor(cursors.continued(taken, answer), self.index, query)
+        return plugin.read_grouped(answer, self.fields, query if self.fields.own else None, pinned)
+
+    @override
+    def plugin_nodes(self) -> list[PluginNode]:
+        return self._cluster.hold(plugin.plugin_nodes())
 
     @override
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
@@ -305,6 +319,24 @@ class ClusterEngine(CollapseEngine):
             nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
             return min(str(node["version"]) for node in nodes.values()), ""
         return str(told.get("number", "")), str(told.get("distribution", "elasticsearch"))
+
+    def _has_plugin(self) -> bool:
+        """Tell whether the plugin may be asked: every node has it, and nothing says that it is not wanted."""
+        if plugin.wanted() == "off":
+            return False
+        if time.monotonic() > self._plugin_until:
+            self._plugin = plugin.answers_as_here(self.plugin_nodes())
+            self._plugin_until = time.monotonic() + FRESH_S
+        return self._plugin
+
+    def _check_found(self, query: Query, hits: Sequence[object]) -> None:
+        """Say why phrases found nothing, where that is the mapping's fault."""
+        if not hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
+            raise UsageError(issue.what, issue.remedy)
+
+    def _place_of(self, taken: cursors.Cursor, query: Query) -> Target:
+        """Give the place of a ranking, so that it is seen again on later pages."""
+        return self._target(taken.point, cursors.marks(self.index, query)[1])
 
     def _begin(self, known: Layout) -> cursors.Cursor:
         """Open a point in time where the numbers of writes do not order them."""

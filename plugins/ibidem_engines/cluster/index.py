@@ -96,10 +96,10 @@ def read_layout(
 
 
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
-    """Refuse to read what is not there, what another version signed, and what a pipeline has taken hits out of."""
+    """Refuse to read what is not there, and what another version signed."""
     if not layout.indices:
         raise NoIndex(f"no index {index!r} in {cluster.shown}", "make it with: ibidem ingest PATH")
-    if fault := schema_fault(layout) or cluster.hold(pipeline_fault(layout.pipelines)):
+    if fault := schema_fault(layout):
         raise Permanent(f"{cluster.shown}: {fault[0]}", fault[1])
 
 

@@ -35,6 +35,9 @@ DIALECT = Dialect(
     offset_limit="max_analyzer_offset",
 )
 
+NO_PIPELINE = {"search_pipeline": "_none"}
+"""The default pipeline of an index changes what others find; what ibidem reads of it stays as it is."""
+
 EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
     (SSLError, CERTIFICATE),
     (ConnectionTimeout, TIMEOUT),
@@ -55,7 +58,8 @@ class OpenSearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        super().__init__(ClusterClient(address.shown, lambda: OpenSearchTransport(address)), DIALECT, address, index)
+        cluster = ClusterClient(address.shown, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
+        super().__init__(cluster, DIALECT, address, index)
 
 
 class OpenSearchTransport:

@@ -208,6 +208,20 @@ def written_until(query: Clause, newest: int) -> Clause:
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
+def pinned(body: Mapping[str, Any], taken: Cursor) -> Clause:
+    """Let a search see what a cursor sees; for a new cursor, ask for the newest write."""
+    if taken.newest is not None:
+        return {**body, "query": written_until(body["query"], taken.newest)}
+    return {**body} if taken.point else {**body, "aggs": NEWEST}
+
+
+def continued(taken: Cursor, answer: Mapping[str, Any]) -> Cursor:
+    """Give the cursor with which later pages see the same."""
+    if taken.newest is not None:
+        return taken
+    return Cursor(None if taken.point else newest_of(answer), answer.get("pit_id", taken.point))
+
+
 def newest_of(answer: Mapping[str, Any]) -> int:
     """Read the aggregation's answer; -1 when nothing matched."""
     value = answer["aggregations"]["ibidem"]["value"]

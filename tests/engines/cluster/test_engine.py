@@ -15,6 +15,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_engines.query import Filter, Query, parse_query
+from ibidem_engines.reindex import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -328,13 +329,37 @@ class TestForeignIndex:
         }
 
     @pytest.mark.parametrize("kind", KINDS[:1], indirect=True)
-    def test_a_search_pipeline_that_collapses_is_refused_by_name(self, address: str) -> None:
-        pipeline = {"response_processors": [{"collapse": {"field": "ibidem.content"}}]}
-        ask(address, "PUT", "/_search/pipeline/once", json.dumps(pipeline))
-        theirs(address, {}, **{"index.search.default_pipeline": "once"})
-        with pytest.raises(Permanent, match=r"pipeline 'once'.*collapses.*default_pipeline"):
-            at(address, "theirs").search(GRAIN, 10)
-        ask(address, "DELETE", "/_search/pipeline/once")
+    def test_a_default_search_pipeline_changes_nothing_of_what_is_read(self, address: str) -> None:
+        nothing = {"request_processors": [{"filter_query": {"query": {"match_none": {}}}}]}
+        ask(address, "PUT", "/_search/pipeline/none-left", json.dumps(nothing))
+        default = {"index.search.default_pipeline": "none-left"}
+        try:
+            ask(address, "PUT", f"/{INDEX},{INDEX}-ibidem-*/_settings", json.dumps(default))
+            engine = at(address)
+            engine.write(some(3))
+            engine.refresh()
+            engine.put_records("alerts", {"a": {"is": "there"}})
+            assert not ask(address, "POST", f"/{INDEX}/_search")["hits"]["hits"]
+            names = {f"d{at}" for at in range(3)}
+            assert {hit.id for hit in engine.search(GRAIN, 10).hits} == names
+            assert {hit.id for slice_ in engine.scan() for hit in slice_} == names
+            held = [hit for slice_ in engine.scan() for hit in slice_]
+            lookup = SignatureLookup({"content": lookup_keys(unpack(held[0].packed or b""))["content"]})
+            assert engine.find([lookup])[0].hits
+            assert engine.info().documents == 3
+            assert list(engine.get_records("alerts")) == [("a", {"is": "there"})]
+            held_there = engine.holding()
+            everything = [SeqNoRange(part, 0, newest) for part, newest in held_there.newest().items()]
+            assert [name.id for each in everything for name in held_there.names(each, 10)] == sorted(names)
+            assert engine.groups().counts().documents == 3
+        finally:
+            ask(
+                address,
+                "PUT",
+                f"/{INDEX},{INDEX}-ibidem-*/_settings",
+                json.dumps(dict.fromkeys(default)),
+            )
+            ask(address, "DELETE", "/_search/pipeline/none-left")
 
 
 def mapping(address: str) -> dict[str, dict[str, object]]:

@@ -25,7 +25,7 @@ asked_for = st.fixed_dictionaries(
 )
 
 
-ALONE = ("took_ms", "cursor", "not_understood", "did_you_mean")
+ALONE = ("took_ms", "cursor", "by", "not_understood", "did_you_mean")
 """What differs from answer to answer, and what is said of words typed by people alone."""
 
 

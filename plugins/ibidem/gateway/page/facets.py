@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from ibidem.comparison.html import printable
-from ibidem.dedupe.window import Window
 from ibidem.gateway.page.state import PageState
-from ibidem.grouped_search.stats import Facet, by_language, by_source, by_year, idf_tables
+from ibidem.grouped_search.facets import MOST, Counted, Facets
 from ibidem_engines.collapse import CollapseEngine, FacetCount
 from ibidem_engines.engine import Engine
-
-MOST = 12
-"""Sources that are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,40 +77,38 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
     )
 
 
-def choices(engine: Engine, window: Window | None, state: PageState) -> Choices:
-    """Count what the list may be narrowed to.
+def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
+    """List what the list may be narrowed to.
 
     Args:
-        engine: Where names of sources are read, from one document each.
-        window: What was examined; None when nothing was grouped.
+        engine: Where names of sources and languages are read, from one document each.
+        facets: What was counted.
         state: What the page shows.
     """
-    if window is None or not window.ranked:
-        return Choices()
-    sources, signed = by_source(window, MOST), idf_tables(window)
-    names = [window.name(row) for row in (*(facet.row for facet in sources), *signed.values())]
+    names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
-    languages = {idf: there[name].language for idf, row in signed.items() if (name := window.name(row)) in there}
 
-    def counted(name: str, facets: Sequence[Facet]) -> Iterator[FacetChoice]:
-        for facet in facets:
-            document = there.get(window.name(facet.row))
-            if document is not None and (value := str(getattr(document, name))):
-                chosen = value in getattr(state, name)
-                address = state.toggled(name, value)
-                yield FacetChoice(printable(value), address, facet.documents, facet.groups, chosen)
+    def counted(name: str, some: Sequence[Counted]) -> Iterator[FacetChoice]:
+        found: dict[str, tuple[int, int]] = {}
+        for place, documents, groups in some:
+            if place in there and (value := str(getattr(there[place], name))):
+                before = found.get(value, (0, 0))
+                found[value] = before[0] + documents, before[1] + groups
+        for value, (documents, groups) in sorted(found.items(), key=lambda each: -each[1][0]):
+            address, chosen = state.toggled(name, value), value in getattr(state, name)
+            yield FacetChoice(printable(value), address, documents, groups, chosen)
 
     return Choices(
-        sources=list(counted("source", sources)),
-        languages=list(counted("language", by_language(window, languages))),
+        sources=list(counted("source", facets.sources)),
+        languages=list(counted("language", facets.tables)),
         years=[
             FacetChoice(
                 str(year),
                 state.address(date="" if state.date == str(year) else str(year)),
-                facet.documents,
-                facet.groups,
+                documents,
+                groups,
                 state.date == str(year),
             )
-            for year, facet in by_year(window)
+            for year, documents, groups in facets.years
         ],
     )

@@ -25,7 +25,7 @@ from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
 from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, marked, web_address
 from ibidem.gateway.page.export import FORMATS, rows
-from ibidem.gateway.page.facets import Choices, choices, stored_choices
+from ibidem.gateway.page.facets import choices, stored_choices
 from ibidem.gateway.page.forms import field, read_form
 from ibidem.gateway.page.reading import has_more, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
@@ -95,9 +95,9 @@ def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
         return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
     query, request = state.query(), state.request()
     found = watched_search(
-        engine, query, request, state.page, state.size, given.metrics, given.current_tables(), order=state.sort
+        engine, query, request, state.page, state.size, given.metrics, given.current_tables(), state.sort, facets=True
     )
-    facets = choices(engine, found.window, state) if found.window else Choices()
+    facets = choices(engine, found.facets, state)
     if found.response["dedupe"].get("grouping") == "stored":
         facets = stored_choices(engine, state)
     return html(

@@ -7,6 +7,7 @@ from time import monotonic
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.parameters import Preset
 from ibidem.dedupe.stored_presets import read_preset
+from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.requests import RequestFlow
@@ -34,6 +35,7 @@ class IndexMetadataCache:
     stored: dict[str, tuple[float, Mapping[str, Preset]]] = field(default_factory=dict)
     words: dict[str, tuple[float, Sequence[Override]]] = field(default_factory=dict)
     settled: dict[str, tuple[float, Checkpoint]] = field(default_factory=dict)
+    plugins: tuple[float, bool] = (0.0, False)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Give how indexes are made, and refuse those whose hits cannot be grouped.
@@ -72,6 +74,15 @@ class IndexMetadataCache:
             records = yield from ledgers.read_records(names, "presets")
             self.stored[key] = monotonic() + WORDS_S, {str(each["name"]): read_preset(each) for each in records}
         return self.stored[key][1] if names else {}
+
+    def plugin(self) -> RequestFlow[bool]:
+        """Tell whether the cluster's plugin may be asked: every node has it, and nothing says that it is not wanted."""
+        if plugin.wanted() == "off":
+            return False
+        if self.plugins[0] < monotonic():
+            found = plugin.answers_as_here((yield from plugin.plugin_nodes()))
+            self.plugins = monotonic() + LAYOUT_S, found
+        return self.plugins[1]
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give manual decisions, which stand beside each index."""

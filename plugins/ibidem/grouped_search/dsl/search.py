@@ -22,6 +22,7 @@ from ibidem.grouped_search.dsl.bucket_groups import (
     write_meta,
 )
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
+from ibidem.grouped_search.dsl.plugin import by_plugin, does
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
@@ -70,6 +71,9 @@ def dsl_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json
     began = perf_counter()
     source = DslBackend(asked, around)
     yield from source.look_around()
+    done = yield from source.through_plugin()
+    if done is not None:
+        return done
     page = yield from grouped_page(source, source.page)
     if source.renamed:
         source = source.by_engine_ids()
@@ -152,6 +156,22 @@ class DslBackend(SearchBackend):
         """Read how indexes are made, and what readers said."""
         self.layout = yield from self.around.layout(index, params or {})
         self._words = yield from self.around.overrides(names_of(index, self.layout))
+
+    def through_plugin(self) -> RequestFlow[Json | None]:
+        """Let the cluster's plugin do it all; None where there is none, or it does not do what is asked."""
+        if not does(self.asked) or self._aggregates_apart() or not (yield from self.around.plugin()):
+            return None
+        may_pin = self._may_pin()
+        told = yield from by_plugin(
+            self.asked, {**self.asked.aggregations, **(engine_cursors.NEWEST if may_pin else {})}
+        )
+        if told is None:
+            return None
+        check_whole(told)
+        if may_pin:
+            self._pinned = engine_cursors.Cursor(newest_of(told))
+        drop_own_aggregation(told)
+        return told | {"dedupe": told["dedupe"] | {"cursor": self.cursor}}
 
     @override
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
@@ -297,7 +317,7 @@ def response(asked: DslSearch, source: DslBackend, page: GroupedPage, apart: Jso
     """
     answer = dict(source.first)
     took = round((perf_counter() - began) * 1000)
-    told = page.account | {"cursor": source.cursor, "took_ms": took}
+    told = page.account | {"cursor": source.cursor, "took_ms": took, "by": "client"}
     if told["unsigned"] and page.window.lacks_signatures:
         told["remedy"] = REMEDY
     if answer.get("timed_out"):

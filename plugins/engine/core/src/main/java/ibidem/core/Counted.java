@@ -1,7 +1,7 @@
 package ibidem.core;
 
-import java.util.HashMap;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** What is counted of a window's documents. */
 final class Counted {
@@ -42,15 +42,21 @@ final class Counted {
         return found;
     }
 
-    /** Counts the documents whose idf table is not the one that most were signed with. */
-    int mixedTables() {
-        Map<Long, Integer> tables = new HashMap<>();
+    /** Counts the documents that each idf table signed, by the table's name. */
+    Map<String, Integer> tables() {
+        Map<String, Integer> tables = new TreeMap<>();
         for (int row = 0; row < window.size; row++) {
             Packed packed = window.packed[row];
             if (packed != null && packed.idf != 0) {
-                tables.merge(packed.idf, 1, Integer::sum);
+                tables.merge(packed.table(), 1, Integer::sum);
             }
         }
+        return tables;
+    }
+
+    /** Counts the documents whose idf table is not the one that most were signed with. */
+    int mixedTables() {
+        Map<String, Integer> tables = tables();
         int all = tables.values().stream().mapToInt(Integer::intValue).sum();
         return all - tables.values().stream().mapToInt(Integer::intValue).max().orElse(0);
     }

@@ -23,7 +23,7 @@ public final class Grouping {
 
     private final Packed[] rows;
     private final Policy policy;
-    private final Said said;
+    private final AppliedOverrides overrides;
     private final int[] compared;
     private final Multimap content;
     private final Multimap bands;
@@ -35,10 +35,10 @@ public final class Grouping {
     private int row;
     private int best;
 
-    private Grouping(Packed[] rows, Policy policy, Said said) {
+    private Grouping(Packed[] rows, Policy policy, AppliedOverrides overrides) {
         this.rows = rows;
         this.policy = policy;
-        this.said = said;
+        this.overrides = overrides;
         int size = rows.length;
         lead = new int[size];
         code = new byte[size];
@@ -66,8 +66,8 @@ public final class Grouping {
     }
 
     /** Groups rows in rank order; null stands for a hit that is not signed. */
-    static Grouping of(Packed[] rows, Policy policy, Said said) {
-        Grouping made = new Grouping(rows, policy, said);
+    static Grouping of(Packed[] rows, Policy policy, AppliedOverrides overrides) {
+        Grouping made = new Grouping(rows, policy, overrides);
         for (int row = 0; row < rows.length; row++) {
             made.settle(row);
         }
@@ -86,7 +86,7 @@ public final class Grouping {
         if (packed != null && packed.hasWords()) {
             look(packed);
         }
-        for (int earlier : said.sameAs(which)) {
+        for (int earlier : overrides.sameAs(which)) {
             if (leads(earlier)) {
                 compare(earlier);
             }
@@ -169,7 +169,7 @@ public final class Grouping {
             return;
         }
         compared[candidate] = row;
-        int found = said.decided(row, candidate, Decision.code(rows[row], rows[candidate], policy));
+        int found = overrides.decided(row, candidate, Decision.code(rows[row], rows[candidate], policy));
         if (found != Decision.NONE) {
             code[row] = (byte) found;
             best = candidate;

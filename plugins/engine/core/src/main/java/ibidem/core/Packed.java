@@ -185,6 +185,11 @@ public final class Packed {
         return id;
     }
 
+    /** Returns the name of the idf table. */
+    String table() {
+        return HexFormat.of().formatHex(bytes, 18, 26);
+    }
+
     /** Tells whether there are words: without any a document is a group of its own. */
     boolean hasWords() {
         return length > 0;

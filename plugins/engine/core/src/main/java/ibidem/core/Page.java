@@ -94,7 +94,7 @@ public final class Page {
     /** Returns what manual decisions say of a hit beyond its evidence. */
     private List<String> notes(Group group, int row) {
         List<String> notes = new ArrayList<>();
-        for (Said.Word each : window.said.about(row)) {
+        for (AppliedOverrides.Word each : window.overrides.about(row)) {
             if (each.other() >= window.size) {
                 continue;
             }
@@ -153,7 +153,11 @@ public final class Page {
         told.put("late", late);
         told.put("cursor", "");
         told.put("took_ms", searched.tookMillis());
+        told.put("tables", counted.tables());
         told.put("by", searched.by());
+        if (request.facets()) {
+            told.put("facets", Facets.of(window));
+        }
         if (searched.missing()) {
             told.put("remedy", "sign them with: ibidem backfill");
         }

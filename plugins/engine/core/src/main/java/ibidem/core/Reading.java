@@ -5,6 +5,9 @@ package ibidem.core;
  * ends.
  */
 public final class Reading {
+    private static final int MORE = 20;
+    private static final int MORE_SHARE = 10;
+
     private final Request request;
     private final int page;
     private final int size;
@@ -35,6 +38,11 @@ public final class Reading {
     /** Returns how many hits to read now. */
     public int depth() {
         return (int) Math.min(deepest, (long) steps * request.window());
+    }
+
+    /** Returns the same and some more, so that equal scores at the end are put in order here. */
+    public int depthWithEquals() {
+        return Math.min(deepest, depth() + Math.max(MORE, depth() / MORE_SHARE));
     }
 
     /** Tells whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */

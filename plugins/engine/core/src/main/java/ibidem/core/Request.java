@@ -17,8 +17,10 @@ import java.util.regex.Pattern;
  * @param window how many hits are grouped at once
  * @param most the most duplicates shown of a group, without the lead; null: all
  * @param explain whether each duplicate says why it is one
+ * @param facets whether the account counts the window by source and year
  */
-public record Request(boolean collapse, Policy policy, Keep keep, int window, Integer most, boolean explain) {
+public record Request(
+        boolean collapse, Policy policy, Keep keep, int window, Integer most, boolean explain, boolean facets) {
     public static final int DEEPEST = 10_000;
     private static final int WINDOW = 500;
     private static final int SHOWN_IN_COLLAPSE = 10;
@@ -37,7 +39,8 @@ public record Request(boolean collapse, Policy policy, Keep keep, int window, In
             "window_days",
             "max_per_group",
             "preset",
-            "explain");
+            "explain",
+            "facets");
     private static final List<String> LEVELS =
             Arrays.stream(Level.values()).map(Level::word).toList();
 
@@ -79,7 +82,12 @@ public record Request(boolean collapse, Policy policy, Keep keep, int window, In
                 keep,
                 window,
                 most(values, collapse, window),
-                one(values, "explain", "false", List.of("true", "false")).equals("true"));
+                flag(values, "explain"),
+                flag(values, "facets"));
+    }
+
+    private static boolean flag(Map<String, String> values, String name) {
+        return one(values, name, "false", List.of("true", "false")).equals("true");
     }
 
     private static void check(String name) {

@@ -8,16 +8,17 @@ public final class Window {
     final List<Name> names;
     final Packed[] packed;
     final Policy policy;
-    final Said said;
+    final AppliedOverrides overrides;
     final Grouping grouping;
     /** How many rows count: those behind them were read and belong to no page so far. */
     final int size;
 
-    private Window(List<Name> names, Packed[] packed, Policy policy, Said said, Grouping grouping, int size) {
+    private Window(
+            List<Name> names, Packed[] packed, Policy policy, AppliedOverrides overrides, Grouping grouping, int size) {
         this.names = names;
         this.packed = packed;
         this.policy = policy;
-        this.said = said;
+        this.overrides = overrides;
         this.grouping = grouping;
         this.size = size;
     }
@@ -31,13 +32,13 @@ public final class Window {
      * @param words what readers said
      */
     public static Window of(List<Name> names, Packed[] packed, Policy policy, Collection<Verdict> words) {
-        Said said = Said.heard(words, names, packed);
-        return new Window(names, packed, policy, said, Grouping.of(packed, policy, said), packed.length);
+        AppliedOverrides overrides = AppliedOverrides.of(words, names, packed);
+        return new Window(names, packed, policy, overrides, Grouping.of(packed, policy, overrides), packed.length);
     }
 
     /** Returns the first rows of the window; their groups are the same without what follows. */
     Window first(int rows) {
-        return rows >= size ? this : new Window(names, packed, policy, said, grouping, rows);
+        return rows >= size ? this : new Window(names, packed, policy, overrides, grouping, rows);
     }
 
     public Name name(int row) {
@@ -50,7 +51,7 @@ public final class Window {
 
     /** Returns what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none. */
     Evidence evidence(int row, int other) {
-        Verdict word = said.between(row, other);
+        Verdict word = overrides.between(row, other);
         if (word != null && !word.same()) {
             return null;
         }

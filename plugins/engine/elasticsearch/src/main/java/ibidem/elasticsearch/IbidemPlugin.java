@@ -21,7 +21,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
-    private final Verdicts verdicts = new Verdicts();
+    private final OverrideCache overrides = new OverrideCache();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -58,7 +58,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     @Override
     public Collection<ActionFilter> getActionFilters() {
-        return List.of(new DedupeFilter(nodes::get, verdicts));
+        return List.of(new DedupeFilter(nodes::get, overrides));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.Name;
+import ibidem.core.PackedField;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -64,7 +65,7 @@ final class InnerRequests {
         if (depth.inFullOrder) {
             made.sort("_score", SortOrder.DESC).sort("_index", SortOrder.ASC).trackScores(true);
             made.sort(
-                    SortBuilders.fieldSort(PackedFetch.ID).order(SortOrder.ASC).unmappedType("keyword"));
+                    SortBuilders.fieldSort(PackedField.ID).order(SortOrder.ASC).unmappedType("keyword"));
         }
         asked.indexBoosts().forEach(boost -> made.indexBoost(boost.getIndex(), boost.getBoost()));
         if (depth.first) {
@@ -74,7 +75,7 @@ final class InnerRequests {
         if (bytes) {
             made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
         } else {
-            made.docValueField(PackedFetch.FIELD);
+            made.docValueField(PackedField.NAME);
             if (!depth.ids) {
                 made.storedField(NO_FIELDS);
             }

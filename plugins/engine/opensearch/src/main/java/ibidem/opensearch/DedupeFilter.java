@@ -1,7 +1,7 @@
 package ibidem.opensearch;
 
+import ibidem.core.Refusal;
 import ibidem.core.Request;
-import ibidem.core.UsageException;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -25,11 +25,11 @@ final class DedupeFilter implements ActionFilter {
     private static final int AFTER_THOSE_THAT_CHECK_RIGHTS = 1_000;
 
     private final Supplier<Nodes> nodes;
-    private final Verdicts verdicts;
+    private final OverrideCache overrides;
 
-    DedupeFilter(Supplier<Nodes> nodes, Verdicts verdicts) {
+    DedupeFilter(Supplier<Nodes> nodes, OverrideCache overrides) {
         this.nodes = nodes;
-        this.verdicts = verdicts;
+        this.overrides = overrides;
     }
 
     @Override
@@ -70,11 +70,11 @@ final class DedupeFilter implements ActionFilter {
             chain.proceed(task, action, (Q) search, listener);
             return;
         }
-        UsageException refused = Refusals.of(search);
+        Refusal refused = Refusals.of(search);
         if (refused != null) {
-            throw refused;
+            throw refused.exception();
         }
-        GroupedSearch grouped = new GroupedSearch(nodes.get(), verdicts, search, asked, task, true);
+        GroupedSearch grouped = new GroupedSearch(nodes.get(), overrides, search, asked, task, true);
         ActionListener<SearchResponse> whole = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
                 ActionListener.wrap(found -> grouped.goOn(whole, found), listener::onFailure);

@@ -3,6 +3,7 @@ package ibidem.opensearch;
 import ibidem.core.Name;
 import ibidem.core.Page;
 import ibidem.core.Reading;
+import ibidem.core.Refusal;
 import ibidem.core.Request;
 import ibidem.core.UsageException;
 import ibidem.core.Verdict;
@@ -32,20 +33,17 @@ import org.opensearch.threadpool.ThreadPool;
  * <p>Everything is asked for as the caller and under the caller's task, so that rights hold and cancelling reaches it.
  */
 final class GroupedSearch {
-    private static final int MORE = 20;
-    private static final int MORE_SHARE = 10;
     private static final long BYTES_OF_A_ROW = 2_048;
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
-    private final Verdicts verdicts;
+    private final OverrideCache overrides;
     private final SearchRequest request;
     private final Request asked;
     private final Task task;
     private final InnerRequests inner;
     private final Reading reading;
     private final List<String> indexes;
-    private final int deepest;
     private final Supplier<ThreadContext.StoredContext> caller;
     private final long began = System.nanoTime();
     private final boolean again;
@@ -57,26 +55,26 @@ final class GroupedSearch {
 
     /**
      * @param nodes what the node knows and does
-     * @param verdicts manual decisions
+     * @param overrides manual decisions
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs; null where none is known
      * @param again whether windows after the first may be asked for through the request's own pipeline
      */
-    GroupedSearch(Nodes nodes, Verdicts verdicts, SearchRequest request, Request asked, Task task, boolean again) {
+    GroupedSearch(
+            Nodes nodes, OverrideCache overrides, SearchRequest request, Request asked, Task task, boolean again) {
         this.nodes = nodes;
-        this.verdicts = verdicts;
+        this.overrides = overrides;
         this.request = request;
         this.asked = asked;
         this.task = task;
         this.again = again;
         int size = request.source().size() < 0 ? 10 : request.source().size();
         int from = Math.max(0, request.source().from());
-        Refusals.checkPage(from, size);
+        Refusal.checkPage(from, size);
         indexes = nodes.indexes(request);
-        deepest = nodes.deepest(indexes);
         inner = new InnerRequests(request, nodes.allHaveThePlugin());
-        reading = new Reading(asked, size == 0 ? 1 : from / size + 1, size, deepest);
+        reading = new Reading(asked, size == 0 ? 1 : from / size + 1, size, nodes.deepest(indexes));
         caller = nodes.threads().getThreadContext().newRestorableContext(true);
         depth = depth(false);
     }
@@ -92,12 +90,8 @@ final class GroupedSearch {
         received(found);
     }
 
-    /** Without a sort some more hits are asked for, so that equal scores are put in order here. */
     private InnerRequests.Depth depth(boolean inFullOrder) {
-        int hits = reading.depth();
-        if (inner.byScoreAlone() && !inFullOrder) {
-            hits = Math.min(deepest, hits + Math.max(MORE, hits / MORE_SHARE));
-        }
+        int hits = inner.byScoreAlone() && !inFullOrder ? reading.depthWithEquals() : reading.depth();
         return new InnerRequests.Depth(hits, ids, inFullOrder, first == null);
     }
 
@@ -161,7 +155,7 @@ final class GroupedSearch {
             rows.names.forEach(name -> found.add(name.index()));
         }
         Set<String> ledgers = nodes.ledgers(request.indices(), List.copyOf(found));
-        verdicts.of(ledgers, nodes, this::send, then(words -> group(rows, words)));
+        overrides.of(ledgers, nodes, this::send, then(words -> group(rows, words)));
     }
 
     private void group(Rows rows, List<Verdict> words) {

@@ -39,7 +39,7 @@ public final class IbidemPlugin extends Plugin
 
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
-    private final Verdicts verdicts = new Verdicts();
+    private final OverrideCache overrides = new OverrideCache();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -81,7 +81,7 @@ public final class IbidemPlugin extends Plugin
 
     @Override
     public List<ActionFilter> getActionFilters() {
-        return List.of(new DedupeFilter(nodes::get, verdicts));
+        return List.of(new DedupeFilter(nodes::get, overrides));
     }
 
     @Override
@@ -101,7 +101,7 @@ public final class IbidemPlugin extends Plugin
         return Map.of(
                 DedupeExt.NAME,
                 (others, tag, description, ignoreFailure, config, context) -> new Processors.Asking(
-                        new Processors.Named(tag, description, ignoreFailure), config, nodes::get, verdicts));
+                        new Processors.Named(tag, description, ignoreFailure), config, nodes::get, overrides));
     }
 
     @Override

@@ -1,6 +1,7 @@
 package ibidem.opensearch;
 
 import ibidem.core.Name;
+import ibidem.core.PackedField;
 import ibidem.core.UsageException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -65,7 +66,7 @@ final class InnerRequests {
         if (depth.inFullOrder) {
             made.sort("_score", SortOrder.DESC).sort("_index", SortOrder.ASC).trackScores(true);
             made.sort(
-                    SortBuilders.fieldSort(PackedFetch.ID).order(SortOrder.ASC).unmappedType("keyword"));
+                    SortBuilders.fieldSort(PackedField.ID).order(SortOrder.ASC).unmappedType("keyword"));
         }
         asked.indexBoosts().forEach(boost -> made.indexBoost(boost.getIndex(), boost.getBoost()));
         if (depth.first) {
@@ -75,13 +76,16 @@ final class InnerRequests {
         if (bytes) {
             made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
         } else {
-            made.docValueField(PackedFetch.FIELD);
+            made.docValueField(PackedField.NAME);
             if (!depth.ids) {
                 made.storedField(NO_FIELDS);
             }
         }
+        if (asked.searchPipelineSource() != null) {
+            made.searchPipelineSource(asked.searchPipelineSource());
+        }
         SearchRequest window = copy(made);
-        window.pipeline(request.pipeline());
+        window.pipeline(request.pipeline() == null ? asked.pipeline() : request.pipeline());
         return window;
     }
 

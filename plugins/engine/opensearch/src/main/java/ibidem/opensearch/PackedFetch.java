@@ -1,7 +1,7 @@
 package ibidem.opensearch;
 
+import ibidem.core.PackedField;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import org.apache.lucene.index.BinaryDocValues;
@@ -16,9 +16,6 @@ import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 
 /** Puts the packed value on each hit of a window as bytes, and the id where that holds none. */
 final class PackedFetch implements FetchSubPhase {
-    static final String FIELD = "ibidem.packed";
-    static final String ID = "ibidem.id";
-
     @Override
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {
         return context.getSearchExt(WindowExt.NAME) instanceof WindowExt window ? new Reader(window.ids) : null;
@@ -34,14 +31,14 @@ final class PackedFetch implements FetchSubPhase {
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            values = reader.reader().getBinaryDocValues(FIELD);
+            values = reader.reader().getBinaryDocValues(PackedField.NAME);
         }
 
         @Override
         public void process(HitContext hit) throws IOException {
             byte[] packed = values != null && values.advanceExact(hit.docId()) ? first(values.binaryValue()) : null;
             if (packed != null) {
-                hit.hit().setDocumentField(FIELD, new DocumentField(FIELD, List.of(packed)));
+                hit.hit().setDocumentField(PackedField.NAME, new DocumentField(PackedField.NAME, List.of(packed)));
             }
             if (packed == null || ids) {
                 BytesRef id = hit.reader()
@@ -49,29 +46,12 @@ final class PackedFetch implements FetchSubPhase {
                         .document(hit.docId(), Set.of(IdFieldMapper.NAME))
                         .getBinaryValue(IdFieldMapper.NAME);
                 String name = Uid.decodeId(id.bytes, id.offset, id.length);
-                hit.hit().setDocumentField(ID, new DocumentField(ID, List.of(name)));
+                hit.hit().setDocumentField(PackedField.ID, new DocumentField(PackedField.ID, List.of(name)));
             }
         }
     }
 
-    /** Reads the first value of a binary field: a count, then each value's length and bytes; null where there is none. */
-    static byte[] first(BytesRef field) {
-        int[] at = {field.offset};
-        int count = number(field.bytes, at);
-        int size = count > 0 ? number(field.bytes, at) : 0;
-        boolean whole = size > 0 && at[0] + size <= field.offset + field.length;
-        return whole ? Arrays.copyOfRange(field.bytes, at[0], at[0] + size) : null;
-    }
-
-    private static int number(byte[] bytes, int[] at) {
-        int value = 0;
-        for (int shift = 0; shift < Integer.SIZE; shift += 7) {
-            byte next = bytes[at[0]++];
-            value |= (next & 0x7F) << shift;
-            if (next >= 0) {
-                break;
-            }
-        }
-        return value;
+    private static byte[] first(BytesRef field) {
+        return PackedField.first(field.bytes, field.offset, field.length);
     }
 }

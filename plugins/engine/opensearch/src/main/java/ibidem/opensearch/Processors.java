@@ -1,7 +1,7 @@
 package ibidem.opensearch;
 
+import ibidem.core.Refusal;
 import ibidem.core.Request;
-import ibidem.core.UsageException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -28,14 +28,14 @@ final class Processors {
     static final class Asking extends AbstractProcessor implements SearchRequestProcessor {
         private final Map<String, Object> config;
         private final Supplier<Nodes> nodes;
-        private final Verdicts verdicts;
+        private final OverrideCache overrides;
 
         /** Takes what a pipeline says out of its configuration, and refuses what is wrong in it. */
-        Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, Verdicts verdicts) {
+        Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, OverrideCache overrides) {
             super(named.tag, named.description, named.ignoreFailure);
             this.config = new HashMap<>(config);
             this.nodes = nodes;
-            this.verdicts = verdicts;
+            this.overrides = overrides;
             config.clear();
             Request.of(this.config, Map.of());
         }
@@ -61,16 +61,16 @@ final class Processors {
                 return request;
             }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            GroupedSearch grouped = new GroupedSearch(nodes.get(), verdicts, request, asked, task, false);
+            GroupedSearch grouped = new GroupedSearch(nodes.get(), overrides, request, asked, task, false);
             context.setAttribute(GROUPED, grouped);
             return grouped.firstWindow();
         }
 
         /** Tells whether a search goes with groups; one that asks for them itself and does not is refused. */
         private static boolean goesWith(SearchRequest request, Map<String, Object> given) {
-            UsageException refused = Refusals.of(request);
+            Refusal refused = Refusals.of(request);
             if (refused != null && !given.isEmpty()) {
-                throw refused;
+                throw refused.exception();
             }
             return refused == null && (request.source().size() != 0 || !given.isEmpty());
         }

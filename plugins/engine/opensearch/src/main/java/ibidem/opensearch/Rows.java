@@ -2,9 +2,9 @@ package ibidem.opensearch;
 
 import ibidem.core.Name;
 import ibidem.core.Packed;
+import ibidem.core.PackedField;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
 import org.opensearch.common.document.DocumentField;
@@ -61,7 +61,8 @@ final class Rows {
 
     private record Row(SearchHit hit, Name name, Packed packed, boolean missing) {
         static Row of(SearchHit hit) {
-            byte[] bytes = bytes(hit.field(PackedFetch.FIELD));
+            DocumentField field = hit.field(PackedField.NAME);
+            byte[] bytes = PackedField.read(field == null ? null : field.getValue());
             Packed packed = bytes == null ? null : Packed.read(bytes);
             return new Row(hit, new Name(hit.getIndex(), id(hit, packed)), packed, bytes == null);
         }
@@ -70,24 +71,11 @@ final class Rows {
             if (hit.getId() != null) {
                 return hit.getId();
             }
-            DocumentField own = hit.field(PackedFetch.ID);
+            DocumentField own = hit.field(PackedField.ID);
             if (own != null) {
                 return own.getValue();
             }
             return packed == null ? "" : packed.id();
-        }
-
-        private static byte[] bytes(DocumentField field) {
-            Object value = field == null ? null : field.getValue();
-            if (value == null || value instanceof byte[]) {
-                return (byte[]) value;
-            }
-            try {
-                return Base64.getDecoder()
-                        .decode(value.toString().replace('-', '+').replace('_', '/'));
-            } catch (IllegalArgumentException damaged) {
-                return null;
-            }
         }
     }
 }

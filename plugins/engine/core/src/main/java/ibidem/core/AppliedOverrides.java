@@ -7,9 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What readers said of pairs of rows of one window; it beats all evidence. */
-final class Said {
-    static final Said NOTHING = new Said();
+/** Readers' overrides about pairs of rows of one window; they beat all evidence. */
+final class AppliedOverrides {
+    static final AppliedOverrides NONE = new AppliedOverrides();
 
     /**
      * A word about a row.
@@ -26,18 +26,18 @@ final class Said {
     private final Map<Pair, Verdict> stale = new LinkedHashMap<>();
     private final Map<Integer, List<Integer>> same = new HashMap<>();
 
-    private Said() {}
+    private AppliedOverrides() {}
 
     /** Finds the words about pairs of a window, and tells which hold. */
-    static Said heard(Collection<Verdict> words, List<Name> names, Packed[] packed) {
+    static AppliedOverrides of(Collection<Verdict> words, List<Name> names, Packed[] packed) {
         if (words.isEmpty()) {
-            return NOTHING;
+            return NONE;
         }
         Map<Name, Integer> rows = new HashMap<>();
         for (int row = 0; row < names.size(); row++) {
             rows.put(names.get(row), row);
         }
-        Said made = new Said();
+        AppliedOverrides made = new AppliedOverrides();
         for (Verdict word : words) {
             Integer a = rows.get(word.a());
             Integer b = rows.get(word.b());

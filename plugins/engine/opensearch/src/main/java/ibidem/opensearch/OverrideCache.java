@@ -18,8 +18,8 @@ import org.opensearch.core.rest.RestStatus;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.builder.SearchSourceBuilder;
 
-/** Manual decisions beside indexes, read as the caller and kept for a few seconds for that caller. */
-final class Verdicts {
+/** Cache of manual decisions beside indexes: read as the caller, and kept for that caller for a few seconds. */
+final class OverrideCache {
     private static final long SECONDS = 5;
     private static final int CALLERS = 1_000;
     private static final int SLICE = 1_000;
@@ -45,7 +45,7 @@ final class Verdicts {
      * @param ledgers the indexes that hold them
      * @param nodes whose thread context tells the caller
      * @param sender sends a search as that caller
-     * @param listener gets the words; those that the caller may not read are left out
+     * @param listener gets them; those that the caller may not read are left out
      */
     void of(Collection<String> ledgers, Nodes nodes, Sender sender, ActionListener<List<Verdict>> listener) {
         if (ledgers.isEmpty()) {

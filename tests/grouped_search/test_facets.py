@@ -1,9 +1,9 @@
 """Facets count the documents and groups of a window."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 from ibidem.dedupe.window import Window
-from ibidem.grouped_search.stats import by_source, by_year
+from ibidem.grouped_search.facets import by_source, by_table, by_year
 from ibidem_engines.engine import Hit, Record
 from ibidem_ingest.pairs.decision import Policy
 
@@ -39,6 +39,13 @@ def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[R
     ]
 
 
+def test_each_idf_table_has_the_documents_that_it_signed(records: list[Record]) -> None:
+    window = window_of(records)
+    expected = Counter(each.signatures.idf for each in records if each.signatures.idf)
+    found = {records[facet.row].signatures.idf: facet.documents for facet in by_table(window)}
+    assert found == expected
+
+
 def test_an_empty_window_has_none() -> None:
     window = Window.of([], Policy())
-    assert (by_source(window, 5), by_year(window)) == ([], [])
+    assert (by_source(window, 5), by_table(window), by_year(window)) == ([], [], [])

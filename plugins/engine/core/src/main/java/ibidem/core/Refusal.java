@@ -1,0 +1,70 @@
+package ibidem.core;
+
+/** What a search may not bring when its hits are grouped, each with the reason and a way out. */
+public enum Refusal {
+    SCROLL("scroll", "its pages are so many hits, and a group would be cut by them", "use from and size"),
+    OTHER_CLUSTERS("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself"),
+    COLLAPSE(
+            "collapse",
+            "hits that it hides would be missing from every group",
+            "leave it out: \"dedupe\": \"collapse\" shows one hit of a group"),
+    SEARCH_AFTER(
+            "search_after",
+            "a page is so many groups, and the last hit shown says nothing of where they end",
+            "use from and size, with a point in time so that all pages see one ranking"),
+    SLICE("slice", "copies of one text lie in different slices", "leave it out"),
+    RETRIEVER("a retriever", "it ranks without a window that could grow", "use query, or knn"),
+    TERMINATE_AFTER(
+            "terminate_after",
+            "what it never looks at would be missing from the account",
+            "leave it out, or use timeout"),
+    NO_FIELDS("stored_fields=_none_", "documents cannot be distinguished without ids", "use \"_source\": false");
+
+    private final String what;
+    private final String why;
+    private final String remedy;
+
+    Refusal(String what, String why, String remedy) {
+        this.what = what;
+        this.why = why;
+        this.remedy = remedy;
+    }
+
+    /** Returns the exception that tells it. */
+    public UsageException exception() {
+        return exception(what, why, remedy);
+    }
+
+    private static UsageException exception(String what, String why, String remedy) {
+        return new UsageException(what + " does not go with dedupe: " + why, remedy);
+    }
+
+    /** Tells whether one of these names of indexes is that of an index in another cluster. */
+    public static boolean nameOtherClusters(String... indexes) {
+        for (String name : indexes) {
+            if (name.indexOf(':') >= 0 && !name.startsWith("<")) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Refuses a page that no groups fall on.
+     *
+     * @throws UsageException it lies too deep, or between two pages
+     */
+    public static void checkPage(int from, int size) {
+        if (from >= Request.DEEPEST || size > Request.DEEPEST) {
+            throw new UsageException(
+                    "from=" + from + " with size=" + size + " lies beyond the first 10,000 groups",
+                    "narrow the query, or add a filter");
+        }
+        if (from > 0 && (size == 0 || from % size != 0)) {
+            throw exception(
+                    "from=" + from + " with size=" + size,
+                    "pages are cut from groups",
+                    "from is a multiple of size: 0, " + (size == 0 ? 10 : size) + ", …");
+        }
+    }
+}

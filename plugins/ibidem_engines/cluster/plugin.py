@@ -1,0 +1,97 @@
+"""Plugin inside the cluster: which nodes have it, and a search that it groups."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import version
+from typing import Any, Literal, get_args
+
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
+from ibidem_engines.cluster.source import to_stored_document
+from ibidem_engines.fields import Fields
+from ibidem_engines.grouped_hits import GroupedHits, PluginNode
+from ibidem_engines.query import Query
+from ibidem_ingest.errors import UsageError
+
+Wanted = Literal["auto", "off"]
+VARIABLE = "IBIDEM_PLUGIN"
+NAME = "ibidem"
+FORBIDDEN = (401, 403, 404)
+NODES = ApiRequest(
+    "GET",
+    "/_nodes/plugins",
+    {"filter_path": ",".join(f"nodes.*.{part}" for part in ("name", "version", "plugins.name", "plugins.version"))},
+    passed_over=FORBIDDEN,
+)
+
+
+def wanted() -> Wanted:
+    """Read whether a plugin is used.
+
+    Raises:
+        UsageError: The environment says something else.
+    """
+    given = os.environ.get(VARIABLE, "auto")
+    for word in get_args(Wanted):
+        if given == word:
+            return word  # type: ignore[no-any-return] # one of the two
+    raise UsageError(f"{VARIABLE}={given!r} is not understood", f"right are: {', '.join(get_args(Wanted))}")
+
+
+def plugin_nodes() -> RequestFlow[list[PluginNode]]:
+    """List the nodes; none where the caller may not know them."""
+    return read_nodes((yield NODES))
+
+
+def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
+    """Read which plugin each node has, in the order of names.
+
+    >>> read_nodes({"nodes": {"a": {"name": "one", "version": "3.8.0", "plugins": [{"name": "x", "version": "1"}]}}})
+    [PluginNode(name='one', engine='3.8.0', plugin='')]
+    """
+    return sorted(
+        (
+            PluginNode(
+                node["name"],
+                node.get("version", ""),
+                next((each["version"] for each in node.get("plugins", ()) if each["name"] == NAME), ""),
+            )
+            for node in answer.get("nodes", {}).values()
+        ),
+        key=lambda each: each.name,
+    )
+
+
+def answers_as_here(nodes: list[PluginNode]) -> bool:
+    """Tell whether every node has the plugin of this ibidem: another version may decide otherwise."""
+    here = version("ibidem")
+    return bool(nodes) and all(each.plugin == here for each in nodes)
+
+
+def listed(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the hits of a list, and those inside its leads."""
+    for hit in hits:
+        yield hit
+        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+
+
+def account_of(answer: dict[str, Any]) -> dict[str, Any]:
+    """Take the plugin's account out of an answer: OpenSearch has it in `ext`, Elasticsearch at the top."""
+    account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
+    return account
+
+
+def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, cursor: str) -> GroupedHits:
+    """Read a page that the plugin grouped.
+
+    Args:
+        answer: As the server gave it.
+        fields: What the index calls a document's fields.
+        words: The query, where its words are not marked yet.
+        cursor: What makes later pages see this ranking.
+    """
+    hits = answer["hits"]["hits"]
+    stored = {
+        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words) for hit in listed(hits) if "_source" in hit
+    }
+    best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
+    return GroupedHits(hits, stored, account_of(answer), total, best, cursor)

@@ -1,0 +1,134 @@
+"""`ibidem.search`, the command line and the page let the plugin group, with the same answers."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ibidem
+from ibidem.cli import main
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search.api import search_window
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import parse_query
+from plugin.answers import Json, differences
+from plugin.test_same_answers import WORDS
+from servers.indices import ask
+
+pytestmark = pytest.mark.server
+OWN = ("took_ms", "cursor", "by")
+
+
+@pytest.fixture(params=["stories", "spread", "dated"])
+def engine(cluster: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
+    """An index on one shard, one on three, and an alias with a filter."""
+    made = open_engine(cluster, request.param)
+    yield made
+    made.close()
+
+
+def found(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
+    """Search as the page does, for something made up."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    query = parse_query(rng.choice(["said", f"said OR {rng.choice(WORDS)}", f'"said {rng.choice(WORDS)}" OR said']))
+    given: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
+    given |= {"dedupe_level": rng.choice(["identical", "near"]), "dedupe_window": rng.choice([50, 500])}
+    given |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
+        {"dedupe_cursor": cursor} if cursor else {}
+    )
+    result = search_window(engine, query, parse_request(given), page, rng.choice([3, 10]), facets=True)
+    response = dict(result.response) | {"facets": astuple(result.facets)}
+    return {name: part for name, part in response.items() if name != "took"}
+
+
+def without_own(response: Json) -> Json:
+    """Leave out what differs from one answer to the next."""
+    return response | {"dedupe": {name: part for name, part in response["dedupe"].items() if name not in OWN}}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    wanted = found(engine, seed)
+    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
+    told = found(engine, seed)
+    assert list(differences(without_own(wanted), without_own(told))) == []
+    assert (wanted["dedupe"]["by"], told["dedupe"]["by"]) == ("client", f"plugin {ibidem.__version__}")
+
+
+def test_a_cursor_leads_to_the_next_page_whoever_grouped_the_one_before(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
+    cursor = found(engine, 1)["dedupe"]["cursor"]
+    second = found(engine, 1, cursor, 2)
+    monkeypatch.setenv("IBIDEM_PLUGIN", "off")
+    assert list(differences(without_own(found(engine, 1, cursor, 2)), without_own(second))) == []
+    assert second["dedupe"]["by"].startswith("plugin")
+
+
+@pytest.fixture
+def command(cluster: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> Callable[..., Json]:
+    """Run a command over the cluster, and return what it prints as JSON."""
+    monkeypatch.chdir(tmp_path)
+    for name, value in {"ENGINE": cluster, "INDEX": "stories", "PLUGIN": "auto"}.items():
+        monkeypatch.setenv(f"IBIDEM_{name}", value)
+
+    def printed(*arguments: str) -> Json:
+        with pytest.raises(SystemExit):
+            main([*arguments, "--json"])
+        read: Json = json.loads(capsys.readouterr().out)
+        return read
+
+    return printed
+
+
+def test_the_command_line_says_that_the_plugin_grouped(command: Callable[..., Json]) -> None:
+    assert command("search", "said")["dedupe"]["by"] == f"plugin {ibidem.__version__}"
+
+
+@pytest.mark.parametrize("asked", [("--level", "partial"), ("--scope", "matches")])
+def test_what_the_plugin_does_not_do_the_command_line_groups_by_itself(
+    command: Callable[..., Json], asked: tuple[str, ...]
+) -> None:
+    assert command("search", "said", *asked)["dedupe"]["by"] == "client"
+
+
+def test_doctor_says_which_nodes_have_the_plugin(command: Callable[..., Json]) -> None:
+    (check,) = [each for each in command("doctor")["checks"] if each["name"] == "plugin"]
+    assert check["ok"]
+    assert check["what"] == f"{ibidem.__version__} on 2 nodes: one, two"
+
+
+COMMANDS = (("search", "said"), ("search", "said", "--level", "partial"), ("groups",), ("backfill", "--dry-run"))
+
+
+def test_a_default_pipeline_that_groups_changes_nothing_of_what_ibidem_itself_finds(
+    cluster: str, kind: str, command: Callable[..., Json]
+) -> None:
+    if kind != "opensearch":
+        return
+    command("backfill", "--dry-run")  # makes the idf tables that later commands call the current ones
+    first = command("search", "said")["hits"]["hits"][0]["_id"]
+    asked = [*COMMANDS, ("inspect", first)]
+    before = [settled(command(*each)) for each in asked]
+    steps = {"request_processors": [{"ibidem": {"dedupe": "indent"}}], "response_processors": [{"ibidem": {}}]}
+    ask(cluster, "PUT", "/_search/pipeline/groups-all", json.dumps(steps))
+    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": "groups-all"}))
+    try:
+        assert "_dedupe" in ask(cluster, "POST", "/stories/_search")["hits"]["hits"][0]
+        assert list(differences(before, [settled(command(*each)) for each in asked])) == []
+    finally:
+        ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": None}))
+
+
+def settled(told: Json) -> Json:
+    """Leave out times and cursors, which differ from one run to the next."""
+    return json.loads(re.sub(r'"(took|took_ms|cursor|seconds)": *("[^"]*"|[\d.]+)', r'"\1": 0', json.dumps(told)))  # type: ignore[no-any-return] # an object, as before

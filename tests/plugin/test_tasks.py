@@ -1,0 +1,134 @@
+"""A grouped search is one task of the caller's: cancelling it ends all, and nothing of it is left when it is done."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from plugin.answers import Json
+from plugin.conftest import SAID
+from servers.indices import ask
+from servers.jdk import java
+
+pytestmark = pytest.mark.server
+GROUPED: Json = SAID | {"ext": {"ibidem": {"dedupe": "indent"}}}
+SEARCH = "indices:data/read/search"
+CALLER = "a-caller"
+ROUNDS, AT_ONCE = 6, 64
+LONGEST_S = 20.0
+OF_A_SEARCH = ("GroupedSearch", "Rows", "Window", "Packed", "Page")
+"""Classes whose objects live as long as a search."""
+
+
+def processes(cluster: str) -> dict[str, int]:
+    """Return the process of each node, by the node's name."""
+    nodes = ask(cluster, "GET", "/_nodes/process")["nodes"].values()
+    return {node["name"]: node["process"]["id"] for node in nodes}
+
+
+def tasks(cluster: str) -> dict[str, Json]:
+    """Return the searches that run on the node that is asked, by the task's id."""
+    told = ask(cluster, "GET", f"/_tasks?nodes=one&actions={SEARCH}&group_by=none")["tasks"]
+    return {f"{each['node']}:{each['id']}": each for each in told}
+
+
+def awaited(look: Callable[[], Any]) -> Any:
+    """Return what is there as soon as it is."""
+    until = time.monotonic() + 60
+    while not (found := look()):
+        assert time.monotonic() < until, "it did not come within a minute"
+        time.sleep(0.05)
+    return found
+
+
+def search_as_caller(cluster: str, index: str) -> tuple[int, str]:
+    """Search under a caller's name, and return status and body."""
+    parts = urlsplit(cluster.partition("+")[2])
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
+    headers = {"content-type": "application/json", "x-opaque-id": CALLER}
+    connection.request("POST", f"/{index}/_search", json.dumps(GROUPED), headers)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+@pytest.fixture
+def two(cluster: str) -> Iterator[Callable[[signal.Signals], None]]:
+    """The other node, which can be made to stand still and to go on; it has the manual decisions on `near`."""
+    there = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
+    there |= {"index.routing.allocation.require._name": "two"}
+    ledger = "near-ibidem-overrides"
+    ask(cluster, "PUT", f"/{ledger}/_settings", json.dumps(there))
+    awaited(lambda: [each["node"] for each in ask(cluster, "GET", f"/_cat/shards/{ledger}?format=json")] == ["two"])
+    process = processes(cluster)["two"]
+    yield lambda sent: os.kill(process, sent)
+    os.kill(process, signal.SIGCONT)
+
+
+def inner_searches(cluster: str) -> list[Json]:
+    """Return the searches on the node that is asked that another search sent."""
+    running = tasks(cluster)
+    return [each for each in running.values() if each.get("parent_task_id") in running]
+
+
+def test_cancelling_ends_the_search_and_all_that_it_asked_for_as_the_caller(
+    cluster: str, two: Callable[[signal.Signals], None]
+) -> None:
+    """The search waits for the manual decisions, which it asks for in a search of its own."""
+    time.sleep(5.1)  # those that were read before are known for five seconds
+    two(signal.SIGSTOP)
+    with ThreadPoolExecutor(2) as threads:
+        answer = threads.submit(search_as_caller, cluster, "near")
+        (inner,) = awaited(lambda: inner_searches(cluster))
+        assert inner["headers"]["X-Opaque-Id"] == CALLER
+        cancelled = threads.submit(ask, cluster, "POST", f"/_tasks/{inner['parent_task_id']}/_cancel")
+        awaited(lambda: all(each["cancelled"] for each in tasks(cluster).values()))
+        two(signal.SIGCONT)
+        status, body = answer.result(timeout=60)
+        cancelled.result(timeout=60)
+    assert status >= 400
+    assert "cancel" in body
+    awaited(lambda: not tasks(cluster))
+
+
+def test_searches_at_once_leave_nothing_behind(cluster: str) -> None:
+    """Objects that are reachable are counted after the node has collected its garbage."""
+    one = processes(cluster)["one"]
+    expected = set()
+    until = time.monotonic() + LONGEST_S
+    with ThreadPoolExecutor(AT_ONCE) as threads:
+        for _ in range(ROUNDS):
+            answers = list(threads.map(search_as_caller, [cluster] * AT_ONCE, ["stories", "spread"] * (AT_ONCE // 2)))
+            assert {status for status, _ in answers} <= {200, 429}
+            expected |= {hits_of(body) for status, body in answers if status == 200}
+            if time.monotonic() > until:
+                break
+    assert len(expected) == 2, "an index has one answer, whatever else is asked"
+    awaited(lambda: not tasks(cluster))
+    assert living(one) == {}
+    nodes = ask(cluster, "GET", "/_nodes/stats/breaker")["nodes"].values()
+    assert [node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]
+
+
+def hits_of(body: str) -> str:
+    """Return which documents an answer shows, and how they are marked."""
+    return json.dumps([[hit["_index"], hit["_id"], hit["_dedupe"]] for hit in json.loads(body)["hits"]["hits"]])
+
+
+def living(process: int) -> dict[str, int]:
+    """Count the objects of searches in a node; counting collects its garbage first."""
+    command = [java().with_name("jcmd"), str(process), "GC.class_histogram"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    found = re.findall(r"^\s*\d+:\s+(\d+)\s+\d+\s+ibidem\.(\S+)", told, re.MULTILINE)
+    assert found, "the plugin's own classes are among those that are counted"
+    return {name: int(count) for count, name in found if name.rpartition(".")[2] in OF_A_SEARCH}
