@@ -89,7 +89,7 @@ def test_copies_that_were_only_counted_are_told_below_their_lead() -> None:
 
 def test_late_documents_stand_above_the_list() -> None:
     lines = printed(response(hit("a"), late=[{"id": f"late-{n}", "group": "g", "page": 1} for n in range(12)]))
-    assert lines[0] == "12 documents found later, of groups on earlier pages:"
+    assert lines[0] == "12 more members of groups on earlier pages:"
     assert lines[1] == "    late-0 (page 1)"
     assert lines[11] == "    … 2 more"
     assert lines.index("") < lines.index(" 1  Title of a")

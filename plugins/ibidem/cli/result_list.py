@@ -129,7 +129,7 @@ def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
     found = account.get("late") or []
     if not found:
         return
-    yield Text(f"{format_count(len(found), 'document')} found later, of groups on earlier pages:", "level")
+    yield Text(f"{format_count(len(found), 'more member')} of groups on earlier pages:", "level")
     for one in found[:LATE_SHOWN]:
         yield Indented(Text(f"{sanitize(one['id'])} (page {one['page']})", "about"), 4)
     if len(found) > LATE_SHOWN:

@@ -292,6 +292,7 @@ def test_hostile_documents_stay_inert(visit: Open) -> None:
         "/",
         "/?q=drains",
         "/?q=drains&dedupe=collapse",
+        "/?q=drains#filters",
         "/?q=zzz",
         "/ibidem/page/document?id=lease",
         "/ibidem/page/document?q=drains&id=lease",
