@@ -12,6 +12,7 @@ SMALL = {
     "ibidem_workers/settings_table.py": "a program of its own: it writes docs/settings.md",
     "ibidem_workers/groups/lookup.py": "what a policy looks up, which settling and its tests both ask",
     "ibidem/cli/status.py": "a command a file",
+    "ibidem/gateway/page/forms.py": "what decisions and saved searches read forms by, which do not know each other",
     "ibidem/gateway/paths.py": "what both kinds of middleware and the routes agree on; in either it would be a cycle",
     "ibidem/grouped_search/dsl/ways.py": "the choice between two searches that do not know each other",
     "ibidem/suggestion.py": "used by a search without matches alone; reads the engine and nothing of grouping",
