@@ -10,7 +10,7 @@ COLLECTIONS ?= ../shared/data
 FUZZING ?= --seconds 60
 MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
 
-.PHONY: install demo test plugin quick check security docs figures soak faults clean
+.PHONY: install demo test plugin quick check security docs figures suites soak faults clean
 
 install: $(VENV)/.installed
 
@@ -65,6 +65,10 @@ figures: install
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
+
+# The engines' own REST suites through the gateway, all chapters that it may change; the tests run those that write and search.
+suites: install
+	IBIDEM_SUITES=all $(BIN)/pytest tests/suites
 
 # An hour of steady ingest and search.
 soak: install

@@ -7,20 +7,28 @@ from pathlib import Path
 
 import pytest
 
-from gateway.conftest import Leases
+from gateway.conftest import SERVERS, Leases
 from servers.jars import fetched
 from servers.jdk import java
 
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
-JAVA = ("org.opensearch.client:opensearch-java:3.1.0", "org.apache.httpcomponents.client5:httpclient5:5.4.4")
+JAVA = {
+    "opensearch": (
+        "org.opensearch.client:opensearch-java:3.1.0",
+        "org.apache.httpcomponents.client5:httpclient5:5.4.4",
+    ),
+    "elasticsearch": ("co.elastic.clients:elasticsearch-java:9.5.2",),
+}
+OF_KIND = {"opensearch": "org.opensearch.client", "elasticsearch": "co.elastic.clients"}
+GO = "github.com/opensearch-project/opensearch-go/v4@v4.8.1"
 SECONDS = 200
 
 
-def recipe(language: str, gateway: str, leases: Leases) -> str:
-    """Return the page's program, for the gateway and index of the test."""
-    found = re.search(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert found
-    there = found[1].replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
+def recipe(language: str, gateway: str, leases: Leases, named: str = "") -> str:
+    """Return the page's program that names something, for the gateway and index of the test."""
+    programs = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (found,) = [each for each in programs if named in each]
+    there = found.replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
     return there.replace("warranty", "rent")
 
 
@@ -45,10 +53,18 @@ def test_javascript(leases: Leases, gateway: str, tmp_path: Path) -> None:
 
 
 def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
-    if leases.kind != "opensearch":
-        return
-    jars = fetched("opensearch-java-3.1.0", JAVA)
-    (tmp_path / "Recipe.java").write_text(recipe("java", gateway, leases))
+    jars = fetched(f"{leases.kind}-java-1", JAVA[leases.kind])
+    (tmp_path / "Recipe.java").write_text(recipe("java", gateway, leases, OF_KIND[leases.kind]))
     told = run(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
     assert sorted(line.split()[1] for line in told[:2]) == ["0", "2"]
     assert "dedupe" in told[2]
+
+
+@needs("go")
+@pytest.mark.parametrize("leases", SERVERS[:1], indirect=True)
+def test_go(leases: Leases, gateway: str, tmp_path: Path) -> None:
+    (tmp_path / "recipe.go").write_text(recipe("go", gateway, leases))
+    run(tmp_path, "go", "mod", "init", "recipe")
+    run(tmp_path, "go", "get", GO)
+    told = [line.split() for line in run(tmp_path, "go", "run", "recipe.go").splitlines()]
+    assert sorted(size for _, size in told) == ["0", "2"]

@@ -1,0 +1,76 @@
+"""The engines' own REST test suites as they are published: definitions of requests, and tests in YAML."""
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from servers.jars import fetched
+
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+OPENSEARCH = "org.opensearch:rest-api-spec:3.1.0"
+ELASTICSEARCH_REQUESTS = "org.elasticsearch:rest-api-spec:9.5.3"
+ELASTICSEARCH_TESTS = "org.elasticsearch:rest-api-spec:7.10.2"
+"""The newest release that was published with its tests; later ones hold the definitions of requests alone."""
+
+
+@dataclass(frozen=True)
+class SuiteTest:
+    """One test of a suite.
+
+    Args:
+        chapter: The folder that it stands in.
+        name: File and name.
+        setup: Steps before it.
+        steps: Its own steps.
+        teardown: Steps behind it, whatever became of it.
+    """
+
+    chapter: str
+    name: str
+    setup: Sequence[Any]
+    steps: Sequence[Any]
+    teardown: Sequence[Any]
+
+
+def jar(artifact: str) -> Path:
+    """Return the artifact's one file, fetched by Maven."""
+    folder = fetched(f"suite-{artifact.rpartition(':')[2]}-{artifact.split(':', maxsplit=1)[0]}", [f"{artifact}:alone"])
+    (found,) = folder.glob("*.jar")
+    return found
+
+
+@cache
+def requests_of(artifact: str) -> Mapping[str, Any]:
+    """Return what each request is called, and which paths and parameters it has."""
+    found: dict[str, Any] = {}
+    with zipfile.ZipFile(jar(artifact)) as archive:
+        for name in archive.namelist():
+            if name.startswith("rest-api-spec/api/") and name.endswith(".json") and "/_" not in name:
+                found |= json.loads(archive.read(name))
+    return found
+
+
+def read_chapter(artifact: str, chapter: str) -> Iterator[SuiteTest]:
+    """Yield the tests of a chapter."""
+    prefix = f"rest-api-spec/test/{chapter}/"
+    with zipfile.ZipFile(jar(artifact)) as archive:
+        for name in sorted(archive.namelist()):
+            if name.startswith(prefix) and name.endswith(".yml"):
+                yield from read(chapter, name.removeprefix(prefix), archive.read(name).decode())
+
+
+def read(chapter: str, file: str, text: str) -> Iterator[SuiteTest]:
+    """Read one file."""
+    parts = [part for part in yaml.load_all(text, LOADER) if part]
+    sections = [(name, steps or []) for part in parts for name, steps in part.items()]
+    around = dict(each for each in sections if each[0] in ("setup", "teardown"))
+    for name, steps in sections:
+        if name not in around:
+            yield SuiteTest(chapter, f"{file}: {name}", around.get("setup", ()), steps, around.get("teardown", ()))

@@ -1,0 +1,93 @@
+"""What passes of the engines' own REST suites directly passes through the gateway, plainly and with `dedupe=off`."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import httpx2
+import pytest
+
+from ibidem_workers.settings import Settings
+from servers import elasticsearch, opensearch
+from servers.process import Process
+from suites.definitions import ELASTICSEARCH_REQUESTS, ELASTICSEARCH_TESTS, OPENSEARCH, read_chapter, requests_of
+from suites.differences import DIFFERENCES
+from suites.runner import Runner, Skipped, passes
+from support.gateway_server import running
+
+CHAPTERS = (
+    *("bulk", "count", "create", "delete", "exists", "get", "get_source", "index", "mget", "msearch", "scroll"),
+    *("search.highlight", "search.inner_hits", "suggest", "update"),
+)
+"""Those of every run: what searches and writes; `make suites` runs all that ask for one index."""
+
+ALL = (
+    *("search", "search.aggregation", "explain", "field_caps", "mlt", "mtermvectors", "pit", "range"),
+    *("search_shards", "termvectors"),
+)
+"""Those that `make suites` runs besides."""
+
+SUITES = {
+    "opensearch": (opensearch.VERSION, opensearch.prepare, OPENSEARCH, OPENSEARCH),
+    "elasticsearch": (elasticsearch.VERSION, elasticsearch.prepare, ELASTICSEARCH_REQUESTS, ELASTICSEARCH_TESTS),
+}
+
+
+@dataclass
+class Suite:
+    """A server of its own, since the suites delete every index, and the gateway before it."""
+
+    kind: str
+    direct: Runner
+    through: Runner
+    wipe: Callable[[], None]
+
+
+@pytest.fixture(scope="module", params=SUITES)
+def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
+    kind: str = request.param
+    version, prepare, requests, _ = SUITES[kind]
+    definitions = requests_of(requests)
+    process = Process(f"suite-{kind}", prepare)
+    address = process.wait()
+    numbers = tuple(map(int, version.split(".")))
+    settings = Settings(engine=address, gateway_paths="all", gateway_indexes="*")
+    url = address.partition("+")[2]
+    try:
+        with running(settings) as gateway, httpx2.Client(base_url=url, timeout=60) as client:
+            client.put(
+                "/_cluster/settings",
+                json={"persistent": {"action.destructive_requires_name": False}},
+            )
+
+            def wipe() -> None:
+                client.delete("/*", params={"expand_wildcards": "all"})
+
+            direct, through = Runner(url, definitions, numbers), Runner(gateway, definitions, numbers, again=True)
+            yield Suite(kind, direct, through, wipe)
+            direct.close()
+            through.close()
+    finally:
+        process.stop()
+
+
+@pytest.mark.timeout(1_500)
+@pytest.mark.parametrize("chapter", [*CHAPTERS, *(ALL if os.environ.get("IBIDEM_SUITES") == "all" else ())])
+def test_what_passes_directly_passes_through(suite: Suite, chapter: str) -> None:
+    *_, artifact = SUITES[suite.kind]
+    wrong: dict[str, str] = {}
+    passed = 0
+    for test in read_chapter(artifact, chapter):
+        try:
+            why = passes(suite.through, test)
+            suite.wipe()
+            passed += not why
+            if why and not passes(suite.direct, test):
+                wrong[f"{chapter}/{test.name}"] = why
+        except Skipped:
+            continue
+        finally:
+            suite.wipe()
+    known = {name for name in DIFFERENCES[suite.kind] if name.startswith(f"{chapter}/")}
+    assert wrong.keys() == known, wrong
+    assert passed, "no test of the chapter passes: the runner or the server is not what the suite wants"
