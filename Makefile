@@ -63,8 +63,10 @@ figures: install
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
+	$(BIN)/python benchmarks/retrieval.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/plan.py
 
 # The engines' own REST suites through the gateway, all chapters that it may change; the tests run those that write and search.
 suites: install

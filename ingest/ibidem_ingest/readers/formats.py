@@ -86,7 +86,7 @@ LIBRARIES = {
     Format.EPUB: "lxml",
 }
 _QUIET = logging.NullHandler()
-REMEDY = "install it with: pip install 'ibidem[readers]'"
+REMEDY = "install it, from a copy of the repository, with: pip install '.[readers]'"
 
 
 def require(format_: Format) -> None:

@@ -55,7 +55,7 @@ def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
         from matplotlib import rc_context  # noqa: PLC0415 - an extra, and only where something is drawn
         from matplotlib.figure import Figure  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError("no picture can be drawn", "pip install 'ibidem[plot]'") from error
+        raise UsageError("no picture can be drawn", "from a copy of the repository: pip install '.[plot]'") from error
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for name, shares in curves.items():

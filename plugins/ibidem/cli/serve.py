@@ -50,6 +50,7 @@ def answer(settings: Settings, host: str, port: int, processes: int = 1) -> None
     try:
         from ibidem.gateway.app import serve  # noqa: PLC0415 - the gateway's libraries are an extra
     except ModuleNotFoundError as error:
-        raise UsageError(f"the gateway needs {error.name}", "pip install 'ibidem[gateway]'") from error
+        remedy = "from a copy of the repository: pip install '.[gateway]'"
+        raise UsageError(f"the gateway needs {error.name}", remedy) from error
     told = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
     serve(settings, host, port, lambda url: messages().print(Text(told % url)), processes)

@@ -308,5 +308,5 @@ def of_gateway() -> Check:
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:
         what = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
-        return Check("gateway", ok=True, what=what, remedy="pip install 'ibidem[gateway]'")
+        return Check("gateway", ok=True, what=what, remedy="from a copy of the repository: pip install '.[gateway]'")
     return Check("gateway", ok=True, what="installed")

@@ -1,0 +1,54 @@
+"""What signing ten million documents takes, computed from the pages of figures that were measured on fewer.
+
+python benchmarks/plan.py
+"""
+
+import re
+from collections.abc import Iterator
+
+from measured import FIGURES, write
+
+DOCUMENTS = 10_000_000
+HOUR = 3_600
+STORIES = "newswire stories"
+
+
+def number(text: str) -> float:
+    """Read a number as pages write it."""
+    return float(text.replace(",", ""))
+
+
+def rates() -> tuple[float, float]:
+    """Read how many documents a second a server takes plainly, and a backfill signs."""
+    page = (FIGURES / "backfill.md").read_text(encoding="utf-8")
+    found = re.findall(r"([\d,]+) documents a second", page)
+    plain, signed = map(number, found)
+    return plain, signed
+
+
+def added() -> tuple[float, float, float]:
+    """Read what signatures add to a story in each layout of OpenSearch, and the milliseconds of signing one."""
+    page = (FIGURES / "sizing.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| {STORIES}"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    return number(cells[6]), number(cells[7]), number(cells[9].split()[0])
+
+
+def lines() -> Iterator[str]:
+    """Yield the page."""
+    plain, signed = rates()
+    full, lean, sign_ms = added()
+    yield f"{DOCUMENTS:,} {STORIES}, by what was measured on fewer: [how long signing takes](backfill.md) and"
+    yield "[what a document costs](sizing.md). Servers and workers on one machine with two cores; more take less time."
+    yield ""
+    yield "| what | takes |"
+    yield "|---|---|"
+    yield f"| `ibidem backfill`, reading, signing and writing | {DOCUMENTS / signed / HOUR:.1f} h |"
+    yield f"| signing alone, one processor | {DOCUMENTS * sign_ms / 1e3 / HOUR:.1f} h |"
+    yield f"| a plain load of all documents by `_bulk` | {DOCUMENTS / plain / HOUR:.1f} h |"
+    yield f"| signatures in the layout `full` | {DOCUMENTS * full / 1e9:.0f} GB |"
+    yield f"| signatures in the layout `lean` | {DOCUMENTS * lean / 1e9:.0f} GB |"
+
+
+if __name__ == "__main__":
+    write("plan", "Ten million documents", lines())

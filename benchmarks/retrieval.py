@@ -1,0 +1,216 @@
+"""How many of the ten passages that a language model is given are different texts, and what that costs.
+
+    python benchmarks/retrieval.py [--collections FOLDER] [--queries N] [--documents N] [--write]
+
+The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it. Newswire stories are signed and
+indexed; the titles of some of them are the questions. A retriever of LangChain takes ten passages for each: the
+server's own ranking as it is; the ten that LangChain's maximal marginal relevance chooses among its first fifty; and
+the ten groups that a wrapped client puts first. Which stories repeat each other is the collection's own word (exact
+overlap, `pairs_exact.tsv`, half of the five-word runs or more), and no signature of ibidem's.
+
+No language model runs here: a passage's vector is its tf-idf vector, projected at random onto 256 dimensions, which
+keeps the cosine. Passages with the same words have the same vector under any model, so this is the case that suits
+diversity by vectors best.
+"""
+
+import argparse
+import csv
+import math
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+import numpy as np
+import opensearchpy
+from langchain_core.callbacks import CallbackManagerForRetrieverRun
+from langchain_core.documents import Document as Passage
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.vectorstores.utils import maximal_marginal_relevance
+from numpy.typing import NDArray
+
+import ibidem
+from ibidem_engines.engine import Record
+from ibidem_ingest.text.tokens import tokens
+from measured import write
+from search import load, signed
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from servers.indices import remove_indices
+from servers.session import Servers
+
+INDEX = "measured-retrieval"
+TEN, FETCHED = 10, 50
+DIMENSIONS = 256
+SAME = 0.5
+"""Share of five-word runs from which two stories count as one text, as ibidem's level `near` does by default."""
+
+Ids = Sequence[str]
+Vectors = Mapping[str, NDArray[np.float64]]
+
+
+class Retriever(BaseRetriever):
+    """Ten passages for a question, chosen by one way of asking."""
+
+    ask: Callable[[str], Ids]
+
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Passage]:  # noqa: ARG002 - LangChain's own signature
+        return [Passage(page_content="", id=name) for name in self.ask(query)]
+
+
+def words(text: str) -> list[str]:
+    """Cut a text as signatures do."""
+    return [str(token) for token in tokens(text)]
+
+
+def vectors(records: Sequence[Record]) -> tuple[Vectors, Callable[[str], NDArray[np.float64]]]:
+    """Project tf-idf vectors at random; returns those of the stories, and what makes one of a question."""
+    counts = {record.document.id: Counter(words(record.document.text)) for record in records}
+    among = Counter(word for each in counts.values() for word in each)
+    draw = np.random.default_rng(7)
+    base = {word: draw.standard_normal(DIMENSIONS) for word in among}
+
+    def of(each: Mapping[str, int]) -> NDArray[np.float64]:
+        found = np.zeros(DIMENSIONS)
+        for word, times in each.items():
+            if word in base:
+                found += (1 + math.log(times)) * math.log(len(counts) / among[word]) * base[word]
+        return found / (np.linalg.norm(found) or 1.0)
+
+    return {name: of(each) for name, each in counts.items()}, lambda text: of(Counter(words(text)))
+
+
+def texts(collection: Path, names: Ids) -> dict[str, str]:
+    """Name the text of each story: stories that share half of their five-word runs are one text."""
+    lead = {name: name for name in names}
+
+    def root(name: str) -> str:
+        while lead[name] != name:
+            lead[name] = lead[lead[name]]
+            name = lead[name]
+        return name
+
+    with (collection / "pairs_exact.tsv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            if float(row["jac5"]) >= SAME and row["a"] in lead and row["b"] in lead:
+                lead[root(row["a"])] = root(row["b"])
+    return {name: root(name) for name in names}
+
+
+def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64]]) -> dict[str, Callable[[str], Ids]]:
+    """Return the ways of asking, by their names on the page."""
+    grouped = ibidem.wrap(client)
+
+    def body(question: str, size: int) -> dict[str, Any]:
+        return {"query": {"match": {"text": question}}, "size": size, "_source": False}
+
+    def plain(question: str, size: int = TEN) -> Ids:
+        found = client.search(index=INDEX, body=body(question, size))
+        return [hit["_id"] for hit in found["hits"]["hits"]]
+
+    def diverse(question: str, share: float) -> Ids:
+        names = plain(question, FETCHED)
+        chosen = maximal_marginal_relevance(vector(question), [known[name] for name in names], share, TEN)
+        return [names[at] for at in chosen]
+
+    def collapsed(question: str) -> Ids:
+        found = grouped.search(index=INDEX, body=body(question, TEN), dedupe="collapse", dedupe_window=FETCHED)
+        return [hit["_id"] for hit in found["hits"]["hits"]]
+
+    return {
+        "as the server ranks": plain,
+        "maximal marginal relevance, λ 0.5": lambda question: diverse(question, 0.5),
+        "maximal marginal relevance, λ 0.8": lambda question: diverse(question, 0.8),
+        "ibidem, `collapse`": collapsed,
+    }
+
+
+def first_different(names: Ids, text: Mapping[str, str]) -> set[str]:
+    """Name the first ten texts of a ranking."""
+    return set(list(dict.fromkeys(text[name] for name in names))[:TEN])
+
+
+def rows(
+    client: Any, asked: Mapping[str, Callable[[str], Ids]], questions: Ids, text: Mapping[str, str]
+) -> Iterator[str]:
+    """Measure every way and yield its row."""
+    best = [
+        first_different([hit["_id"] for hit in client.search(index=INDEX, body=_best(question))["hits"]["hits"]], text)
+        for question in questions
+    ]
+    for name, ask in asked.items():
+        retriever = Retriever(ask=ask)
+        retriever.invoke(questions[0])
+        different, kept, spent = [], [], []
+        for question, wanted in zip(questions, best, strict=True):
+            began = time.perf_counter()
+            found = retriever.invoke(question)
+            spent.append(1e3 * (time.perf_counter() - began))
+            got = {text[str(passage.id)] for passage in found}
+            different.append(len(got))
+            kept.append(len(got & wanted))
+        full = sum(one == TEN for one in different)
+        told = f"{mean(different):.2f} | {full} of {len(questions)} | {mean(kept):.2f} | {median(spent):.1f}"
+        yield f"| {name} | {told} |"
+
+
+def _best(question: str) -> dict[str, Any]:
+    return {"query": {"match": {"text": question}}, "size": FETCHED, "_source": False}
+
+
+def report(client: Any, records: Sequence[Record], collection: Path, count: int) -> Iterator[str]:
+    """Yield the page."""
+    text = texts(collection, [record.document.id for record in records])
+    sizes = Counter(text.values())
+    titled = [one.document for one in records if len(words(one.document.title)) > 3]
+    repeated = [one.title for one in titled if sizes[text[one.id]] > 1]
+    known, vector = vectors(records)
+    more = sum(size > 1 for size in sizes.values())
+    yield f"{len(records):,} newswire stories in one index of OpenSearch; {more:,} texts are there more than once."
+    yield "Ten passages a question, by a retriever of LangChain, means over all. *Different*: texts among them."
+    yield "*Of the best*: how many of the ten texts that the server ranks first, each once, are among them. Vectors are"
+    yield f"tf-idf, projected at random onto {DIMENSIONS} dimensions."
+    for title, questions in (
+        ("Questions about any story", [one.title for one in titled]),
+        ("Questions about a story that is there more than once", repeated),
+    ):
+        some = questions[:: max(1, len(questions) // count)][:count]
+        yield ""
+        yield f"## {title}"
+        yield ""
+        yield "| ten passages | different | all ten different | of the best | median, ms |"
+        yield "|---|---|---|---|---|"
+        yield from rows(client, ways(client, known, vector), some, text)
+
+
+def main() -> None:
+    """Measure and print, or write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--documents", type=int)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    collection = given.collections / "reuters21578"
+    records = signed(collection / "docs.jsonl.xz", given.documents)
+    servers = Servers(["opensearch"])
+    address = servers.url("opensearch")
+    try:
+        load(address, records, INDEX)
+        with opensearchpy.OpenSearch(address.partition("+")[2]) as client:
+            lines = list(report(client, records, collection, given.queries))
+        remove_indices(address, INDEX)
+    finally:
+        servers.stop()
+    if given.write:
+        write("retrieval", "Passages for a language model", lines)
+    else:
+        print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Commands and programs that README and docs show, run as they are printed."""

@@ -1,0 +1,58 @@
+"""A page of the docs as a list of blocks: commands, files, what is printed."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"(?:^ {4}\S.*\n)+", re.MULTILINE)
+NAMED = re.compile(r"# ([\w./-]+)\n")
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of code.
+
+    Args:
+        language: As its fence says; `sh` for an indented block; `file` for a program with its name in the first line.
+        body: What it holds.
+        name: Of the file.
+    """
+
+    language: str
+    body: str
+    name: str = ""
+
+
+def blocks(path: Path) -> list[Block]:
+    """Read the blocks of a page, in their order."""
+    text = path.read_text(encoding="utf-8")
+    found = [(match.start(), fenced(match[1], match[2])) for match in FENCED.finditer(text)]
+    without = FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    found += [(match.start(), Block("sh", dedented(match[0]))) for match in INDENTED.finditer(without)]
+    return [block for _, block in sorted(found, key=lambda each: each[0])]
+
+
+def fenced(language: str, body: str) -> Block:
+    """Read a fenced block."""
+    named = NAMED.match(body)
+    return Block("file", body, named[1]) if named and language != "sh" else Block(language, body)
+
+
+def dedented(text: str) -> str:
+    """Take four blanks from each line."""
+    return re.sub(r"^ {4}", "", text, flags=re.MULTILINE)
+
+
+def commands(block: Block) -> list[str]:
+    """List the commands of a block, each on one line and without what is said of it."""
+    if block.language == "sh":
+        lines = block.body.replace("\\\n", " ").splitlines()
+    elif block.language == "":
+        lines = [line[2:] for line in block.body.replace("\\\n", " ").splitlines() if line.startswith("$ ")]
+        lines = lines or block.body.splitlines()
+    else:
+        lines = []
+    cleaned = (re.sub(r"\s+#.*$", "", line).strip() for line in lines)
+    return [line for line in cleaned if line]

@@ -1,0 +1,71 @@
+"""A page's commands in one shell, one after the other, each block with what it printed."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from snippets.page import Block
+
+SECONDS = 280
+MARK = "@@@ block @@@"
+SLOW = re.compile(
+    r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d\b|\b\d+(?:\.\d+)? (?:s|ms)\b|\b\d:\d\d:\d\d\b|[\d.]+ [kM]?B\b|\d[\d,]* bytes\b"
+)
+"""What is another each time: the day, durations, and sizes of files."""
+
+
+def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Run the `sh` blocks of a page in a folder in which its files are; returns what each printed.
+
+    A command that fails ends the page; what was started in the background is ended with it.
+    """
+    script = ["set -euo pipefail"]
+    for block in blocks:
+        if block.language == "file":
+            path = folder / block.name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.body, encoding="utf-8")
+        elif block.language == "sh":
+            script += [block.body, f"echo '{MARK}'"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    with subprocess.Popen(
+        ["bash", "-c", "\n".join(script)],
+        cwd=folder,
+        env=kept | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as shell:
+        try:
+            out, _ = shell.communicate(timeout=SECONDS)
+        finally:
+            end(shell.pid)
+    assert shell.returncode == 0, out
+    return out.split(f"{MARK}\n")[:-1]
+
+
+def end(group: int) -> None:
+    """End what a shell started in the background."""
+    try:
+        os.killpg(group, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def steady(text: str) -> list[str]:
+    """Write the lines of an output so that two runs are the same."""
+    return [SLOW.sub("…", line).rstrip() for line in text.splitlines() if line.strip()]
+
+
+def free_port() -> int:
+    """Find a port that nothing listens on."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])

@@ -1,0 +1,134 @@
+"""Every command that README and docs show runs as it is printed, or is listed here with the reason why it does not."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from snippets.conftest import MINE
+from snippets.page import ROOT, Block, blocks, commands
+from snippets.shell import free_port, run
+from snippets.test_tutorials import TUTORIALS
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROGRAM = re.compile(r"(?:ibidem|export|unset|make|docker|curl|pip|python|uvicorn) ")
+
+NOT_RUN = {
+    "make demo": "makes .venv first; `ibidem demo`, which it calls, is run",
+    "make test": "runs these tests",
+    "pip install": "installs over the network; `make install` does the same",
+    "docker compose": "needs Docker",
+    "ibidem serve": "goes on until it is ended; tests/cli/test_serve.py",
+    "ibidem demo --serve": "goes on until it is ended; tests/cli/test_demo.py",
+    "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_follow.py",
+}
+
+LOCAL = ("README.md", "books.md", "law.md", "news.md")
+"""Pages whose commands run over files and an index in SQLite."""
+
+SERVER = ("README.md", "clusters.md")
+"""Pages with commands for an index of others on a server."""
+
+CURL = ("README.md", "gateway.md")
+"""Pages with requests to the gateway."""
+
+DEMO = "IBIDEM_ENGINE=sqlite:///.ibidem/demo"
+
+
+def shown(page: Path) -> Iterator[list[str]]:
+    """Yield the commands of each block of a page."""
+    for block in blocks(page):
+        if found := [line for line in commands(block) if PROGRAM.match(line)]:
+            yield found
+
+
+def is_for_a_server(block: list[str]) -> bool:
+    return any("opensearch+http" in line or "--into" in line or line.startswith("ibidem strip") for line in block)
+
+
+def is_demo(block: list[str]) -> bool:
+    return any(DEMO in line for line in block)
+
+
+def left_out(line: str) -> bool:
+    return any(line.startswith(name) for name in NOT_RUN)
+
+
+def script(found: list[list[str]]) -> Block:
+    """Write commands as one block; one that says that some documents were refused has run."""
+    lines = [line for block in found for line in block if not left_out(line)]
+    return Block("sh", "".join(f"{line} || [ $? = 3 ]\n" for line in lines))
+
+
+def test_every_command_is_run_or_is_listed_with_its_reason() -> None:
+    for page in PAGES:
+        if page.name in TUTORIALS:
+            continue
+        for block in shown(page):
+            for line in block:
+                run_here = (
+                    (is_for_a_server(block) and page.name in SERVER)
+                    or (line.startswith("curl") and page.name in CURL)
+                    or (page.name in LOCAL and not line.startswith("curl"))
+                )
+                assert run_here or left_out(line), f"{page.name}: {line}"
+
+
+def test_every_reason_is_of_a_command_that_a_page_shows() -> None:
+    lines = [line for page in PAGES for block in shown(page) for line in block]
+    assert not [name for name in NOT_RUN if not any(line.startswith(name) for line in lines)]
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_commands_run_over_files(name: str, folder: Path) -> None:
+    page = ROOT / name if name == "README.md" else ROOT / "docs" / name
+    found = [
+        block for block in shown(page) if not (is_for_a_server(block) or is_demo(block) or block[0].startswith("curl"))
+    ]
+    assert found
+    run([script([["ibidem ingest docs.jsonl"], *found])], folder, {})
+
+
+def test_the_first_search_of_the_readme_works_after_the_demonstration(folder: Path) -> None:
+    (found,) = [block for block in shown(ROOT / "README.md") if is_demo(block)]
+    (printed,) = run([script([["ibidem demo"], found])], folder, {})
+    assert "results; showing" in printed.splitlines()[-1]
+
+
+@pytest.mark.server("opensearch")
+@pytest.mark.parametrize("name", SERVER)
+def test_commands_run_over_an_index_of_others(name: str, folder: Path, articles: str) -> None:
+    page = ROOT / name if name == "README.md" else ROOT / "docs" / name
+    found = [block for block in shown(page) if is_for_a_server(block)]
+    assert found
+    first = next(block for block in shown(ROOT / "README.md") if is_for_a_server(block))
+    exports = [line for line in first if line.startswith("export")]
+    run([Block("sh", here(script([exports, *found]).body, articles))], folder, {})
+
+
+@pytest.mark.server("opensearch")
+def test_requests_run_against_a_gateway(folder: Path, articles: str) -> None:
+    port = free_port()
+    (folder / "query.json").write_text('{"query": {"match_all": {}}, "_source": ["headline"]}', encoding="utf-8")
+    requests = [
+        line.split("|")[0]
+        for name in CURL
+        for block in shown(ROOT / name if name == "README.md" else ROOT / "docs" / name)
+        for line in block
+        if line.startswith("curl")
+    ]
+    assert len(requests) == 2
+    body = "".join(f"{line}\n" for line in requests).replace("8042", str(port)).replace("licences", MINE)
+    start = (
+        f"ibidem backfill\nibidem serve --port {port} > serve.log 2>&1 &\n"
+        f"curl -s --retry 60 --retry-delay 1 --retry-connrefused http://127.0.0.1:{port}/healthz > health\n"
+    )
+    settings = {"IBIDEM_ENGINE": articles, "IBIDEM_INDEX": MINE, "IBIDEM_FIELDS": "title=headline,text=body.content"}
+    printed = run([Block("sh", start), Block("sh", body)], folder, settings)[-1]
+    assert printed.count('"_dedupe"') > 2
+
+
+def here(text: str, address: str) -> str:
+    """Put this test's server and index in the place of those on a page."""
+    return text.replace("opensearch+http://localhost:9200", address).replace("articles", MINE)

@@ -1,0 +1,92 @@
+"""The tutorials run from start to end, and print what they show."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from servers.indices import ask
+from snippets.page import ROOT, Block, blocks
+from snippets.shell import free_port, run, steady
+
+SERVED = pytest.mark.server("opensearch")
+TUTORIALS = {
+    "tutorial-cluster.md": ("articles",),
+    "tutorial-fastapi.md": ("articles",),
+    "tutorial-newsroom.md": (),
+    "tutorial-retrieval.md": ("passages",),
+    "tutorial-scans.md": (),
+}
+"""The tutorials, each with the indexes that it makes on a server."""
+
+CASES = [pytest.param(name, marks=SERVED if indexes else ()) for name, indexes in TUTORIALS.items()]
+MINE = f"tutorial-of-{os.getpid()}"
+
+
+def test_every_tutorial_is_run() -> None:
+    assert {path.name for path in (ROOT / "docs").glob("tutorial-*.md")} == set(TUTORIALS)
+
+
+@pytest.fixture
+def swaps(request: pytest.FixtureRequest, name: str) -> Iterator[dict[str, str]]:
+    """What stands in this test for the server, the port and the indexes of a page."""
+    if not TUTORIALS[name]:
+        yield {}
+        return
+    address = request.getfixturevalue("opensearch")
+    host = address.partition("://")[2]
+    remove(address)
+    port = str(free_port())
+    yield {"localhost:9200": host, "8000": port} | {index: f"{MINE}-{index}" for index in TUTORIALS[name]}
+    remove(address)
+
+
+def remove(address: str) -> None:
+    for each in ask(address, "GET", f"/_cat/indices/{MINE}*?format=json&expand_wildcards=all"):
+        ask(address, "DELETE", f"/{each['index']}?ignore_unavailable=true")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_tutorial_prints_what_it_shows(name: str, tmp_path: Path, swaps: dict[str, str]) -> None:
+    page = blocks(ROOT / "docs" / name)
+    printed = iter(perform(page, tmp_path, swaps))
+    last = ""
+    for block in page:
+        if block.language == "sh":
+            last = next(printed)
+        elif block.language == "text":
+            assert steady(last) == steady(block.body)
+
+
+def perform(page: list[Block], folder: Path, swaps: dict[str, str]) -> list[str]:
+    """Run a page with this test's names in the place of its own; what is printed has the page's names again."""
+    mine = [Block(block.language, swapped(block.body, swaps), block.name) for block in page]
+    back = {there: here for here, there in swaps.items()}
+    return [swapped(text, back) for text in run(mine, folder, {})]
+
+
+def swapped(text: str, names: dict[str, str]) -> str:
+    for here, there in names.items():
+        text = text.replace(here, there)
+    return text
+
+
+def write(name: str, folder: Path, address: str) -> None:
+    """Write what a page's commands print into the page: `cd tests && python -m snippets.write NAME`."""
+    path = ROOT / "docs" / name
+    swaps = {"localhost:9200": address.partition("://")[2], "8000": str(free_port())}
+    swaps |= {index: f"{MINE}-{index}" for index in TUTORIALS[name]}
+    page = blocks(path)
+    text, last = path.read_text(encoding="utf-8"), ""
+    printed = iter(perform(page, folder, swaps))
+    at = 0
+    for block in page:
+        if block.language == "sh":
+            last = next(printed)
+        elif block.language == "text":
+            old = f"```text\n{block.body}```"
+            at = text.index(old, at)
+            text = text[:at] + f"```text\n{last}```" + text[at + len(old) :]
+            at += len(last)
+    path.write_text(text, encoding="utf-8")

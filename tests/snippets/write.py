@@ -1,0 +1,27 @@
+"""Write what a tutorial's commands print into its page: `cd tests && python -m snippets.write NAME…`.
+
+The server is the one in IBIDEM_TEST_OPENSEARCH.
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from snippets.test_tutorials import MINE, TUTORIALS, remove, write
+
+
+def main(names: list[str]) -> None:
+    """Write the named pages, or all."""
+    address = os.environ.get("IBIDEM_TEST_OPENSEARCH", "")
+    for name in names or TUTORIALS:
+        with tempfile.TemporaryDirectory(prefix=MINE) as folder:
+            try:
+                write(name, Path(folder), address)
+            finally:
+                if TUTORIALS[name]:
+                    remove(address)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
