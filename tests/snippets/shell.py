@@ -22,7 +22,7 @@ SLOW = re.compile(
 def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -> list[str]:
     """Run the `sh` blocks of a page in a folder in which its files are; returns what each printed.
 
-    A command that fails ends the page; what was started in the background is ended with it.
+    Questions are answered with yes. A command that fails ends the page; what was started in the background is ended with it.
     """
     script = ["set -euo pipefail"]
     for block in blocks:
@@ -38,13 +38,14 @@ def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
         env=kept | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment},
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
     ) as shell:
         try:
-            out, _ = shell.communicate(timeout=SECONDS)
+            out, _ = shell.communicate("y\n" * 9, timeout=SECONDS)
         finally:
             end(shell.pid)
     assert shell.returncode == 0, out
