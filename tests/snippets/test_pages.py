@@ -21,6 +21,7 @@ NOT_RUN = {
     "docker compose": "needs Docker",
     "ibidem serve": "goes on until it is ended; tests/cli/test_serve.py",
     "ibidem demo --serve": "goes on until it is ended; tests/cli/test_demo.py",
+    "ibidem tune": "learns from the labels of a real collection; tests/cli/test_tune.py",
     "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_follow.py",
 }
 

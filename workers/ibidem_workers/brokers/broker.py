@@ -146,7 +146,9 @@ class RedisStream(Broker):
     @override
     def require_client(self) -> None:
         if find_spec("redis") is None:
-            raise UsageError("a queue in Redis needs its client", "pip install 'ibidem[redis]'")
+            raise UsageError(
+                "a queue in Redis needs its client", "from a copy of the repository: pip install '.[redis]'"
+            )
 
     @override
     def celery_config(self) -> dict[str, Any]:
