@@ -22,6 +22,9 @@ LEAST_CERTAINTY = 0.7
 
 RELATIVES = (frozenset({"no", "nb", "nn"}), frozenset({"bs", "hr", "sh", "sr"}), frozenset({"id", "ms"}))
 
+NO_LANGUAGE = "zxx"
+"""What the library calls a text without words: one that was misread throughout, not one in another language."""
+
 _CODE = re.compile("[a-z]{2,3}")
 
 
@@ -38,7 +41,8 @@ def detect(text: str) -> str:
     if sum(map(str.isalpha, part)) < LEAST_LETTERS:
         return ""
     language, certainty = _identifier().classify(part)
-    return language if certainty >= LEAST_CERTAINTY and _CODE.fullmatch(language) else ""
+    certain = certainty >= LEAST_CERTAINTY and language != NO_LANGUAGE
+    return language if certain and _CODE.fullmatch(language) else ""
 
 
 def is_code(language: str) -> bool:

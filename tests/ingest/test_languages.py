@@ -1,5 +1,7 @@
 """The language of a text that does not say."""
 
+import random
+
 import pytest
 
 from ibidem_ingest.languages import LEAST_LETTERS, READ, detect
@@ -22,6 +24,15 @@ def test_a_text_tells_its_language(language: str) -> None:
 @pytest.mark.parametrize("text", ["", "hello", "1 2 3 " * 500, "Shr 33 cts vs 28 cts Net 3,722,000 vs 3,103,000 " * 4])
 def test_what_is_too_short_or_holds_no_sentences_tells_none(text: str) -> None:
     assert detect(text) == ""
+
+
+def test_a_page_that_was_misread_throughout_is_in_no_other_language() -> None:
+    rng = random.Random(2)  # noqa: S311 - made-up data keeps no secret
+    pages = [
+        " ".join("".join(rng.choices("abcdeilmnorstu.,;|!^", k=rng.randrange(1, 9))) for _ in range(200))
+        for _ in range(30)
+    ]
+    assert {detect(page) for page in pages} == {""}
 
 
 def test_a_short_text_is_not_judged() -> None:

@@ -93,7 +93,7 @@ class Characters:
         few: Whether it counts where the idf table has few terms, so that many good words are unknown.
     """
 
-    share: float = 0.3
+    share: float = 0.38
     unknown: float = 0.12
     numbers: float = 0.3
     lengths: float = 0.8

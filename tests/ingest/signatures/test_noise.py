@@ -165,3 +165,43 @@ def test_other_lengths_and_no_rule_are_no_evidence() -> None:
     misread = read_again(STORY, 0.05, 1)
     assert found(STORY, misread[:200]) is None
     assert found(STORY, misread, Policy(slots=None, terms=None, fingerprint=None, characters=None)) is None
+
+
+def lines_of(words: list[str], length: int = 7) -> list[list[str]]:
+    """Set a text in lines."""
+    return [words[at : at + length] for at in range(0, len(words), length)]
+
+
+def test_a_page_whose_lines_part_words_without_a_hyphen_is_near_the_one_in_whole_words() -> None:
+    read = lines_of(read_again(STORY, 0.05, 1), 6)
+    parted = [[*line[:-1], line[-1][:2], line[-1][2:]] for line in read]
+    evidence = found(STORY, [part for line in parted for part in line if part])
+    assert evidence is not None
+    assert evidence.signature == "characters"
+
+
+def test_a_page_whose_hyphens_at_line_ends_were_joined_is_the_same_in_words() -> None:
+    broken = "\n".join(" ".join([*line[:-1], f"{line[-1][:2]}-\n{line[-1][2:]}"]) for line in lines_of(STORY))
+    assert found(STORY, [broken], Policy()) == found(STORY, STORY, Policy())
+
+
+def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> None:
+    left, right = lines_of(read_again(STORY, 0.04, 1)[:150]), lines_of(read_again(STORY, 0.04, 1)[150:])
+    across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
+    evidence = found(STORY, across)
+    assert evidence is not None
+    assert evidence.signature == "characters"
+
+
+def test_columns_that_were_read_across_and_not_misread_share_their_rarest_terms() -> None:
+    left, right = lines_of(STORY[:150]), lines_of(STORY[150:])
+    across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
+    evidence = found(STORY, across, Policy(slots=None, fingerprint=None))
+    assert evidence is not None
+    assert evidence.signature == "termvector"
+
+
+def test_other_pages_of_the_same_book_are_none() -> None:
+    book = random.Random(8).choices(WORDS, k=1_200)  # noqa: S311
+    pages = [read_again(book[at : at + 300], 0.05, at) for at in range(0, 1_200, 300)]
+    assert not any(found(pages[a], pages[b]) for a in range(4) for b in range(a))

@@ -30,7 +30,7 @@ public record Policy(
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
             null,
-            new Characters(0.3, 0.12, 0.3, 0.8, 1.6, false));
+            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false));
 
     /**
      * Feature-set evidence.
