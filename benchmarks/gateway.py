@@ -87,12 +87,12 @@ def together(rates: Sequence[Rate]) -> Rate:
 
 
 @contextlib.contextmanager
-def serving(engine: str, folder: Path) -> Iterator[str]:
-    """Run `ibidem serve` before an engine; gives its address."""
+def serving(engine: str, folder: Path, **more: str) -> Iterator[str]:
+    """Run `ibidem serve` before an engine, with more settings; gives its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": INDEX, "IBIDEM_TABLES": str(folder)}
+    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": INDEX, "IBIDEM_TABLES": str(folder)} | more
     command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

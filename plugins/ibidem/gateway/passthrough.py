@@ -121,6 +121,8 @@ class Streaming:
                 path, sent, body = signed.target, signed.headers, self._noted(signed.body)
             try:
                 async with self._upstream.stream(self._request.method, path, sent, body) as answer:
+                    if self._signing is not None:
+                        self._signing.answered(self._request.method, path)
                     await self._answer(answer)
             except HttpError as error:
                 raise self._wrong or error from error

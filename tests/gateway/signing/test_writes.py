@@ -305,3 +305,12 @@ def test_while_not_all_indexes_are_open_the_same_rules_hold_for_what_is_signed(s
     signed.ask("POST", f"/{signed.index}/_refresh")
     told = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
     assert told["count"] == 3
+
+
+def test_an_index_that_is_made_anew_through_the_gateway_without_our_fields_gets_no_signatures(start: Start) -> None:
+    signed = start()
+    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE})
+    assert ours(signed, "a")
+    signed.ask("DELETE", f"/{signed.index}")
+    bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE})
+    assert signed.source("a") == {"text": LEASE}

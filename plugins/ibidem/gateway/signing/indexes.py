@@ -29,8 +29,8 @@ _PARTS = ",".join(
 )
 _TABLES = orjson.dumps({"size": 0, "aggs": {"tables": {"terms": {"field": "ibidem.idf", "size": 100}}}})
 
-SIGNED_S, OTHERS_S = 60.0, 5.0
-"""Seconds for which it is believed that an index is signed, and that it is not."""
+SIGNED_S, OTHERS_S = 20.0, 5.0
+"""Seconds for which it is believed that an index is signed, and that it is not: another may take its place."""
 
 MOST = 1_000
 """Indexes of which it is remembered, each as one caller knows it."""
@@ -95,6 +95,10 @@ class SignedIndexes:
             if len(self._kept) > MOST:
                 self._kept.popitem(last=False)
         return state
+
+    def forget(self) -> None:
+        """Ask again of every index: one was made, changed or removed."""
+        self._kept.clear()
 
     async def _read(self, index: str, caller: Caller) -> IndexState:
         if not index or "," in index or "*" in index:

@@ -121,6 +121,17 @@ class Signing:
         """End the processes that sign."""
         self._pool.close()
 
+    def answered(self, method: str, target: str) -> None:
+        """Ask again which indexes are signed, behind a request that may have made, changed or removed one.
+
+        Args:
+            method: Its method.
+            target: Path and query string.
+        """
+        changes = method in ("DELETE", "PUT") or target.startswith("/_aliases")
+        if changes and DocumentRequest.of(method, target) is None:
+            self._indexes.forget()
+
     async def outgoing(
         self, method: str, target: str, headers: list[tuple[str, str]], body: AsyncIterator[bytes]
     ) -> Outgoing:
