@@ -22,6 +22,7 @@ NOT_RUN = {
     "ibidem serve": "goes on until it is ended; tests/cli/test_serve.py",
     "ibidem demo --serve": "goes on until it is ended; tests/cli/test_demo.py",
     "ibidem tune": "learns from the labels of a real collection; tests/cli/test_tune.py",
+    'ibidem search "limitation of liability" --preset contracts': "needs the preset that `ibidem tune` learned",
     "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_follow.py",
 }
 
