@@ -26,6 +26,7 @@ public record Request(
     private static final int SHOWN_IN_COLLAPSE = 10;
     private static final int LEAST_SIMILARITY = 20;
     private static final int MOST_DAYS = 1_000_000;
+    private static final String WINDOW_ALONE = "window";
     private static final String NONE = "none";
     private static final String OFF = "off";
     private static final Pattern WHOLE = Pattern.compile("[0-9]{1,20}");
@@ -35,6 +36,7 @@ public record Request(
             "keep",
             "window",
             "scope",
+            "by",
             "similarity",
             "window_days",
             "max_per_group",
@@ -59,6 +61,7 @@ public record Request(
                         values.put(name, value.toString().strip());
                     }
                 }));
+        refuseWhatTheLayerDoes(values);
         values.keySet().forEach(Request::check);
         if (!values.isEmpty() && !values.containsKey("dedupe")) {
             String name = NAMES.stream().filter(values::containsKey).findFirst().orElseThrow();
@@ -70,7 +73,8 @@ public record Request(
     }
 
     private static Request of(Map<String, String> values, boolean collapse) {
-        one(values, "scope", "window", List.of("window"));
+        one(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
+        one(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
         int window = whole(values, "window", WINDOW, 1, DEEPEST, "hits");
         Keep keep = values.containsKey("keep") ? Keep.read(values.get("keep")) : Keep.RANK;
         if (keep == null) {
@@ -84,6 +88,22 @@ public record Request(
                 most(values, collapse, window),
                 flag(values, "explain"),
                 flag(values, "facets"));
+    }
+
+    /** Refuses what only the Python layer does, each with the reason. */
+    private static void refuseWhatTheLayerDoes(Map<String, String> values) {
+        refuse(values, "level", "partial", "it compares long signatures, and packed values hold none");
+        refuse(values, "scope", "matches", "it looks up signatures beyond the window");
+        refuse(values, "scope", "index", "it looks up signatures beyond the window");
+        refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
+        refuse(values, "cursor", values.get("cursor"), "a point in time makes later pages see the same ranking");
+    }
+
+    private static void refuse(Map<String, String> values, String name, String value, String why) {
+        if (value != null && value.equalsIgnoreCase(values.get(name))) {
+            throw new UsageException(
+                    name + "=" + value + " is not done by the plugin: " + why, "ibidem.wrap and the gateway do it");
+        }
     }
 
     private static boolean flag(Map<String, String> values, String name) {
@@ -178,7 +198,7 @@ public record Request(
         told.put("level", level().word());
         told.put("keep", keep.toString());
         told.put("window", window);
-        told.put("scope", "window");
+        told.put("scope", WINDOW_ALONE);
         return told;
     }
 }

@@ -65,6 +65,21 @@ class RequestTest {
         assertEquals(name + "='" + value + "' is not understood; allowed: " + right, refused.getMessage());
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "level,partial,long signatures",
+        "scope,matches,beyond the window",
+        "scope,index,beyond the window",
+        "by,stored,stored groups",
+        "cursor,abc,a point in time"
+    })
+    void whatOnlyTheLayerDoesIsRefusedByNameWithTheReason(String name, String value, String reason) {
+        UsageException refused =
+                assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
+        assertTrue(refused.getMessage().startsWith(name + "=" + value + " is not done by the plugin: "));
+        assertTrue(refused.getMessage().contains(reason));
+    }
+
     @Test
     void similaritySetsTheFiguresOfMinHashAndRareTermsTogether() {
         Policy near = read(Map.of("dedupe", "indent", "similarity", 80)).policy();
