@@ -61,6 +61,9 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 MIN_HASH = "min_hash"
 """The engine's own way to near duplicates, as a layout."""
 
+FILTERS = ("opensearch",)
+"""Servers that have that filter: Elasticsearch's jars in Maven's repository come without it."""
+
 _FILTERS: dict[str, Any] = {
     "five_words": {"type": "shingle", "min_shingle_size": 5, "max_shingle_size": 5, "output_unigrams": False},
     "hundred_buckets": {"type": "min_hash", "hash_count": 1, "bucket_count": 100, "hash_set_size": 1},

@@ -23,7 +23,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clusters import LAYOUTS, MIN_HASH, load_bare, made, on_disk
+from clusters import FILTERS, LAYOUTS, MIN_HASH, load_bare, made, on_disk
 from clusters import batches as requests
 from engine import bare_load
 from grouping import stories
@@ -167,7 +167,7 @@ def on_server(
     kind: str, url: str, signed: Mapping[str, Sequence[Record]], settle: float
 ) -> dict[str, dict[str, float]]:
     """Return the bytes that signatures add to a document on a server, by collection and layout."""
-    layouts = (MIN_HASH, *LAYOUTS[kind])
+    layouts = (MIN_HASH, *LAYOUTS[kind]) if kind in FILTERS else LAYOUTS[kind]
     names = {(each, layout): f"sized-{each}-{layout}" for each in signed for layout in ("bare", *layouts)}
     try:
         for (each, layout), name in names.items():
@@ -248,9 +248,10 @@ def told_of_loads() -> Iterator[str]:
     yield "\nProcessor time of a load, for each document: of the server, and of the client (signed before):\n"
     yield "| documents | index | server | client | server, beside `min_hash` |\n|---|---|---|---|---|"
     for (name, kind, layout), taken in SPENT.items():
-        beside = taken.server / max(1e-9, SPENT[name, kind, MIN_HASH].server)
+        filtered = SPENT.get((name, kind, MIN_HASH))
+        beside = f"{taken.server / filtered.server:.2f}" if filtered else ""
         each = [f"{seconds / COUNTED[name] * 1e3:.2f} ms" for seconds in (taken.server, taken.client)]
-        yield f"| {KINDS[name][0]} | {kind}, {layout} | {each[0]} | {each[1]} | {beside:.2f} |"
+        yield f"| {KINDS[name][0]} | {kind}, {layout} | {each[0]} | {each[1]} | {beside} |"
 
 
 def main() -> None:

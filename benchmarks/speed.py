@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from clusters import BARE, BATCH, load, load_bare, made
+from clusters import BARE, BATCH, FILTERS, load, load_bare, made
 from grouping import NEWSWIRE, stories, values
 from growth import in_memory, on_disk, shown
 from ibidem.dedupe.leader_clustering import group
@@ -151,8 +151,9 @@ def written(kind: str, url: str, several: Sequence[Document], tables: Tables, ro
     bare = signed()
     names = (f"{len(bare):,} stories signed and written to {kind}", "the client's `helpers.bulk`, no signatures")
     yield from both(names, written_signed, lambda: load_bare(url, bare), rounds, url)
-    filtered = (f"{len(bare):,} stories signed and written to {kind}", "`helpers.bulk` into `min_hash`, 100 buckets")
-    yield from both(filtered, written_signed, lambda: load_bare(url, bare, min_hash=True), rounds, url)
+    if kind in FILTERS:
+        filtered = (names[0], "`helpers.bulk` into `min_hash`, 100 buckets")
+        yield from both(filtered, written_signed, lambda: load_bare(url, bare, min_hash=True), rounds, url)
     for name in (BARE, "measured-full"):
         remove_indices(url, name)
 

@@ -29,6 +29,9 @@ create table if not exists "ibidem.{index}.documents" (
   origin text not null        -- where it was read from; empty when unknown
 );
 
+-- Who is in a group: read for each portion of documents whose groups are settled.
+create index if not exists "ibidem.{index}.groups" on "ibidem.{index}.documents" ("group", lead);
+
 -- Long signatures, of long texts only: read to compare two documents, never by a search.
 create table if not exists "ibidem.{index}.long" (place integer primary key, value blob not null);
 

@@ -21,6 +21,8 @@ CREATE TABLE "ibidem.ibidem.documents" (
   lead integer not null,      -- whether it began that group
   origin text not null        -- where it was read from; empty when unknown
 )
+-- ibidem.ibidem.groups
+CREATE INDEX "ibidem.ibidem.groups" on "ibidem.ibidem.documents" ("group", lead)
 -- ibidem.ibidem.keys
 CREATE VIRTUAL TABLE "ibidem.ibidem.keys" using fts5(
   key, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars ':'"
