@@ -11,7 +11,6 @@ content hash: it is read as if zeros stood in the place of the two.
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import orjson
@@ -173,7 +172,7 @@ def unpack(value: bytes) -> Packed | None:
     ) = HEAD.unpack(parts.head)
     words = struct.unpack(f"<{len(parts.terms)}B", parts.terms)
     terms = tuple(low | mid << 8 | top << 16 for low, mid, top in zip(*[iter(words)] * TERM_BYTES, strict=True))
-    if any(left >= right for left, right in pairwise(terms)):
+    if terms != tuple(sorted(set(terms))):
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
     return Packed(
