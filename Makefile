@@ -67,6 +67,7 @@ figures: install
 	$(BIN)/python benchmarks/gateway_writes.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/min_hash.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/plan.py
 
 # The engines' own REST suites through the gateway, all chapters that it may change; the tests run those that write and search.

@@ -1,0 +1,98 @@
+"""What signatures cost in OpenSearch beside the engine's own filter; written to docs/figures/min_hash.md.
+
+    python benchmarks/min_hash.py [--collections FOLDER] [--stories N] [--rounds N] [--settle SECONDS]
+
+Newswire, signed before. *Filter*: `min_hash` over runs of five words with 100 buckets, indexed and not stored, which is
+what a user would take without ibidem; it finds what shares a bucket and decides nothing. Each index is filled in turn,
+round after round; processor time for each document, of client and server, the median of the rounds, and of the ratios
+beside the filter of the same round. Bytes: of the last round, after a merge into one segment.
+
+The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it; what others ask meanwhile counts too.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+
+from clusters import BARE, load, load_bare, made, on_disk
+from grouping import NEWSWIRE, stories
+from ibidem_engines.engine import Record
+from ibidem_engines.records import records
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures.sign import batches
+from measured import write
+from processor import Spent, spent
+from servers.indices import remove_indices
+from servers.session import Servers
+
+INDEXES = {
+    "the documents alone": BARE,
+    "with the filter": "measured-filter",
+    "signed, full": "measured-full",
+    "signed, lean": "measured-lean",
+}
+FILTER = "with the filter"
+
+
+def fill(url: str, what: str, signed: Sequence[Record]) -> None:
+    """Fill an index."""
+    name = INDEXES[what]
+    if what.startswith("signed"):
+        with closing(made(url, name.rpartition("-")[2], name)) as engine:
+            load(engine, signed)
+    else:
+        load_bare(url, signed, name, min_hash=what == FILTER)
+
+
+def rows(taken: Mapping[str, Sequence[Spent]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
+    """Write a row for each index."""
+    yield f"| {count:,} stories | bytes more | client | server | server, beside the filter | spread |"
+    yield "|---|---|---|---|---|---|"
+    for what, name in INDEXES.items():
+        ratios = [own.server / other.server for own, other in zip(taken[what], taken[FILTER], strict=True)]
+        client, server = (
+            f"{statistics.median(getattr(each, side) for each in taken[what]) / count * 1e3:.2f} ms"
+            for side in ("client", "server")
+        )
+        more = (sizes[name] - sizes[BARE]) / count
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        yield f"| {what} | {more:,.0f} | {client} | {server} | {statistics.median(ratios):.2f} | {spread} |"
+
+
+def main() -> None:
+    """Print the figures and write them down."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    options.add_argument("--stories", type=int, default=5_000)
+    options.add_argument("--rounds", type=int, default=5)
+    options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
+    asked = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        several = list(islice(stories(asked.collections / NEWSWIRE), asked.stories))
+        signed = [one for batch in batches(several) for one in records(batch, Tables(folder))]
+    servers = Servers(["opensearch"])
+    url = servers.url("opensearch")
+    taken: defaultdict[str, list[Spent]] = defaultdict(list)
+    try:
+        for _ in range(asked.rounds):
+            for what in INDEXES:
+                taken[what].append(spent(lambda what=what: fill(url, what, signed), url))
+        sizes = on_disk(url, list(INDEXES.values()), asked.settle)
+    finally:
+        for name in INDEXES.values():
+            remove_indices(url, name)
+        servers.stop()
+    lines = list(rows(taken, sizes, len(signed)))
+    sys.stdout.write("\n".join(lines) + "\n")
+    about = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
+    write("min_hash", "What signatures cost beside the engine's own filter", [about, "", *lines])
+
+
+if __name__ == "__main__":
+    main()
