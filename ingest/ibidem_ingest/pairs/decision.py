@@ -1,6 +1,6 @@
 """Pair decision: whether two documents are duplicates, from their packed signatures alone.
 
-The table of `presentation.md`, "What puts a pair at a level", the strongest evidence first:
+The tables of `levels.md`, the strongest evidence first:
 
 | level | evidence |
 |---|---|

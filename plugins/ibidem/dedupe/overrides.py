@@ -22,7 +22,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PairConstraints:
-    """What readers said of pairs of rows; it beats all evidence (presentation.md, "Overrides").
+    """What readers said of pairs of rows; it beats all evidence (presentation.md, "Policy").
 
     Args:
         same: Pairs declared the same.
