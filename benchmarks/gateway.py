@@ -23,8 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -43,52 +42,20 @@ from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from measured import write
+from rates import CLIENTS_AT_ONCE, JSON, at_once, together
 from search import CLIENTS, QUERIES, body, load, signed
 from servers.indices import remove_indices
 from servers.session import Servers
 
 INDEX = "measured-gateway"
-CLIENTS_AT_ONCE = 50
 ROUNDS = 40
 TURNS = 6
 ASKED = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
 
 
-@dataclass(frozen=True)
-class Rate:
-    """What fifty clients got.
-
-    Args:
-        seconds: For how long they asked.
-        errors: Answers that were none.
-        took: Milliseconds of each answer.
-    """
-
-    seconds: float
-    errors: int
-    took: Sequence[float]
-
-    @property
-    def per_second(self) -> float:
-        """Answers a second."""
-        return len(self.took) / self.seconds
-
-    def row(self, name: str) -> str:
-        """Write it as a row of a table."""
-        ordered = sorted(self.took)
-        slow = ordered[int(len(ordered) * 0.95)]
-        return f"| {name} | {self.per_second:.0f} | {statistics.median(ordered):.0f} | {slow:.0f} | {self.errors} |"
-
-
-def together(rates: Sequence[Rate]) -> Rate:
-    """Put the turns of one kind together."""
-    took = [each for rate in rates for each in rate.took]
-    return Rate(sum(rate.seconds for rate in rates), sum(rate.errors for rate in rates), took)
-
-
 @contextlib.contextmanager
-def serving(engine: str, folder: Path, **more: str) -> Iterator[str]:
-    """Run `ibidem serve` before an engine, with more settings; gives its address."""
+def serving(engine: str, folder: Path, **more: str) -> Iterator[tuple[str, int]]:
+    """Run `ibidem serve` before an engine, with more settings; gives its address and the number of its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -97,14 +64,14 @@ def serving(engine: str, folder: Path, **more: str) -> Iterator[str]:
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             wait_for(port)
-            yield f"http://127.0.0.1:{port}"
+            yield f"http://127.0.0.1:{port}", server.pid
         finally:
             server.terminate()
 
 
 def wait_for(port: int) -> None:
     """Wait until somebody listens."""
-    for _ in range(300):
+    for _ in range(1_800):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.1)
@@ -157,32 +124,6 @@ async def once(method: str, url: str, content: bytes | None) -> Any:
     """Send one request and return its JSON."""
     async with aiohttp.ClientSession() as session, session.request(method, url, data=content, headers=JSON) as answer:
         return await answer.json()
-
-
-JSON = {"content-type": "application/json"}
-
-
-async def at_once(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
-    """Ask from fifty connections, each as soon as it has its answer, for some seconds."""
-    took: list[float] = []
-    errors = 0
-    ends = time.monotonic() + seconds
-
-    async def client(number: int, session: aiohttp.ClientSession) -> None:
-        nonlocal errors
-        turn = number
-        while time.monotonic() < ends:
-            path, content = requests[turn % len(requests)]
-            turn += 1
-            began = time.perf_counter()
-            async with session.post(f"{base}{path}", data=content, headers=JSON) as answer:
-                await answer.read()
-                errors += answer.status != 200
-            took.append((time.perf_counter() - began) * 1e3)
-
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        await asyncio.gather(*[client(number, session) for number in range(CLIENTS_AT_ONCE)])
-    return Rate(seconds, errors, took)
 
 
 def page(gateway: str) -> str:
@@ -263,7 +204,7 @@ def main() -> None:
     try:
         url = servers.url(options.kind)
         load(url, stories, INDEX)
-        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder)) as gateway:
+        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder)) as (gateway, _):
             found = list(report(options.kind, url.partition("+")[2], gateway, options.seconds))
         remove_indices(url, INDEX)
     finally:

@@ -194,7 +194,7 @@ def main() -> None:
     servers = Servers([options.kind])
     try:
         url = servers.url(options.kind)
-        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder), **OPEN) as gateway:
+        with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder), **OPEN) as (gateway, _):
             found = list(report(url, gateway, stories))
         for index in (PLAIN, SIGNED):
             remove_indices(url, index)

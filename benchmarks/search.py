@@ -1,26 +1,35 @@
-"""What a search with dedupe takes beside the servers' own `collapse`, on OpenSearch and Elasticsearch.
+"""What a search with dedupe takes beside the servers' own `collapse`, on OpenSearch and Elasticsearch with the plugin.
 
-    python benchmarks/search.py [--collections FOLDER] [--stories N] [--rounds N] [--write]
+    python benchmarks/search.py [--collections FOLDER] [--stories N] [--rounds N] [--seconds S] [--kind K] [--write]
 
-The servers are those in IBIDEM_TEST_OPENSEARCH and IBIDEM_TEST_ELASTICSEARCH, or started as the tests start them, with
-small heaps. Both ways go through one official client: plain with `collapse` on the content hash and `inner_hits` of
-size 10, and wrapped with `dedupe="indent"`, window 500. They take turns, query by query. Of each query counts the least
+Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
+one shard of one segment. All ways go through the official client and take turns, query by query, and show three
+duplicates of a group; searches by stored groups are measured by `benchmarks/stored.py`. Of each query counts the least
 of all rounds, which other work on the machine lengthens least; a figure is the median over the queries, a ratio the
-median of the queries' ratios. Own is the median of the processor's milliseconds in this process.
+median of the queries' ratios to native `collapse` with `inner_hits` of 3. Own is the processor's time in the client's
+process, also the least of the rounds; the server's is that of the node's process, and of the gateway's where it takes
+part, the mean of the rounds, collection of garbage included.
+
+At once: fifty connections ask for plain searches of ten, and for ten groups; they take turns.
 """
 
 import argparse
+import asyncio
+import os
+import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import elasticsearch
 import opensearchpy
+import orjson
 
 import ibidem
 from ibidem_engines.cluster import dsl
@@ -31,14 +40,16 @@ from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers import read
+from ibidem_ingest.readers.inputs import read
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from measured import write
+from plugin.cluster import NODE, built
+from rates import CLIENTS_AT_ONCE, at_once, together
 from servers.indices import ask, remove_indices
-from servers.session import Servers
+from servers.process import Launch, Process, free_ports
 
 BATCH = 500
 INDEX = "measured-search"
@@ -47,13 +58,15 @@ CLIENTS: Mapping[str, Callable[..., Any]] = {
     "opensearch": opensearchpy.OpenSearch,
     "elasticsearch": elasticsearch.Elasticsearch,
 }
+PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
-WINDOW: Mapping[str, Any] = {"dedupe": "indent", "dedupe_window": 500}
-WAYS: Mapping[str, Mapping[str, Any]] = {
-    "identical": {"dedupe_level": "identical"},
-    "near": {"dedupe_level": "near"},
-    "near, scope=matches": {"dedupe_level": "near", "dedupe_scope": "matches"},
-}
+WINDOWS = (500, 2_000)
+NATIVE = "collapse, inner_hits of 3"
+TURNS = 3
+
+Way = Callable[[str], Any]
+Spent = tuple[float, float, float]
+"""Milliseconds elapsed, of this process, and of the servers."""
 
 
 def body(typed: str, size: int) -> dict[str, Any]:
@@ -61,51 +74,131 @@ def body(typed: str, size: int) -> dict[str, Any]:
     return {"query": dsl.clause(parse_query(typed), Fields()), "size": size, "track_total_hits": True}
 
 
-def collapsed(client: Any, typed: str, size: int) -> None:
-    """Search with the server's own collapse."""
-    collapse = {"field": "ibidem.content", "inner_hits": {"name": "copies", "size": 10}}
-    client.search(index=INDEX, body=body(typed, size) | {"collapse": collapse})
+def collapse(size: int | None) -> dict[str, Any]:
+    """Ask for the server's own collapse, with so many hits of each group."""
+    inner = {} if size is None else {"inner_hits": {"name": "copies", "size": size}}
+    return {"collapse": {"field": "ibidem.content", **inner}}
 
 
-def ways(client: Any, size: int) -> dict[str, Callable[[str], object]]:
-    """Name the ways that are compared."""
+def asked_of_plugin(level: str, window: int) -> dict[str, Any]:
+    """Ask the plugin."""
+    return {"ext": {"ibidem": {"dedupe": "collapse", "level": level, "window": window, "max_per_group": 3}}}
+
+
+def native_ways(client: Any, size: int) -> dict[str, Way]:
+    """Name what the servers do by themselves."""
+    parts = {"plain": {}, "collapse": collapse(None), NATIVE: collapse(3)}
+    return {
+        name: lambda typed, part=part: client.search(index=INDEX, body=body(typed, size) | part)
+        for name, part in parts.items()
+    }
+
+
+def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str, Way]:
+    """Name the ways to groups out of a window."""
     wrapped = ibidem.wrap(client)
 
-    def grouped(typed: str, asked: Mapping[str, Any]) -> object:
-        return wrapped.search(index=INDEX, body=body(typed, size), **WINDOW, **asked)
+    def by_plugin(typed: str, level: str) -> Any:
+        return client.search(index=INDEX, body=body(typed, size) | asked_of_plugin(level, window))
+
+    def by_client(typed: str, level: str, plugin: str) -> Any:
+        os.environ["IBIDEM_PLUGIN"] = plugin
+        return wrapped.search(index=INDEX, body=body(typed, size), **asked(level, window))
+
+    def by_gateway(typed: str) -> Any:
+        return gateway.search(index=INDEX, body=body(typed, size) | asked("near", window))
 
     return {
-        "native collapse": lambda typed: collapsed(client, typed, size),
-        "plain, no duplicates": lambda typed: client.search(index=INDEX, body=body(typed, size)),
-        **{name: lambda typed, asked=asked: grouped(typed, asked) for name, asked in WAYS.items()},
+        "plugin, near": lambda typed: by_plugin(typed, "near"),
+        "plugin, identical": lambda typed: by_plugin(typed, "identical"),
+        "wrapped client, near": lambda typed: by_client(typed, "near", "auto"),
+        "wrapped client without plugin, near": lambda typed: by_client(typed, "near", "off"),
+        "wrapped client without plugin, identical": lambda typed: by_client(typed, "identical", "off"),
+        "gateway, near": by_gateway,
     }
 
 
-def least_ms(asked: Mapping[str, Callable[[str], object]], rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """Measure the least elapsed and own milliseconds of each query, the ways taking turns; the first round warms up."""
-    took: dict[str, list[list[tuple[float, float]]]] = {name: [[] for _ in QUERIES] for name in asked}
-    for number in range(rounds + 1):
+def asked(level: str, window: int) -> dict[str, Any]:
+    """Write what is asked of dedupe."""
+    return {"dedupe": "collapse", "dedupe_level": level, "dedupe_window": window, "dedupe_max_per_group": 3}
+
+
+def processor_ms(processes: Sequence[int]) -> float:
+    """Read the milliseconds that processes have had of the processor so far, by the clock that Linux has for each."""
+    return sum(time.clock_gettime(~process << 3 | 2) for process in processes) * 1e3
+
+
+def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> dict[str, list[Spent]]:
+    """Measure what each query takes, the ways taking turns; the first two rounds warm up."""
+    took: dict[str, list[list[Spent]]] = {name: [[] for _ in QUERIES] for name in ways}
+    for number in range(rounds + 2):
         for at, typed in enumerate(QUERIES):
-            for name, way in asked.items():
-                begin, own = time.perf_counter(), time.process_time()
+            for name, way in ways.items():
+                servers, begin, own = processor_ms(processes), time.perf_counter(), time.process_time()
                 way(typed)
                 spent = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3
-                took[name][at] += [spent] if number else []
-    return {
-        name: [(min(each[0] for each in one), min(each[1] for each in one)) for one in every]
-        for name, every in took.items()
-    }
+                took[name][at] += [(*spent, processor_ms(processes) - servers)] if number > 1 else []
+    return {name: [least_of(one) for one in every] for name, every in took.items()}
 
 
-def figures(client: Any, size: int, rounds: int) -> Iterator[str]:
-    """Yield a row of a table for each way."""
-    took = least_ms(ways(client, size), rounds)
-    for name, each in took.items():
-        elapsed, own = (statistics.median(part) for part in zip(*each, strict=True))
-        ratio = statistics.median(one[0] / other[0] for one, other in zip(each, took["native collapse"], strict=True))
-        more = statistics.median(one[0] - other[0] for one, other in zip(each, took["near"], strict=True))
-        added = f"{more:+.1f} ms beside near" if "scope" in name else ""
-        yield f"| {size} | {name} | {elapsed:.1f} | {own:.1f} | {ratio:.2f} | {added} |"
+def least_of(spent: Sequence[Spent]) -> Spent:
+    """Return the least of what elapsed and of the client's own, and the mean of the servers'."""
+    elapsed, own, servers = zip(*spent, strict=True)
+    return min(elapsed), min(own), statistics.mean(servers)
+
+
+def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> Iterator[str]:
+    """Yield the rows of the table of one server."""
+    for size in SIZES:
+        ways = {("", name): way for name, way in native_ways(client, size).items()}
+        for window in WINDOWS:
+            ways |= {(f"{window:,}", name): way for name, way in grouped_ways(client, gateway, size, window).items()}
+        took = least_ms(ways, processes, rounds)
+        for (window, name), each in took.items():
+            native = took["", NATIVE]
+            elapsed, own, servers = (statistics.median(part) for part in zip(*each, strict=True))
+            ratio = statistics.median(one[0] / other[0] for one, other in zip(each, native, strict=True))
+            yield f"| {size} | {window} | {name} | {elapsed:.1f} | {own:.1f} | {servers:.1f} | {ratio:.2f} |"
+
+
+def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
+    """Yield rows of what fifty clients get, and how many grouped searches that is to a plain one."""
+    path = f"/{INDEX}/_search"
+    plain = [(path, orjson.dumps(body(typed, 10))) for typed in QUERIES]
+    plugin = [(path, orjson.dumps(body(typed, 10) | asked_of_plugin("near", 500))) for typed in QUERIES]
+    through = [(path, orjson.dumps(body(typed, 10) | asked("near", 500))) for typed in QUERIES]
+    kinds = {"plain": (server, plain), "plugin, near": (server, plugin), "gateway, near": (gateway, through)}
+    turns = [
+        {name: asyncio.run(at_once(where, some, seconds / TURNS)) for name, (where, some) in kinds.items()}
+        for _ in range(TURNS)
+    ]
+    for name in kinds:
+        share = statistics.median(turn[name].per_second / turn["plain"].per_second for turn in turns)
+        yield f"{together([turn[name] for turn in turns]).row(name)} {share:.2f} |"
+
+
+@contextmanager
+def started(kind: str) -> Iterator[str]:
+    """Run one node with the plugin; gives its address."""
+    port, transport = free_ports(2)
+
+    def prepare(folder: Path) -> Launch:
+        launch = NODE[kind](folder, port, transport)
+        shutil.copytree(built(kind), folder / "home" / "plugins" / "ibidem")
+        return launch
+
+    node = Process(f"{kind}-measured", prepare)
+    try:
+        yield node.wait()
+    finally:
+        node.stop()
+
+
+def process_of(url: str) -> int:
+    """Ask a node for the number of its process."""
+    (node,) = ask(url, "GET", "/_nodes/process")["nodes"].values()
+    number: int = node["process"]["id"]
+    return number
 
 
 def load(url: str, stories: Sequence[Record], index: str = INDEX) -> None:
@@ -128,34 +221,48 @@ def signed(source: Path, count: int | None) -> list[Record]:
         return [one for at in range(0, len(documents), 400) for one in records(documents[at : at + 400], tables)]
 
 
+def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
+    """Yield what was measured on one server."""
+    from gateway import serving  # noqa: PLC0415 - which itself takes queries and stories from here
+
+    with ExitStack() as stack:
+        url = stack.enter_context(started(kind))
+        load(url, stories)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        gateway, process = stack.enter_context(serving(url, folder, INDEX))
+        plain = url.partition("+")[2]
+        straight, through = (stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (plain, gateway))
+        yield from (f"## {kind}", "")
+        yield "| groups a page | window | way | ms | own ms | server's ms | to native |"
+        yield "|---|---|---|---|---|---|---|"
+        yield from table(straight, through, [process_of(url), process], rounds)
+        yield from ("", f"{CLIENTS_AT_ONCE} clients at once, ten hits or groups, {seconds:.0f} s each:", "")
+        yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"
+        yield "|---|---|---|---|---|---|"
+        yield from throughput(plain, gateway, seconds)
+        yield ""
+
+
 def main() -> None:
     """Print all figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
     parser.add_argument("--stories", type=int, default=None)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--kind", choices=sorted(CLIENTS), action="append", help="only this engine")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
     options = parser.parse_args()
     stories = signed(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
-    servers = Servers(["opensearch", "elasticsearch"])
-    lines = [f"{len(stories):,} newswire stories, window 500, `indent`; elapsed milliseconds of a whole search.", ""]
-    try:
-        for kind, make in CLIENTS.items():
-            url = servers.url(kind)
-            load(url, stories)
-            lines += [
-                f"## {kind}",
-                "",
-                "| groups a page | way | ms | own ms | of native | |",
-                "|---|---|---|---|---|---|",
-            ]
-            with make(url.partition("+")[2]) as client:
-                lines += [row for size in SIZES for row in figures(client, size, options.rounds)]
-            lines.append("")
-            remove_indices(url, INDEX)
-    finally:
-        servers.stop()
-    print("\n".join(lines))
+    lines = [
+        f"{len(stories):,} newswire stories, one shard, `collapse` with three duplicates of a group shown; elapsed",
+        "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` tells how",
+        "each figure is taken; searches by stored groups stand in [stored groups](stored.md).",
+        "",
+    ]
+    for kind in options.kind or CLIENTS:
+        lines += report(kind, stories, options.rounds, options.seconds)
+    sys.stdout.write("\n".join(lines) + "\n")
     if options.write:
         write("search", "How long a search with dedupe takes", lines)
 

@@ -1,0 +1,67 @@
+"""How many requests a server answers for fifty clients at once."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import aiohttp
+
+CLIENTS_AT_ONCE = 50
+JSON = {"content-type": "application/json"}
+
+
+@dataclass(frozen=True)
+class Rate:
+    """What fifty clients got.
+
+    Args:
+        seconds: For how long they asked.
+        errors: Answers that were none.
+        took: Milliseconds of each answer.
+    """
+
+    seconds: float
+    errors: int
+    took: Sequence[float]
+
+    @property
+    def per_second(self) -> float:
+        """Answers a second."""
+        return len(self.took) / self.seconds
+
+    def row(self, name: str) -> str:
+        """Write it as a row of a table."""
+        ordered = sorted(self.took)
+        slow = ordered[int(len(ordered) * 0.95)]
+        return f"| {name} | {self.per_second:.0f} | {statistics.median(ordered):.0f} | {slow:.0f} | {self.errors} |"
+
+
+def together(rates: Sequence[Rate]) -> Rate:
+    """Put the turns of one kind together."""
+    took = [each for rate in rates for each in rate.took]
+    return Rate(sum(rate.seconds for rate in rates), sum(rate.errors for rate in rates), took)
+
+
+async def at_once(base: str, requests: Sequence[tuple[str, bytes]], seconds: float) -> Rate:
+    """Ask from fifty connections, each as soon as it has its answer, for some seconds."""
+    took: list[float] = []
+    errors = 0
+    ends = time.monotonic() + seconds
+
+    async def client(number: int, session: aiohttp.ClientSession) -> None:
+        nonlocal errors
+        turn = number
+        while time.monotonic() < ends:
+            path, content = requests[turn % len(requests)]
+            turn += 1
+            began = time.perf_counter()
+            async with session.post(f"{base}{path}", data=content, headers=JSON) as answer:
+                await answer.read()
+                errors += answer.status != 200
+            took.append((time.perf_counter() - began) * 1e3)
+
+    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+        await asyncio.gather(*[client(number, session) for number in range(CLIENTS_AT_ONCE)])
+    return Rate(seconds, errors, took)
