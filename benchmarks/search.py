@@ -108,10 +108,12 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
     def by_gateway(typed: str) -> Any:
         return gateway.search(index=INDEX, body=body(typed, size) | asked("near", window))
 
+    asks_plugin = str(by_client(QUERIES[0], "near", "auto")["dedupe"].get("by", "")).startswith("plugin")
+    through = {"wrapped client, near": lambda typed: by_client(typed, "near", "auto")} if asks_plugin else {}
     return {
         "plugin, near": lambda typed: by_plugin(typed, "near"),
         "plugin, identical": lambda typed: by_plugin(typed, "identical"),
-        "wrapped client, near": lambda typed: by_client(typed, "near", "auto"),
+        **through,
         "wrapped client without plugin, near": lambda typed: by_client(typed, "near", "off"),
         "wrapped client without plugin, identical": lambda typed: by_client(typed, "identical", "off"),
         "gateway, near": by_gateway,
