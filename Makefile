@@ -60,6 +60,7 @@ figures: install
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
+	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
