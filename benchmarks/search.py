@@ -264,6 +264,7 @@ def main() -> None:
     ]
     for kind in options.kind or CLIENTS:
         lines += report(kind, stories, options.rounds, options.seconds)
+    lines.append(f"The load of the machine was {os.getloadavg()[0]:.0f} at the end, on {os.cpu_count()} processors.")
     sys.stdout.write("\n".join(lines) + "\n")
     if options.write:
         write("search", "How long a search with dedupe takes", lines)
