@@ -102,8 +102,8 @@ def iso_date(value: object) -> str:
     text = str(value).strip()
     if _is_date(text):
         return text
-    found = _of_number(float(text)) if re.fullmatch(r"-?\d{9,15}(\.\d+)?", text, re.ASCII) else _of_text(text)
-    return found if _is_date(found) else ""
+    day = _of_number(float(text)) if re.fullmatch(r"-?\d{9,15}(\.\d+)?", text, re.ASCII) else _of_text(text)
+    return day if _is_date(day) else ""
 
 
 def _of_number(number: float) -> str:
@@ -118,8 +118,8 @@ def _of_number(number: float) -> str:
 def _of_text(text: str) -> str:
     """Read a date by the shapes above."""
     for shape in _SHAPES:
-        if found := shape.fullmatch(text):
-            return f"{found['y']}-{int(found['m']):02}-{int(found['d']):02}"
+        if match := shape.fullmatch(text):
+            return f"{match['y']}-{int(match['m']):02}-{int(match['d']):02}"
     try:
         return parsedate_to_datetime(text).isoformat()
     except (ValueError, TypeError, IndexError):

@@ -29,7 +29,7 @@ class Document:
 
     Args:
         id: Its name in the source, at most 512 bytes of UTF-8.
-        text: The core text; a form feed stands between two pages.
+        text: The core text; a form feed is between two pages.
         title: Never enters a signature.
         date: ISO 8601: a time, a day, a month or a year (then it is the whole interval); empty when unknown.
         source: Where it was published: a newspaper, a court, a library.
@@ -196,7 +196,7 @@ def _joined(pages: object, max_text: int) -> str:
 
 
 def _paged(paged: str, text: str | None) -> str:
-    """Return the paged text once it is known to agree with the text given beside it."""
+    """Return the paged text once it is known to agree with the text given next to it."""
     if text is None or text == paged:
         return paged
     one, other = "".join(text.split()), "".join(paged.split())

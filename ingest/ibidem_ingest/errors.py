@@ -9,7 +9,7 @@ IbidemError
     ├── Unavailable     it may answer later: retried with backoff
     └── Permanent       it will answer the same again: never retried
         ├── NoIndex     the index is not there
-        └── Damaged     a record beside the index is not what was written there
+        └── Damaged     a record next to the index is not what was written there
 """
 
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ def detect(text: str) -> str:
 
 
 def is_code(language: str) -> bool:
-    """Tell whether a language is named as ISO 639 names it.
+    """Return whether a language is named as ISO 639 names it.
 
     >>> is_code("de"), is_code("German")
     (True, False)
@@ -55,7 +55,7 @@ def is_code(language: str) -> bool:
 
 
 def alike(one: str, other: str) -> bool:
-    """Tell whether two languages are one, or relatives that no short text tells apart.
+    """Return whether two languages are one, or relatives that no short text tells apart.
 
     >>> alike("nb", "no"), alike("de", "nl")
     (True, False)

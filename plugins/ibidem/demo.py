@@ -52,7 +52,7 @@ def of_python_packages() -> Iterator[Document]:
 
 
 def licence_files(package: Distribution) -> list[tuple[str, Path]]:
-    """Return the licence files beside a package's metadata, by their names there, in order."""
+    """Return the licence files next to a package's metadata, by their names there, in order."""
     beside = (file for file in package.files or () if file.parts[0].endswith(".dist-info"))
     return sorted(
         ("/".join(part for part in file.parts[1:] if part != "licenses"), Path(str(file.locate())).resolve())

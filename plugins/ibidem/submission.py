@@ -22,7 +22,7 @@ def submit(
         wait: Whether to wait until every document is accounted for; with the file queue workers are then started.
 
     Returns:
-        How the run stands, as `ibidem ingest --json` prints it.
+        State of the run, as `ibidem ingest --json` prints it.
 
     Raises:
         UsageError: What is given is not documents; those before are in the queue.

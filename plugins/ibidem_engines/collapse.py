@@ -75,7 +75,7 @@ class Collapsed:
         heads: The best document of each group, in rank order.
         counts: What matches.
         best: The highest score; None where nothing is scored.
-        after: What stands behind the last of them, to go on from there; None where the engine needs no more than a
+        after: What follows the last of them, to go on from there; None where the engine needs no more than a
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a cursor.
         cursor: Hand it to the next request and it ranks what this one ranked; empty when the engine keeps none.
@@ -148,7 +148,7 @@ class Place:
 class CollapseEngine(WithGroups, Protocol):
     """An engine that collapses by stored groups."""
 
-    def collapse(  # noqa: PLR0913 - what a ranking stands on
+    def collapse(  # noqa: PLR0913 - what a ranking is based on
         self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
     ) -> Collapsed:
         """Rank what matches, the best document of each group alone.

@@ -26,7 +26,7 @@ def file_issues(path: Path) -> Iterator[HealthIssue]:
 
 
 def is_full(size: int, left: int) -> bool:
-    """Tell whether a disk of so many bytes is nearly full."""
+    """Return whether a disk of so many bytes is nearly full."""
     return left < (1 - FULL) * size
 
 

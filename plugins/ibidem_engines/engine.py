@@ -224,7 +224,7 @@ LARGEST_VERSION = (1 << 63) - 1
 
 
 def next_version(version: int, there: int | None) -> int:
-    """Return the version of a tombstone that keeps out what stands there, too.
+    """Return the version of a tombstone that keeps out what is there, too.
 
     >>> next_version(5, 3), next_version(5, 7), next_version(5, LARGEST_VERSION) == LARGEST_VERSION
     (5, 8, True)
@@ -247,7 +247,7 @@ class Engine(Protocol):
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         """Store records, an outcome for each in the same order; one that cannot be stored never harms another.
 
-        A record is `STALE` when a newer version stands there or a tombstone of a newer or equal version does;
+        A record is `STALE` when a newer version is there or a tombstone of a newer or equal version does;
         `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
         the newer version wins, else the later. Those that replace others may be written after those that are new.
         """
@@ -285,7 +285,7 @@ class Engine(Protocol):
     def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones of that version.
 
-        A newer version that stands there stays, and is `STALE`, unless the deletion beats every version: then the
+        A newer version that is there stays, and is `STALE`, unless the deletion beats every version: then the
         tombstone has the next one (`next_version`).
         """
 
@@ -305,7 +305,7 @@ class Engine(Protocol):
         """Let go of connections and files."""
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep JSON records beside the index, by key; a key that is there is overwritten."""
+        """Keep JSON records next to the index, by key; a key that is there is overwritten."""
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         """Read the records whose key begins with the prefix, in the order of keys, as they were noted last."""

@@ -22,7 +22,7 @@ class NoIndex(Permanent):
 
 
 class Damaged(Permanent):
-    """A record beside the index is not what was written there."""
+    """A record next to the index is not what was written there."""
 
 
 SQLITE: dict[int, tuple[type[EngineError], str, str]] = {

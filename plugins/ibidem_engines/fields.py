@@ -21,7 +21,7 @@ class Fields:
         source: Where it was published.
         url: Where it can be read.
         language: Its language.
-        meta: The object that holds all else; empty when it stands at the top, beside the others.
+        meta: The object that holds all else; empty when it is at the top, next to the others.
     """
 
     title: str = "title"
@@ -64,7 +64,7 @@ def parse_fields(text: str) -> Fields:
 
 
 def value_at(source: Mapping[str, object], path: str) -> object:
-    """Read what stands at a path: under the name as it is written, or through objects at the dots.
+    """Read what is at a path: under the name as it is written, or through objects at the dots.
 
     Of a list of objects it is the list of what is in each.
 
@@ -86,12 +86,12 @@ def value_at(source: Mapping[str, object], path: str) -> object:
 
 def _joined(values: list[object]) -> list[object] | None:
     """Put values and lists of values into one list; None when there is nothing."""
-    found = [one for each in values for one in (each if isinstance(each, list) else [each]) if one is not None]
-    return found or None
+    parts = [one for each in values for one in (each if isinstance(each, list) else [each]) if one is not None]
+    return parts or None
 
 
 def put_at(source: dict[str, object], path: str, value: object) -> None:
-    """Set what stands at a path, with objects at the dots.
+    """Set what is at a path, with objects at the dots.
 
     >>> record = {}
     >>> put_at(record, "article.body", "Text")
@@ -108,7 +108,7 @@ def put_at(source: dict[str, object], path: str, value: object) -> None:
 
 
 def without(source: Mapping[str, object], path: str) -> dict[str, object]:
-    """Leave out what stands at a path, and the objects that are empty without it.
+    """Leave out what is at a path, and the objects that are empty without it.
 
     >>> without({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
     {'place': 'Chicago'}

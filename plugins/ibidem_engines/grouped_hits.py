@@ -30,7 +30,7 @@ class GroupedHits:
     Args:
         hits: As the server gives them, each with its `_dedupe`.
         stored: The documents that are still there, by index and id.
-        account: What the page stands on, counted.
+        account: What the page is based on, counted.
         total: Number of documents that match.
         best: The highest score.
         cursor: As in `Ranking`.
@@ -48,13 +48,13 @@ class WithPlugin(Engine, Protocol):
     """An engine that a plugin may be installed in."""
 
     def search_grouped(
-        self, query: Query, asked: Mapping[str, object], first: int, size: int, cursor: str = ""
+        self, query: Query, options: Mapping[str, object], first: int, size: int, cursor: str = ""
     ) -> GroupedHits | None:
         """Let the plugin search and group; None where not every node has it.
 
         Args:
             query: For what; not in the engine's own language.
-            asked: How to group, as the plugin reads it.
+            options: How to group, as the plugin reads it.
             first: How many groups come before the page's.
             size: Groups on the page.
             cursor: As in `search`.

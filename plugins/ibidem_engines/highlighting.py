@@ -79,7 +79,7 @@ def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
     >>> list(word_spans("Don't!"))
     [('don', 0, 3), ('t', 4, 5)]
     """
-    yield from ((found[0], *found.span()) for found in _WORD.finditer(fold(text)))
+    yield from ((match[0], *match.span()) for match in _WORD.finditer(fold(text)))
 
 
 @cache
@@ -112,8 +112,8 @@ def _matches(folded: str, patterns: Sequence[re.Pattern[str]], most: int) -> Ite
     A pattern that began with a look behind would cost the regular expression engine its search for a literal.
     """
     for number, pattern in enumerate(patterns):
-        found = (match.span() for match in pattern.finditer(folded))
-        whole = (span for span in found if not (span[0] and folded[span[0] - 1].isalnum()))
+        spans = (match.span() for match in pattern.finditer(folded))
+        whole = (span for span in spans if not (span[0] and folded[span[0] - 1].isalnum()))
         yield from ((begin, end, number) for begin, end in islice(whole, most))
 
 

@@ -20,7 +20,7 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One word, or several in quotation marks that must stand side by side.
+    """One word, or several in quotation marks that must be side by side.
 
     Args:
         text: As typed (no syntax characters).
@@ -125,10 +125,10 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
         conditions = _conditions([part])
         excluded += conditions
         words.none_of += [] if conditions else [part]
-    asked = _words(words)
-    _check_words(asked, conditions=bool(typed))
+    parsed = _words(words)
+    _check_words(parsed, conditions=bool(typed))
     conditions = [parse_filter(each) for each in filters]
-    return Query(text, asked.all_of, asked.none_of, (*conditions, *typed), None, tuple(excluded), notes)
+    return Query(text, parsed.all_of, parsed.none_of, (*conditions, *typed), None, tuple(excluded), notes)
 
 
 def _is_field(name: str) -> bool:
@@ -224,18 +224,18 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _check_words(asked: Words, *, conditions: bool) -> None:
+def _check_words(words: Words, *, conditions: bool) -> None:
     """Refuse a search for nothing, and one for more words than engines allow.
 
     Args:
-        asked: The words.
+        words: The words.
         conditions: Whether conditions were typed, which are enough.
     """
-    if not asked.all_of and asked.none_of and not conditions:
+    if not words.all_of and words.none_of and not conditions:
         raise UsageError("the query only excludes", "type at least one word that must occur")
-    if not asked.all_of and not conditions:
+    if not words.all_of and not conditions:
         raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
-    count = _count([*(part for entry in asked.all_of for part in entry), *asked.none_of])
+    count = _count([*(part for entry in words.all_of for part in entry), *words.none_of])
     if count > MAX_WORDS:
         raise UsageError(f"the query has {count} words", f"use at most {MAX_WORDS}")
 

@@ -50,7 +50,7 @@ class Term:
 
     Args:
         text: The words, without punctuation around them.
-        field: The field that it stands behind; empty for none.
+        field: The field that it follows; empty for none.
         prefix: Whether words that begin with it count too.
     """
 
@@ -134,8 +134,8 @@ def tokens(text: str, known: Callable[[str], bool], notes: list[str]) -> Iterato
 
 def _word(text: str, at: int) -> str:
     """Return the word at a place, without the parentheses that close what was opened before it."""
-    found = _WORD.match(text, at)
-    piece = found[0] if found else text[at]
+    match = _WORD.match(text, at)
+    piece = match[0] if match else text[at]
     while piece.endswith(")") and piece.count(")") > piece.count("("):
         piece = piece[:-1]
     return piece or text[at]
@@ -157,7 +157,7 @@ class _State:
     """Where the reading of a group is.
 
     Args:
-        field: The field that the next part stands behind.
+        field: The field that the next part follows.
         after_part: Whether a part was read last that must match, which an OR may join to.
         joins: Whether an OR was read behind it.
         excludes: Whether a NOT or a minus was read last.
@@ -199,7 +199,7 @@ class _Reader:
         """Read up to where the parenthesis closes, or to the end."""
         if depth > DEEPEST:
             raise UsageError(f"more than {DEEPEST} parentheses inside one another", "write the query with fewer")
-        found, state = Group(), _State(field)
+        group, state = Group(), _State(field)
         for piece in self._pieces:
             if piece.kind == "close" and depth:
                 break
@@ -207,27 +207,27 @@ class _Reader:
                 self._notes.append(UNPAIRED)
             elif piece.kind in ("open", "phrase", "word"):
                 part = self.group(depth + 1, state.field) if piece.kind == "open" else self._term(piece, state.field)
-                self._add(found, part, state)
+                self._add(group, part, state)
                 state = _State(field, after_part=bool(part) and not state.excludes, spelled=state.spelled)
             else:
                 state.operate(piece)
         else:
             self._notes += [UNPAIRED] * bool(depth)
-        if state.spelled and len(found.all_of) > 1 and any(len(entry) > 1 for entry in found.all_of):
+        if state.spelled and len(group.all_of) > 1 and any(len(entry) > 1 for entry in group.all_of):
             self._notes.append("OR was read before AND; parentheses say otherwise")
-        return _flat(found)
+        return _flat(group)
 
-    def _add(self, found: Group, part: Term | Group | None, state: _State) -> None:
+    def _add(self, group: Group, part: Term | Group | None, state: _State) -> None:
         """Put a part where it belongs; parentheses around nothing are nothing."""
         if part is None or (isinstance(part, Group) and not (part.all_of or part.none_of)):
             return
         if state.excludes:
             self._notes += ["OR joins nothing with what is excluded"] * state.joins
-            found.none_of.append(part)
+            group.none_of.append(part)
         elif state.joins:
-            found.all_of[-1].append(part)
+            group.all_of[-1].append(part)
         else:
-            found.all_of.append([part])
+            group.all_of.append([part])
 
     def _term(self, piece: Token, field: str) -> Term | None:
         """Read the words of a piece, without punctuation around them; None when there are none."""

@@ -136,11 +136,11 @@ def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[
     Args:
         records: A packed value that is empty or damaged names none.
     """
-    found = lookup_keys_batch([record.packed for record in records])
-    for values, record in zip(found, records, strict=True):
+    keys = lookup_keys_batch([record.packed for record in records])
+    for values, record in zip(keys, records, strict=True):
         if values and record.long:
             values.update(long_clues(LongSignatures.decode(record.long)))
-    return found
+    return keys
 
 
 def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:

@@ -54,7 +54,7 @@ KNOWN = HARMLESS | frozenset(
 """Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped."""
 
 SHORTEST = 4
-"""Characters of a secret that is hidden wherever it stands; a shorter one, which is in many words, is hidden in
+"""Characters of a secret that is hidden wherever it is; a shorter one, which is in many words, is hidden in
 addresses alone."""
 
 _ADDRESS = re.compile(
@@ -90,7 +90,7 @@ def redact(url: str) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Tell whether an address can be parsed, as far as its form goes.
+    """Return whether an address can be parsed, as far as its form goes.
 
     >>> is_address("redis://host:6379/0"), is_address("redis://:pass/word@host")
     (True, False)
@@ -132,15 +132,15 @@ def redact_value(value: object, hidden: Collection[str] = ()) -> object:
 
 def secrets(urls: Iterable[str]) -> set[str]:
     """Return every secret in some addresses, as it is written there, as it is sent and as programs print it."""
-    found: set[str] = set()
+    values: set[str] = set()
     for url in urls:
         parsed = _parsed(url)
         if parsed is not None:
             user, password = _account(parsed["account"] or "")
             written = [password or ("" if parsed["scheme"].startswith("amqp") else user), *_hidden(parsed["options"])]
-            found |= forms(written)
-            found |= {basic(unquote(user), unquote(password))} if user or password else set()
-    return found
+            values |= forms(written)
+            values |= {basic(unquote(user), unquote(password))} if user or password else set()
+    return values
 
 
 def basic(user: str, password: str) -> str:

@@ -59,7 +59,7 @@ class SeqNoRange:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Where a document stands.
+    """Where a document is.
 
     Args:
         index: The index that holds it.
@@ -76,10 +76,10 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document as it stands there now.
+    """A document as it is there now.
 
     Args:
-        name: Where it stands.
+        name: Where it is.
         document: What it says, as far as its fields are what their names say.
         fault: Why it has no text that could be signed; empty when it has one.
         version: Its version to ibidem; 0 when it never wrote the document.
@@ -201,18 +201,18 @@ class ReindexSource(Protocol):
 
 
 class ReindexTarget(Protocol):
-    """An index that is filled with the documents of another, signed anew."""
+    """An index that is filled with the documents of another, signed again."""
 
     name: str
 
     def exists(self) -> bool:
-        """Tell whether there is an index of this name."""
+        """Return whether there is an index of this name."""
 
     def create(self, *, signed: bool = True) -> None:
         """Make it, with our fields of now, or with none of them, and all else as in the first index."""
 
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
-        """Store copies; a newer one that stands there is left alone (`stale`)."""
+        """Store copies; a newer one that is there is left alone (`stale`)."""
 
     def newest(self) -> dict[ShardRef, int]:
         """As in `ReindexSource`."""

@@ -72,9 +72,9 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
 
 def drop(engine: Engine, ids: Collection[str]) -> int:
     """Forget the dead letters of some documents; returns of how many."""
-    found = letters(engine, ids) if ids else []
-    forget(engine, found)
-    return len(found)
+    dead_letters = letters(engine, ids) if ids else []
+    forget(engine, dead_letters)
+    return len(dead_letters)
 
 
 def read_again(chosen: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:

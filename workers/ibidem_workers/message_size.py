@@ -16,7 +16,7 @@ LEVEL = 1
 """Of zstd: half the size, and four times as fast as the next that is much smaller."""
 
 MOST_META = 16 << 20
-"""Bytes of a record beside its text."""
+"""Bytes of a record next to its text."""
 
 MOST_STRUCTURE = 32 << 20
 """Bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory."""
@@ -35,7 +35,7 @@ def most_of_message(settings: Settings) -> int:
 
 
 def too_dense(data: bytes) -> bool:
-    """Tell whether JSON holds so much outside its strings that reading it would take many times its size.
+    """Return whether JSON holds so much outside its strings that reading it would take many times its size.
 
     >>> too_dense(b'["' + b"[" * MOST_STRUCTURE + b'"]')
     False

@@ -17,7 +17,7 @@ def this_process() -> str:
 
 
 def has_exited(name: str) -> bool:
-    """Tell whether a process has ended; never of one on another machine or in another container, which nobody can tell.
+    """Return whether a process has ended; false of one on another machine or in another container.
 
     >>> has_exited(this_process())
     False
@@ -31,7 +31,7 @@ def has_exited(name: str) -> bool:
 
 
 def lives(name: str) -> bool:
-    """Tell whether a name is that of a process on this very machine which has not ended.
+    """Return whether a name is that of a process on this very machine which has not ended.
 
     >>> lives(this_process()), lives("")
     (True, False)
@@ -61,11 +61,11 @@ def _machine() -> str:
 def _born(number: int) -> str | None:
     """Tell when a process began: empty where the system does not say, None where there is none."""
     try:
-        _, _, told = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
+        _, _, fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return "" if _there(number) else None
-    state, *rest = told.split()
+    state, *rest = fields.split()
     return None if state == ZOMBIE else f"{rest[BORN - 4]}/{boot}"
 
 

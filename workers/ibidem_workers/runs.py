@@ -25,7 +25,7 @@ HEADS = "run/"
 
 @dataclass(slots=True)
 class RunRecord:
-    """What the submitter knows of a run; the accounts of its batches stand beside it.
+    """What the submitter knows of a run; the accounts of its batches are next to it.
 
     Args:
         run: The run's name.
@@ -98,7 +98,7 @@ AGAIN = "give the same command again: what is there already says unchanged"
 """How a run that was broken off goes on."""
 
 SHARE = 10
-"""Of the time, one in so many may go into looking how a run stands."""
+"""Of the time, one in so many may go into looking the state of a run."""
 
 NO_FILES = frozenset(("-", "dead letters"))
 """Paths of runs that say nothing about what was read."""
@@ -253,18 +253,18 @@ def record(engine: Engine, run: str) -> RunRecord:
     Raises:
         UsageError: There is no such run.
     """
-    found = _noted(engine, run)
-    if found.state == "reading" and has_exited(found.holder):
-        found = _noted(engine, run)  # its last note may have come between reading and looking for it
-        found.state = "interrupted" if found.state == "reading" else found.state
-    return found
+    entry = _noted(engine, run)
+    if entry.state == "reading" and has_exited(entry.holder):
+        entry = _noted(engine, run)  # its last note may have come between reading and looking for it
+        entry.state = "interrupted" if entry.state == "reading" else entry.state
+    return entry
 
 
 def _noted(engine: Engine, run: str) -> RunRecord:
-    found = engine.get_record("runs", HEADS + run)
-    if found is None:
+    entry = engine.get_record("runs", HEADS + run)
+    if entry is None:
         raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
-    return RunRecord.from_json(found)
+    return RunRecord.from_json(entry)
 
 
 def runs(engine: Engine) -> list[RunRecord]:
@@ -273,7 +273,7 @@ def runs(engine: Engine) -> list[RunRecord]:
 
 
 def summary(engine: Engine, run: str = "") -> dict[str, object]:
-    """Return how a run stands, as `ibidem ingest --json` and `ibidem status --json` print it.
+    """Return the state of a run, as `ibidem ingest --json` and `ibidem status --json` print it.
 
     `read` = `indexed` + `unchanged` + `stale` + `refused`, at any time; what is `pending` was handed to the queue and
     is not accounted for yet.
@@ -287,9 +287,9 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     """
     watch = RunMonitor(engine, run or _last(engine))
     progress = watch.look()
-    told = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
-    told |= {"duplicates": _joined(engine, watch.record)}
-    return told | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
+    figures = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
+    figures |= {"duplicates": _joined(engine, watch.record)}
+    return figures | {"host": host_of(watch.record.holder), "again": _again(engine, watch.record)}
 
 
 def _last(engine: Engine) -> str:

@@ -349,9 +349,9 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     )
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
-    for origin, found in sources:
-        for name in found.keys() - values.keys():
-            values[name], origins[name] = found[name], origin
+    for origin, source in sources:
+        for name in source.keys() - values.keys():
+            values[name], origins[name] = source[name], origin
     return _validated(values, origins)
 
 

@@ -176,8 +176,8 @@ class Submission:
     def _send(self, batch: Batch) -> None:
         began = time.perf_counter()
         retry_unavailable(lambda: send(self._app, self.record.run, batch), self._patience)
-        told = {"batch": batch.key(self.record.run), "documents": len(batch.records)}
-        _log.debug("batch sent", extra=told | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
+        event = {"batch": batch.key(self.record.run), "documents": len(batch.records)}
+        _log.debug("batch sent", extra=event | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self._repeats.add([str(record["id"]) for record in batch.records])
         self.record.repeated, self.record.repeated_ids = self._repeats.count, self._repeats.ids
         self.record.batches += 1
@@ -190,8 +190,8 @@ class Submission:
 
     def _refuse(self, refusal: Refusal) -> None:
         self.record.refused += 1
-        told = {"run": self.record.run, "place": refusal.where, "document": refusal.id, "why": refusal.why}
-        _log.info("document refused", extra=told)
+        event = {"run": self.record.run, "place": refusal.where, "document": refusal.id, "why": refusal.why}
+        _log.info("document refused", extra=event)
         self._refusals.append(refusal)
         if len(self._refusals) == REFUSALS_A_SLICE:
             self._note_refusals()
@@ -204,8 +204,8 @@ class Submission:
 
     def _tell(self, event: str) -> None:
         one = self.record
-        told = {"run": one.run, "documents": one.documents, "batches": one.batches, "refused": one.refused}
-        _log.info(event, extra=told)
+        figures = {"run": one.run, "documents": one.documents, "batches": one.batches, "refused": one.refused}
+        _log.info(event, extra=figures)
 
     def _note(self, state: State) -> None:
         self.record.state = state

@@ -65,8 +65,8 @@ def log_batch(account: BatchResult, stages: Stages, tries: int) -> None:
         tries: How often it had ended its worker before.
     """
     if account.parts:
-        told = {"tries": tries, "documents": account.parts}
-        _log.warning("batch ended its workers and was sent again as single documents", extra=told)
+        event = {"tries": tries, "documents": account.parts}
+        _log.warning("batch ended its workers and was sent again as single documents", extra=event)
         return
     for one in account.refusals:
         _log.info("document refused", extra={"document": one.id, "field": one.field, "why": one.why})
@@ -267,7 +267,7 @@ def largest_version(setting: int) -> int:
 
 
 def _replaced(outcome: Outcome, record: Record) -> bool:
-    """Tell whether another version stood there; what an earlier try of this message wrote is none."""
+    """Return whether another version stood there; what an earlier try of this message wrote is none."""
     return outcome.fate is WriteStatus.INDEXED and outcome.before not in (None, record.version)
 
 

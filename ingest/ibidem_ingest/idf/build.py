@@ -64,7 +64,7 @@ def build_general(language: str) -> Table | None:
 
 
 def is_one_term(word: str) -> bool:
-    """Tell whether a word is a term and the only token of itself; in a list of words, that many a time not normalised.
+    """Return whether a word is a term and its own only token; lists of words often hold some that are not normalised.
 
     >>> is_one_term("paral"), is_one_term("paraŀlel")
     (True, False)

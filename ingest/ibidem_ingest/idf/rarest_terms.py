@@ -43,14 +43,14 @@ class RarestTerms:
         words = groups.vocabulary
         ranks = table.ranks(words.hashes)
         absent = ranks == ABSENT
-        kept = np.flatnonzero((~absent & (ranks >= table.first_allowed)).take(groups.word))
-        rank, document = ranks.take(groups.word.take(kept)), groups.document.take(kept)
+        positions = np.flatnonzero((~absent & (ranks >= table.first_allowed)).take(groups.word))
+        rank, document = ranks.take(groups.word.take(positions)), groups.document.take(positions)
         order = _by_rank(document, rank)
         strange = np.flatnonzero((absent & words.shapes.is_term).take(groups.word))
         strange = strange.take(np.argsort(groups.document.take(strange), kind="stable"))
         return cls(
             rank=rank.take(order),
-            first=groups.first.take(kept.take(order)),
+            first=groups.first.take(positions.take(order)),
             offsets=_offsets(document, len(batch)),
             strange=words.hashes.take(groups.word.take(strange)),
             strange_offsets=_offsets(groups.document.take(strange), len(batch)),

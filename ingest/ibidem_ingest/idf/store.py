@@ -63,8 +63,8 @@ class Tables:
             TableError: A table's file is damaged.
         """
         names = sorted(path.stem for path in self.folder.glob("*.idf") if _NAME.fullmatch(path.stem))
-        found = [table for name in names if (table := self.named(name))]
-        return sorted(found, key=lambda table: (table.language, table.name))
+        tables = [table for name in names if (table := self.named(name))]
+        return sorted(tables, key=lambda table: (table.language, table.name))
 
     def current(self) -> dict[str, str]:
         """Return the name of each language's current table, where there is one."""

@@ -8,7 +8,7 @@ up to a multiple of 8 bytes; then, each filled up to a multiple of 8 bytes, the 
 the look-up slots (uint64, `lookup`), the ends of the terms (int64) and the terms themselves (UTF-8, in the order of
 ranks). The header holds scheme, language, documents, origin, name, the sizes of the four parts and their xxh3-64. At
 opening this checksum is compared, the name with the contents, and some terms are looked up; all that is computed with
-stands under one of these.
+is under one of these.
 """
 
 import tempfile
@@ -76,16 +76,16 @@ def ranks(slots: Hashes, hashes: Hashes) -> Places:
     bits = (slots.size - _SPARE).bit_length() - 1
     place = (hashes >> np.uint64(64 - bits)).view(np.int64)
     wanted = hashes << _SHIFT
-    found = slots.take(place)
-    open_ = np.flatnonzero(((found ^ wanted) > _RANK) & (found != 0))
-    found[(found ^ wanted) > _RANK] = 0
+    candidates = slots.take(place)
+    open_ = np.flatnonzero(((candidates ^ wanted) > _RANK) & (candidates != 0))
+    candidates[(candidates ^ wanted) > _RANK] = 0
     while open_.size:
         place[open_] += 1
         entry = slots.take(place[open_])
         hit = (entry ^ wanted[open_]) <= _RANK
-        found[open_[hit]] = entry[hit]
+        candidates[open_[hit]] = entry[hit]
         open_ = open_[~hit & (entry != 0)]
-    result: Places = (found & _RANK).view(np.int64)
+    result: Places = (candidates & _RANK).view(np.int64)
     result -= 1
     result &= ABSENT
     return result
@@ -103,7 +103,7 @@ def rank(slots: Hashes, hash_: int) -> int:
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file under a temporary name beside its own, then rename it; only its owner may read it.
+    """Write a file under a temporary name next to its own, then rename it; only its owner may read it.
 
     Args:
         path: Its folder is made when missing.
@@ -274,8 +274,8 @@ class Table:
     def _check(self) -> None:
         if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
             raise ValueError("its name is not that of its contents")
-        found = self.ranks(self.hashes(_TRIED))
-        if np.count_nonzero(found == np.arange(found.size)) < 0.9 * found.size:
+        ranks = self.ranks(self.hashes(_TRIED))
+        if np.count_nonzero(ranks == np.arange(ranks.size)) < 0.9 * ranks.size:
             raise ValueError("its terms are hashed in another way")
 
 

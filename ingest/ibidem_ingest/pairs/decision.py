@@ -218,7 +218,7 @@ class Guards:
         )
 
     def within(self, days: int | None) -> bool:
-        """Tell whether the dates lie within a window of days; a missing date passes."""
+        """Return whether the dates lie within a window of days; a missing date passes."""
         return days is None or self.days_apart is None or self.days_apart <= days
 
     def as_why(self) -> dict[str, object]:
@@ -243,13 +243,13 @@ def numbers_of(packed: Packed) -> Numbers:
 
 
 def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
-    """Tell whether the fields that must not differ do, or the titles of two short texts; a missing value passes."""
+    """Return whether the fields that must not differ do, or the titles of two short texts; a missing value passes."""
     guarded = any(a.guard) and any(b.guard) and a.guard != b.guard
     return guarded or (any(a.title) and any(b.title) and a.title != b.title)
 
 
 def same_table(a: Packed, b: Packed) -> bool:
-    """Tell whether two documents were signed with the same idf table, so that these signatures may be compared."""
+    """Return whether two documents were signed with the same idf table, so that these signatures may be compared."""
     return any(a.idf) and a.idf == b.idf
 
 
@@ -260,7 +260,7 @@ def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
 
 
 def equal_content(a: Packed, b: Packed) -> bool:
-    """Tell whether two content hashes are equal and of one scheme."""
+    """Return whether two content hashes are equal and of one scheme."""
     return a.scheme == b.scheme and a.content == b.content
 
 
@@ -299,7 +299,7 @@ def least_shared(share: float, of: int) -> int:
 
 
 def eligible(packed: Packed, rule: Terms) -> bool:
-    """Tell whether a document's feature set may be compared at all."""
+    """Return whether a document's feature set may be compared at all."""
     return len(packed.terms) >= max(1, rule.smallest) and (bool(packed.flags & FULL) or not rule.full)
 
 
@@ -344,8 +344,8 @@ def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | 
     unknown = terms / words
     if unknown < least or terms * (one.runs + other.runs) < rule.lift * runs * (one.unknown + other.unknown):
         return None
-    told = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
-    return found("near", "characters", share, told, guards)
+    figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
+    return found("near", "characters", share, figures, guards)
 
 
 def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -408,7 +408,7 @@ def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: 
 
 
 def both_long(a: Packed, b: Packed) -> bool:
-    """Tell whether a relation of two texts can be told at all."""
+    """Return whether a relation of two texts can be told at all."""
     return bool(a.flags & b.flags & LONG)
 
 
@@ -431,8 +431,8 @@ def decide(a: Packed, b: Packed, policy: Policy, long: Long | None = None) -> Ev
     evidence = strongest(a, b, policy, guards)
     if long is None or policy.level != "partial" or not guards.within(policy.window_days):
         return evidence
-    told = relation_evidence(a, b, long, policy, guards)
-    return replace(evidence, why={**told.why, **evidence.why}) if evidence and told else evidence or told
+    relation = relation_evidence(a, b, long, policy, guards)
+    return replace(evidence, why={**relation.why, **evidence.why}) if evidence and relation else evidence or relation
 
 
 def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:

@@ -217,8 +217,8 @@ def matched_share(text: LongSignatures, parts: Places) -> float:
 
 def covered_share(text: LongSignatures, parts: Places, shared: Shares) -> float:
     """Return the share of a text's shingles that its matching parts share with the other's."""
-    found = np.bincount(parts, shared, len(text))
-    return float(np.minimum(found, text.tokens).sum() / max(1, int(text.tokens.sum())))
+    shared_by_part = np.bincount(parts, shared, len(text))
+    return float(np.minimum(shared_by_part, text.tokens).sum() / max(1, int(text.tokens.sum())))
 
 
 def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> float:
@@ -281,8 +281,8 @@ def common_part(parts: Places) -> tuple[int, int]:
     >>> common_part(np.array([1, 167, 168, 168, 169, 170]))
     (168, 171)
     """
-    found = np.unique(parts)
-    stretches = np.split(found, np.flatnonzero(np.diff(found) > max(FAR, len(found))) + 1)
+    numbers = np.unique(parts)
+    stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) > max(FAR, len(numbers))) + 1)
     least = max(map(len, stretches)) / 4
-    kept = [stretch for stretch in stretches if len(stretch) > least]
-    return int(kept[0][0]) + 1, int(kept[-1][-1]) + 1
+    long_stretches = [stretch for stretch in stretches if len(stretch) > least]
+    return int(long_stretches[0][0]) + 1, int(long_stretches[-1][-1]) + 1

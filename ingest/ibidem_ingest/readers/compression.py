@@ -92,7 +92,7 @@ class XzStream(PiecesStream):
             compressed = self._ahead or self._raw.read(_PIECE)
             self._ahead = b""
             if self._stream is None:
-                compressed = compressed.lstrip(b"\0")  # four null bytes or more may stand between two streams
+                compressed = compressed.lstrip(b"\0")  # four null bytes or more may be between two streams
             if not compressed:
                 if self._stream is not None:
                     raise EOFError("the file ends within a stream")
@@ -112,7 +112,7 @@ def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
         path: The file; None is standard input.
     """
     if path is None:
-        standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # whatever stands in for it reads too
+        standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # whatever replaces it reads too
         try:
             yield _plain(standard, "")
         finally:

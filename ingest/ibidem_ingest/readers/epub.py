@@ -62,10 +62,10 @@ def _package(book: zipfile.ZipFile) -> str:
     """Find the list of the book's files."""
     if CONTAINER not in book.namelist():
         raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it again, or leave it out")
-    found = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")
-    if not found or found[0] not in book.namelist():
+    paths = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")
+    if not paths or paths[0] not in book.namelist():
         raise Unreadable(f"{DAMAGED}: it lists no files; save it again, or leave it out")
-    return str(found[0])
+    return str(paths[0])
 
 
 def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> Iterator[str]:
@@ -125,5 +125,5 @@ def _text(data: bytes) -> str:
 
 
 def _said(root: Any, name: str) -> str:
-    found = root.xpath(f"//*[local-name()='metadata']/*[local-name()='{name}']/text()")
-    return " ".join(str(found[0]).split()) if found else ""
+    values = root.xpath(f"//*[local-name()='metadata']/*[local-name()='{name}']/text()")
+    return " ".join(str(values[0]).split()) if values else ""

@@ -43,8 +43,8 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
     with translate_errors():
         tree = _tree(html)
         record = _head(tree, trafilatura)
-        found = trafilatura.bare_extraction(tree, include_comments=False)
-    text = "" if found is None else (found.text or "").strip()
+        extract = trafilatura.bare_extraction(tree, include_comments=False)
+    text = "" if extract is None else (extract.text or "").strip()
     if not text:
         raise Unreadable(NO_TEXT, "text")
     return {**record, "text": text, "title": record["title"] or first_line(text)}

@@ -88,11 +88,11 @@ def _check_path(path: Path, choice: Choice) -> None:
         if (forced := format_named(choice.format)) is not None:
             require(forced)
         return
-    told = choice.format_of(path.name)
-    if told is None:
+    format_ = choice.format_of(path.name)
+    if format_ is None:
         remedy = f"name its format: --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
-    require(told)
+    require(format_)
 
 
 def _mode(path: Path) -> int:
@@ -119,14 +119,14 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
         path = Path(given)
         if str(given) == STANDARD_INPUT:
             yield InputFile(None, STANDARD_INPUT, Format.JSONL)
-        elif (told := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
-            yield _source(path, None, told, choice)
+        elif (format_ := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
+            yield _source(path, None, format_, choice)
         else:
             yield from _below(path, path, choice, passed_over, set())
 
 
-def _source(path: Path, root: Path | None, told: Format, choice: Choice) -> InputFile:
-    return InputFile(path, choice.name(path, root), told, choice.origin(path, root))
+def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
+    return InputFile(path, choice.name(path, root), format_, choice.origin(path, root))
 
 
 def _below(
@@ -150,9 +150,9 @@ def _below(
         mode = _mode(path)
         if S_ISDIR(mode):
             yield from _below(path, root, choice, passed_over, seen)
-        elif told := choice.format_of(path.name):
+        elif format_ := choice.format_of(path.name):
             if S_ISREG(mode) or not mode:
-                yield _source(path, root, told, choice)
+                yield _source(path, root, format_, choice)
         else:
             passed_over[path.suffix.lower() or "no suffix"] += 1
 
@@ -189,8 +189,8 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     chosen = choice if isinstance(choice, Choice) else Choice(choice)
     check(paths, chosen)
     tally = tally or Tally()
-    found = sources(paths, chosen, tally.passed_over)
-    return _documents(found, chosen, SandboxPool(max_text, seconds, processes), tally)
+    items = sources(paths, chosen, tally.passed_over)
+    return _documents(items, chosen, SandboxPool(max_text, seconds, processes), tally)
 
 
 Outcome = tuple[str, Document | Refusal]
@@ -224,18 +224,18 @@ def count_documents(paths: Sequence[str | Path], choice: Choice) -> int | None:
 
 
 def _documents(
-    found: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
+    items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool as readers:
-        for source, one in readers.in_order(_found(found, choice, readers.max_text, tally, folders)):
+        for source, one in readers.in_order(_found(items, choice, readers.max_text, tally, folders)):
             yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source)
 
 
 def _found(
-    found: Iterator[InputFile | Refusal], choice: Choice, max_text: int, tally: Tally, folders: ExitStack
+    items: Iterator[InputFile | Refusal], choice: Choice, max_text: int, tally: Tally, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
     """Read what needs no other process, and say how to read the rest."""
-    for source in found:
+    for source in items:
         if isinstance(source, Refusal):
             yield source.where, source
         elif source.path is None or source.format is Format.JSONL:

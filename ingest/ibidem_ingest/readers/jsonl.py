@@ -139,10 +139,10 @@ def _too_long(head: bytes, where: str, max_text: int) -> Refusal:
 
 def _named(line: bytes) -> str:
     """Read the id of a line that is not JSON where the line begins with it; an empty string where it does not."""
-    found = _ID_FIRST.match(line)
-    if found is None:
+    match = _ID_FIRST.match(line)
+    if match is None:
         return ""
     try:
-        return str(orjson.loads(found[1]))
+        return str(orjson.loads(match[1]))
     except orjson.JSONDecodeError:
         return ""

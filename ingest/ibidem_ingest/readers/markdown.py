@@ -39,7 +39,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
 
 
 def without_front(source: str) -> str:
-    r"""Leave out what stands between two lines of hyphens at the beginning, which programs read.
+    r"""Leave out what is between two lines of hyphens at the beginning, which programs read.
 
     >>> without_front("---\nlayout: post\n---\nWe the People")
     'We the People'

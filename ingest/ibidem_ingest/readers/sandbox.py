@@ -84,9 +84,9 @@ class SandboxedReader:
             Unreadable: It cannot be read, took too long, or ended the process.
         """
         process = self._process = self._process or self._started()
-        asked = orjson.dumps([format_, os.fsencode(path.absolute()).hex(), self.max_text])
+        request = orjson.dumps([format_, os.fsencode(path.absolute()).hex(), self.max_text])
         try:
-            _pipe(process.stdin).write(asked + b"\n")
+            _pipe(process.stdin).write(request + b"\n")
             _pipe(process.stdin).flush()
             said = self._answer(_pipe(process.stdout).fileno())
         except OSError:

@@ -54,14 +54,14 @@ class SandboxPool:
                     reader.kill()
                 self._threads.shutdown()
 
-    def in_order(self, found: Iterable[T | Parse[T]]) -> Iterator[T]:
+    def in_order(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
         """Yield what is read, in the order in which it was found.
 
         Args:
-            found: What is there already, and what reads the rest.
+            items: What is there already, and what reads the rest.
         """
         waiting: deque[T | Future[T]] = deque()
-        for one in found:
+        for one in items:
             waiting.append(self._submitted(one) if callable(one) else one)
             while waiting and (len(waiting) >= AHEAD * self.processes or _is_ready(waiting[0])):
                 yield _result(waiting.popleft())

@@ -76,7 +76,7 @@ def score(a: FeatureSet, b: FeatureSet) -> float:
 
 
 def shares(a: FeatureSet, b: FeatureSet, least: int) -> bool:
-    """Tell whether two sets share at least `least` terms, comparing the rarest first.
+    """Return whether two sets share at least `least` terms, comparing the rarest first.
 
     It stops as soon as the rest cannot reach, or need not; the paper needed 15 comparisons on average.
 

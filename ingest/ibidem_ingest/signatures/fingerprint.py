@@ -1,4 +1,4 @@
-"""idf fingerprint: the six rarest terms and where they stand (Conrad, Guo and Schriber 2003, section 6.1).
+"""idf fingerprint: the six rarest terms and where they are (Conrad, Guo and Schriber 2003, section 6.1).
 
 Candidates are the document's terms in the idf table with idf_norm ≤ 0.8. The six with the highest idf_norm are taken
 (ties in code-point order), each with the token offset of its first occurrence, relative to the smallest of the six. In
@@ -81,7 +81,7 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> l
 
 
 def equal(a: Fingerprint, b: Fingerprint) -> bool:
-    """Tell whether two strict fingerprints, made with the same table, are equal and neither is weak."""
+    """Return whether two strict fingerprints, made with the same table, are equal and neither is weak."""
     return a.strict == b.strict and not a.weak and not b.weak
 
 

@@ -74,7 +74,7 @@ class LongSignatures:
 
     @cached_property
     def part_of_word(self) -> NDArray[np.int64]:
-        """(n,) the part in which each unique word stands."""
+        """(n,) the part in which each unique word is."""
         return np.repeat(np.arange(len(self)), self.once)
 
     def encode(self) -> bytes:
@@ -116,12 +116,12 @@ class LongSignatures:
 
     def clues(self) -> dict[LongClue, list[str]]:
         """Return the values under which the text is looked up, without repeats and in order."""
-        found: dict[LongClue, list[str]] = {
+        clues: dict[LongClue, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
             "page_bands": distinct("q", pages.band_keys(self.sketches[self.filled])),
             "sampled": distinct("s", self.words.sampled()),
         }
-        return {clue: values for clue, values in found.items() if values}
+        return {clue: values for clue, values in clues.items() if values}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -154,9 +154,9 @@ class PagedTokens:
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; one part of a text not long."""
-        found = self.pages[self.first[text] : self.first[text + 1] + 1]
-        if np.count_nonzero(np.diff(found)) >= LEAST_PAGES:
-            return "pages", found
+        borders = self.pages[self.first[text] : self.first[text + 1] + 1]
+        if np.count_nonzero(np.diff(borders)) >= LEAST_PAGES:
+            return "pages", borders
         start, end = self.batch.offsets[text : text + 2].tolist()
         if end - start < LEAST_TOKENS:
             return "chunks", np.array([start, end])
@@ -167,7 +167,7 @@ def sign_long(document: Document) -> LongSignatures | None:
     r"""Sign a text part by part; None when it is not long.
 
     Args:
-        document: Form feeds stand between its pages.
+        document: Form feeds are between its pages.
 
     >>> signed = sign_long(Document("a", "the first page\fthe second"))
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())

@@ -29,7 +29,7 @@ LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
 _NONE = bytes(8)
 _NONE_HEX = _NONE.hex()
 _CONTENT_AT = 26
-"""Where the content hash stands in a packed value, and the fingerprints and the profile behind it."""
+"""Where the content hash is in a packed value, and the fingerprints and the profile behind it."""
 
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
@@ -44,19 +44,19 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
     Returns:
         For each field the values, each once.
     """
-    found: dict[LookupField, list[str]] = {"content": [content_key(packed)]}
+    keys: dict[LookupField, list[str]] = {"content": [content_key(packed)]}
     if packed.flags & NO_WORDS:
-        return found
+        return keys
     if packed.fingerprint != _NONE and not packed.flags & WEAK:
-        found["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
-        found["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
+        keys["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
+        keys["fingerprint_binned"] = [f"fb1:{packed.fingerprint_binned.hex()}"]
     if packed.profile != _NONE:
-        found["profile"] = [f"tp1:{packed.profile.hex()}"]
+        keys["profile"] = [f"tp1:{packed.profile.hex()}"]
     if packed.slots:
-        found["bands"] = bands(packed.slots)
+        keys["bands"] = bands(packed.slots)
     if packed.flags & FULL:
-        found["rare"] = rare(packed.idf, packed.terms)
-    return found
+        keys["rare"] = rare(packed.idf, packed.terms)
+    return keys
 
 
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
@@ -69,10 +69,10 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     flags, weak = columns.flags, (columns.flags & WEAK) != 0
     banded = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
     rare_ = iter(_rare_batch(columns.idf[(flags & FULL) != 0], columns.terms[(flags & FULL) != 0]))
-    found: list[dict[LookupField, list[str]]] = []
+    entries: list[dict[LookupField, list[str]]] = []
     for at, value in enumerate(values):
         its: dict[LookupField, list[str]] = {}
-        found.append(its)
+        entries.append(its)
         if not columns.signed[at]:
             continue
         scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 40].hex()
@@ -88,7 +88,7 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
             its["bands"] = next(banded)
         if flags[at] & FULL:
             its["rare"] = next(rare_)
-    return found
+    return entries
 
 
 def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
@@ -134,5 +134,5 @@ def long_clues(long: LongSignatures | None) -> dict[LookupField, list[str]]:
     """Return the look-up values of a long text; none of a short one."""
     if long is None:
         return {}
-    found = long.clues()
-    return {clue: found[clue] for clue in LONG_CLUES if clue in found}
+    clues = long.clues()
+    return {clue: clues[clue] for clue in LONG_CLUES if clue in clues}

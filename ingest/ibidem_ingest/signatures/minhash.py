@@ -185,13 +185,13 @@ def equal_slots(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 def shares_band(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Tell whether one of the 33 bands of three slots is equal."""
+    """Return whether one of the 33 bands of three slots is equal."""
     starts = range(0, BANDS * BAND_ROWS, BAND_ROWS)
     return any(a[start : start + BAND_ROWS] == b[start : start + BAND_ROWS] for start in starts)
 
 
 def near(a: Sequence[int], b: Sequence[int]) -> bool:
-    """Tell whether two documents are near by min-hash: a shared band, and at least 50 of 100 slots equal."""
+    """Return whether two documents are near by min-hash: a shared band, and at least 50 of 100 slots equal."""
     return bool(a) and bool(b) and equal_slots(a, b) >= NEAR and shares_band(a, b)
 
 
@@ -237,7 +237,7 @@ def sketch(hashes: Sequence[int], k: int = SLOTS) -> list[int]:
 
 
 def _rounds_of(hashes: Sequence[int], multiplier: int) -> list[int]:
-    """Mix shingles anew for one of the later rounds."""
+    """Mix shingles again for one of the later rounds."""
     once = (each * multiplier & _MASK for each in hashes)
     twice = ((each ^ each >> 29) * C4 & _MASK for each in once)
     return [each ^ each >> 32 for each in twice]

@@ -146,7 +146,7 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[byt
 
 
 def shares_band(a: bytes, b: bytes) -> bool:
-    """Tell whether one of the 64 bands of three slots is equal: those that begin at each slot."""
+    """Return whether one of the 64 bands of three slots is equal: those that begin at each slot."""
     equal = [left == right for left, right in zip(a, b, strict=True)]
     second, third = APART
     return any(equal[at] and equal[(at + second) % SLOTS] and equal[(at + third) % SLOTS] for at in range(SLOTS))
@@ -251,9 +251,9 @@ def sketch(letters: Letters, counts: Places, run: Places) -> Slots:
     open_ = np.flatnonzero((smallest == _EMPTY).any(axis=1) & (run > 0))
     for number in range(ROUNDS if open_.size else 0):
         own = np.concatenate([np.arange(at, at + size) for at, size in zip(first[open_], runs[open_], strict=True)])
-        found = np.full((counts.size, SLOTS), _EMPTY)
-        _drop(found, _mixed(hashes[own], number), np.repeat(open_, runs[open_]))
-        smallest = np.where(smallest == _EMPTY, found, smallest)
+        minima = np.full((counts.size, SLOTS), _EMPTY)
+        _drop(minima, _mixed(hashes[own], number), np.repeat(open_, runs[open_]))
+        smallest = np.where(smallest == _EMPTY, minima, smallest)
         open_ = open_[(smallest[open_] == _EMPTY).any(axis=1)]
         if not open_.size:
             break

@@ -40,9 +40,9 @@ def sign(tokens: Sequence[str]) -> Numbers:
     >>> sign("the m1 rose 12 pct to 730 bln in week 12".split()).distinct
     3
     """
-    found = {token for token in tokens if has_digit(token)}
-    hashes = sorted({wh1(token) >> _SHIFT for token in found})
-    return Numbers(min(len(found), MOST), tuple(hashes[:SKETCH]))
+    numbers = {token for token in tokens if has_digit(token)}
+    hashes = sorted({wh1(token) >> _SHIFT for token in numbers})
+    return Numbers(min(len(numbers), MOST), tuple(hashes[:SKETCH]))
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[Numbers]:
@@ -76,7 +76,7 @@ def differing_numbers(a: Numbers, b: Numbers) -> float:
 
 
 def agree(a: Numbers, b: Numbers) -> bool:
-    """Tell whether the numbers agree: one document has fewer than 3, or the share is at least 1/3.
+    """Return whether the numbers agree: one document has fewer than 3, or the share is at least 1/3.
 
     >>> agree(sign("born 1787".split()), sign("1 2 3 4 5".split()))
     True

@@ -164,7 +164,7 @@ def unpack(value: bytes) -> Packed | None:
         binned,
         profile,
         source,
-        kept,
+        extra,
         titled,
         noise,
         count,
@@ -188,7 +188,7 @@ def unpack(value: bytes) -> Packed | None:
         fingerprint_binned=binned,
         profile=profile,
         source=source,
-        guard=kept,
+        guard=extra,
         title=titled,
         noise=noise,
         numbers=count,
@@ -293,7 +293,7 @@ def _sketch(count: int, filled: Sequence[int]) -> tuple[int, ...]:
 
 
 def _fits(parts: PackedParts) -> bool:
-    """Tell whether the flags and the length agree with what is there."""
+    """Return whether the flags and the length agree with what is there."""
     bits = parts.head[1]
     terms = len(parts.terms) // TERM_BYTES
     return (
@@ -307,7 +307,7 @@ def _fits(parts: PackedParts) -> bool:
 
 
 def is_utf8(name: bytes) -> bool:
-    """Tell whether bytes are text."""
+    """Return whether bytes are text."""
     try:
         name.decode()
     except UnicodeDecodeError:

@@ -51,7 +51,7 @@ _HEAD = np.dtype(
         ("number_sketch", "<u2", (SKETCH,)),
     ]
 )
-"""The part of a packed value that stands at the same place in each."""
+"""The part of a packed value that is at the same place in each."""
 
 Whole = NDArray[np.int64]
 Whole32 = NDArray[np.int32]

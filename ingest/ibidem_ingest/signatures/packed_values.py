@@ -92,10 +92,10 @@ class PackedValues(Sequence[bytes | None]):
         slots_at = head + 1 + octets[self.begin + head].astype(np.int64) * TERM_BYTES
         slots = octets[self.begin + np.minimum(slots_at, size)].astype(np.int64)
         start = slots_at + 1 + slots * 2 + 2
-        found: Bools = ((scheme == EARLIER) | (scheme == SCHEME)) & (start < size)
-        mark = self.begin + np.where(found, start, 2) - 2
-        found &= (octets[mark] | octets[mark + 1].astype(np.int64) << 8) == size - start
-        return IdColumn(self.text, np.where(found, self.begin + start, 0), np.where(found, size - start, 0))
+        known: Bools = ((scheme == EARLIER) | (scheme == SCHEME)) & (start < size)
+        mark = self.begin + np.where(known, start, 2) - 2
+        known &= (octets[mark] | octets[mark + 1].astype(np.int64) << 8) == size - start
+        return IdColumn(self.text, np.where(known, self.begin + start, 0), np.where(known, size - start, 0))
 
 
 def end_places(size: Places) -> Places:

@@ -74,10 +74,10 @@ def runs(offsets: Places) -> Iterator[tuple[int, int]]:
 
 
 def _sign(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Profiles]:
-    kept = batch.lengths >= LEAST_TOKENS
-    sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * kept[:, None]
-    told = text_profile.sign_batch(batch, TermGroups.of(batch, place))
-    return sketches.astype(np.uint16), np.array([short(each) for each in told], np.uint64) * kept
+    mask = batch.lengths >= LEAST_TOKENS
+    sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * mask[:, None]
+    profiles = text_profile.sign_batch(batch, TermGroups.of(batch, place))
+    return sketches.astype(np.uint16), np.array([short(each) for each in profiles], np.uint64) * mask
 
 
 def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:

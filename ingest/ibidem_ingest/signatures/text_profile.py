@@ -47,10 +47,10 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
     counts = Counter(token for token in tokens if len(token) >= LEAST_CHARACTERS)
     highest = max(counts.values(), default=0)
     values = {token: _value(count, highest, log=log) for token, count in counts.items()}
-    kept = sorted((-value, token) for token, value in values.items() if value)
-    if len(kept) < LEAST_KEPT:
+    ordered = sorted((-value, token) for token, value in values.items() if value)
+    if len(ordered) < LEAST_KEPT:
         return ""
-    lines = "\n".join(f"{token} {-value}" for value, token in kept)
+    lines = "\n".join(f"{token} {-value}" for value, token in ordered)
     return (LOG_SCHEME if log else SCHEME) + xxhash.xxh3_128_hexdigest(lines.encode())
 
 
@@ -60,10 +60,10 @@ def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> l
     highest = np.zeros(len(batch), np.int64)
     np.maximum.at(highest, groups.document, count)
     step = np.where(highest > 1, 2, 1) if log else np.maximum((highest + 50) // 100, np.where(highest > 1, 2, 1))
-    kept = np.flatnonzero(count >= step.take(groups.document))
-    document, count = groups.document.take(kept), count.take(kept)
+    positions = np.flatnonzero(count >= step.take(groups.document))
+    document, count = groups.document.take(positions), count.take(positions)
     value = np.maximum(np.frexp(count)[1] - 1, 1) if log else count - count % step.take(document)
-    word = groups.word.take(kept)
+    word = groups.word.take(positions)
     order = _ordered(groups.vocabulary, document, value, word)
     sizes = np.bincount(document, minlength=len(batch))
     lines, ends = _lines(groups.vocabulary, value.take(order), word.take(order))
@@ -128,7 +128,7 @@ def _lines(vocabulary: Vocabulary, value: Places, word: Places) -> tuple[bytes, 
         UTF-8 of all lines, and where each ends.
     """
     starts = vocabulary.starts.take(word)
-    sizes = vocabulary.ends.take(word) - starts + 1  # with the space that stands behind every token of a batch
+    sizes = vocabulary.ends.take(word) - starts + 1  # with the space that follows every token of a batch
     digits = np.ones_like(sizes)
     for power in range(1, len(str(value.max(initial=0)))):
         digits += value >= 10**power

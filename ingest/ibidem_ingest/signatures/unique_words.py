@@ -139,9 +139,9 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
         The unique words of each, and the tokens of the batch at which they stand; none where there are too few.
     """
     vocabulary = groups.vocabulary
-    kept = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))
-    kept = kept.take(np.argsort(groups.first.take(kept)))
-    first, word = groups.first.take(kept), groups.word.take(kept)
+    positions = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))
+    positions = positions.take(np.argsort(groups.first.take(positions)))
+    first, word = groups.first.take(positions), groups.word.take(positions)
     words = (vocabulary.hashes.take(word) >> np.uint64(32)).astype(np.uint32)
     leading = vocabulary.leading.take(word).byteswap()
     rising = np.concatenate(([False], leading[1:] >= leading[:-1]))
@@ -214,8 +214,8 @@ def common_places(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
         return left[order], right[order]
     at = np.searchsorted(b.ordered, a.ordered)
     at[at == b.ordered.size] = 0
-    found = np.flatnonzero(b.ordered[at] == a.ordered)
-    left, right = a.order[found], b.order[at[found]]
+    positions = np.flatnonzero(b.ordered[at] == a.ordered)
+    left, right = a.order[positions], b.order[at[positions]]
     order = np.argsort(left)
     return left[order], right[order]
 

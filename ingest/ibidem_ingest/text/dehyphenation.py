@@ -19,27 +19,27 @@ def join_broken_words(text: str) -> str:
     A soft hyphen (U+00AD) or U+2223 goes with the break after it; `-`, U+2010, U+2011 and `¬` only when a lower-case
     letter stands on both sides (marks on the letter before are passed over). A break is optional blanks, CR? LF,
     optional blanks; or a form feed with at most one line break and blanks on each side. Over a form feed the whole
-    word stands before it, so the text still has as many pages, and every word is on the page where it begins.
+    word precedes it, so the text still has as many pages, and every word is on the page where it begins.
 
     >>> join_broken_words("the defen-\n  dant in the hol-\fding, Franco-\nPrussian")
     'the defendant in the holding\x0c, Franco-\nPrussian'
     """
     pattern = _ASCII_BREAK if text.isascii() else _BREAK
     joined = None
-    for found in pattern.finditer(text):
-        if _is_joint(text, found):
+    for match in pattern.finditer(text):
+        if _is_joint(text, match):
             joined = joined or _Joined(text)
-            joined.cut(found)
+            joined.cut(match)
     return joined.rest() if joined else text
 
 
-def _is_joint(text: str, found: re.Match[str]) -> bool:
-    if found[1] in _SOFT:
+def _is_joint(text: str, match: re.Match[str]) -> bool:
+    if match[1] in _SOFT:
         return True
-    before = found.start() - 1
+    before = match.start() - 1
     while before >= 0 and kind(text[before]) == MARK:
         before -= 1
-    after = found.end()
+    after = match.end()
     return before >= 0 and after < len(text) and kind(text[before]) == LOWER == kind(text[after])
 
 
@@ -52,10 +52,10 @@ class _Joined:
     start: int = 0
     waiting: int = 0
 
-    def cut(self, found: re.Match[str]) -> None:
-        self._add(found.start())
-        self.start = found.end()
-        self.waiting += found[2].count("\f")
+    def cut(self, match: re.Match[str]) -> None:
+        self._add(match.start())
+        self.start = match.end()
+        self.waiting += match[2].count("\f")
 
     def rest(self) -> str:
         self._add(len(self.text))

@@ -83,7 +83,7 @@ class Shingles:
 
 
 def _hash_all(hashes: Hashes) -> Hashes:
-    """Hash the five tokens that begin at every place, across documents too; zeros stand behind the end."""
+    """Hash the five tokens that begin at every place, across documents too; zeros follow the end."""
     size = hashes.size
     pairs = hashes * np.uint64(A)
     pairs[:-1] += hashes[1:]

@@ -15,7 +15,7 @@ _STEP, _LONG = 8, 64
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The distinct tokens of a batch, of whatever document, in no meaningful order; one may stand there twice.
+    """The distinct tokens of a batch, of whatever document, in no meaningful order; one may be there twice.
 
     Args:
         hashes: `wh1` of each word.
@@ -133,11 +133,11 @@ def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
     >>> first_and_count(["no", "means", "no"])
     {'no': (0, 2), 'means': (1, 1)}
     """
-    found: dict[str, tuple[int, int]] = {}
+    terms: dict[str, tuple[int, int]] = {}
     for place, token in enumerate(tokens):
-        first, count = found.get(token, (place, 0))
-        found[token] = (first, count + 1)
-    return found
+        first, count = terms.get(token, (place, 0))
+        terms[token] = (first, count + 1)
+    return terms
 
 
 def sorted_places(hashes: Hashes) -> Places:

@@ -46,7 +46,7 @@ Flags = NDArray[np.bool_]
 
 
 def is_term(token: str) -> bool:
-    """Tell whether a token is a term.
+    """Return whether a token is a term.
 
     >>> [is_term(token) for token in ("rule", "of", "12b", "東")]
     [True, False, False, False]
@@ -57,7 +57,7 @@ def is_term(token: str) -> bool:
 
 
 def has_digit(token: str) -> bool:
-    """Tell whether a token holds a digit."""
+    """Return whether a token holds a digit."""
     if token.isascii():
         return not token.isalpha()
     return not {DIGIT, SINGLE_DIGIT}.isdisjoint(kinds_of(token))

@@ -55,7 +55,7 @@ def tokens(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     text = _normal_form(text)
-    return [text[found.start() : found.end()] for found in _TOKEN.finditer(kinds_of(text))]
+    return [text[match.start() : match.end()] for match in _TOKEN.finditer(kinds_of(text))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +131,13 @@ class TokenBatch:
     def joined(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
         octets = np.frombuffer(self.buffer, np.uint8)
-        kept = octets != _SPACE
-        kept[1:] |= kept[:-1]  # of several spaces in a row the first
-        spaced = octets[kept].tobytes()
+        mask = octets != _SPACE
+        mask[1:] |= mask[:-1]  # of several spaces in a row the first
+        spaced = octets[mask].tobytes()
         joined, begin = [], 0
         starts = np.append(self.starts, octets.size).take(self.offsets).tolist()
         for start, end in pairwise(starts):
-            size = int(np.count_nonzero(kept[start:end]))
+            size = int(np.count_nonzero(mask[start:end]))
             joined.append(spaced[begin : begin + max(0, size - 1)])
             begin += size
         return joined
@@ -193,10 +193,10 @@ def _separated(points: CodePoints) -> CodePoints:
     base = np.maximum.accumulate(
         np.where(mark, 0, np.arange(points.size))
     )  # of a mark: where the character before stands
-    kept = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
+    mask = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
     single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))
-    return np.insert(np.where(kept, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
+    return np.insert(np.where(mask, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
 
 
 def _normal_buffer(texts: Sequence[str], joined: Flags) -> tuple[bytes, Places]:

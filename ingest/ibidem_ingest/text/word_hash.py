@@ -89,7 +89,7 @@ def eight_bytes(buffer: bytes) -> Hashes:
 
 
 def further_words(words: Hashes, starts: Places, sizes: Places, most: int) -> Iterator[tuple[Places, Hashes]]:
-    """Go through what stands behind the first eight bytes of each token, eight bytes at a time.
+    """Go through what follows the first eight bytes of each token, eight bytes at a time.
 
     Args:
         words: The words of eight bytes at every position of a buffer.

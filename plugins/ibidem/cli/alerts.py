@@ -50,8 +50,8 @@ def add(
 def list_(as_json: Json = False) -> None:
     """List the saved searches."""
     with engine_context() as engine:
-        found = alerts(engine)
-    show(found, as_json=as_json)
+        saved = alerts(engine)
+    show(saved, as_json=as_json)
 
 
 @app.command("run")
@@ -62,11 +62,11 @@ def run_(
     """Report what is new since the last run, and remember it."""
     with engine_context() as engine:
         wanted = [find_alert(engine, name)] if name else alerts(engine)
-        found = {alert.name: run(engine, alert) for alert in wanted}
+        hits_by_alert = {alert.name: run(engine, alert) for alert in wanted}
     if as_json:
-        print_json({"new": {alert: [described(each) for each in new] for alert, new in found.items()}})
+        print_json({"new": {alert: [described(each) for each in new] for alert, new in hits_by_alert.items()}})
         return
-    for alert, new in found.items():
+    for alert, new in hits_by_alert.items():
         results().print(Text.assemble((sanitize(alert), "title"), f": {format_count(len(new), 'new document')}"))
         for each in new:
             results().print(Text(f"  {line(each)}"))
@@ -81,16 +81,16 @@ def remove_(name: Name, as_json: Json = False) -> None:
     show([alert], as_json=as_json)
 
 
-def show(found: list[Alert], *, as_json: bool) -> None:
+def show(saved: list[Alert], *, as_json: bool) -> None:
     """Print alerts."""
     if as_json:
-        print_json({"alerts": [each.as_record() for each in found]})
+        print_json({"alerts": [each.as_record() for each in saved]})
         return
-    if not found:
+    if not saved:
         results().print("No alerts.")
-    for each in found:
-        asked = " ".join([each.query, *each.filters, *(f"{key}={value}" for key, value in each.dedupe)])
-        results().print(Text.assemble((sanitize(each.name), "title"), f"  {sanitize(asked)}"))
+    for each in saved:
+        query = " ".join([each.query, *each.filters, *(f"{key}={value}" for key, value in each.dedupe)])
+        results().print(Text.assemble((sanitize(each.name), "title"), f"  {sanitize(query)}"))
 
 
 def described(document: Document) -> dict[str, str]:

@@ -106,12 +106,12 @@ def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
 def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
     """Print what became of the documents; leave with 3 when some were refused."""
     with engine_context(settings) as engine:
-        found = summary(engine, name)
+        run_summary = summary(engine, name)
     if as_json:
-        print_json(found)
+        print_json(run_summary)
     else:
-        show_summary(found | {"fates": SIGNED}, results())
-    if found["refused"]:
+        show_summary(run_summary | {"fates": SIGNED}, results())
+    if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
 
@@ -137,20 +137,20 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
         settle_all(engine, seen)
         counts = store_of(engine).counts()
     took = round(time.perf_counter() - began, 3)
-    told = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
+    figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
     if as_json:
-        print_json(told)
+        print_json(figures)
     else:
         results().print(Text(f"{format_count(counts.documents, 'document')} in {format_count(counts.groups, 'group')}"))
 
 
-def show_replaced(settings: Settings, asked: Replacement, *, as_json: bool) -> None:
+def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
     """Sign into a new index, and say what it is called now."""
     with rated_bar("Copying") as advance:
-        done = replace_index(asked, settings, advance)
-    for line in next_steps(done, settings, asked.into):
+        done = replace_index(replacement, settings, advance)
+    for line in next_steps(done, settings, replacement.into):
         messages().print(Text(line))
-    show_run(settings.changed(index=asked.into), done.run, as_json=as_json)
+    show_run(settings.changed(index=replacement.into), done.run, as_json=as_json)
 
 
 def next_steps(done: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
@@ -170,41 +170,41 @@ def next_steps(done: ReplaceResult, settings: Settings, into: str) -> Iterator[s
 def show_check(settings: Settings, *, as_json: bool) -> None:
     """List what was changed since it was signed; leave with 3 when something was."""
     with rated_bar("Comparing") as advance:
-        found = check(settings, advance)
+        result = check(settings, advance)
     if as_json:
-        print_json(found.as_json())
+        print_json(result.as_json())
     else:
-        for line in describe_comparison(found):
+        for line in describe_comparison(result):
             results().print(line)
-    if found.changed:
+    if result.changed:
         raise typer.Exit(SOME_REFUSED)
 
 
-def describe_comparison(found: CheckResult) -> Iterator[Indented]:
+def describe_comparison(result: CheckResult) -> Iterator[Indented]:
     """Tell what a comparison found."""
     counts = {
-        f"{'document' if found.read == 1 else 'documents'} read": found.read,
-        "as they were signed": found.unchanged,
-        "changed since they were signed; sign them with: ibidem backfill": found.changed,
-        "never signed, or without words": found.unsigned,
-        "without a text that could be signed": found.refused,
-        "signed with another schema or idf table": found.outdated,
+        f"{'document' if result.read == 1 else 'documents'} read": result.read,
+        "as they were signed": result.unchanged,
+        "changed since they were signed; sign them with: ibidem backfill": result.changed,
+        "never signed, or without words": result.unsigned,
+        "without a text that could be signed": result.refused,
+        "signed with another schema or idf table": result.outdated,
     }
     width = max(len(f"{count:,}") for count in counts.values())
     for meaning, count in counts.items():
         if count or meaning.endswith("read"):
             yield Indented(Text(f"{count:>{width},}  {meaning}"), 0)
-    for index, name in found.listed[:SHOWN]:
+    for index, name in result.listed[:SHOWN]:
         yield Indented(Text(sanitize(f"{name} in {index}")), 2)
-    if found.changed > SHOWN:
-        yield Indented(Text(f"… {found.changed - SHOWN:,} more: --json lists them"), 2)
+    if result.changed > SHOWN:
+        yield Indented(Text(f"… {result.changed - SHOWN:,} more: --json lists them"), 2)
 
 
 def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
     """Show what signing would find."""
     with rated_bar("Signing in memory") as advance:
-        found = dry_run(settings, policy, advance)
-    answer = found.as_json()
+        forecast = dry_run(settings, policy, advance)
+    answer = forecast.as_json()
     if as_json:
         print_json(answer)
     else:
@@ -244,8 +244,8 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 def show_followed(settings: Settings, *, as_json: bool) -> None:
     """Sign until Ctrl-C or SIGTERM, and say what was signed."""
-    with until_asked_to_end() as asked:
-        name = follow(settings, asked, said=lambda line: messages().print(Text(line)))
+    with until_asked_to_end() as stop:
+        name = follow(settings, stop, said=lambda line: messages().print(Text(line)))
     show_run(settings, name, as_json=as_json)
 
 

@@ -53,15 +53,15 @@ def run(
     policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST, presets_for(preset))
     settings = load()
     left, right = documents(a, b, settings)
-    found = compare(left, right, Tables(settings.tables), policy)
+    comparison = compare(left, right, Tables(settings.tables), policy)
     if page is not None:
-        page.write_text(render(shared_page(found), language=left.language), encoding="utf-8")
+        page.write_text(render(shared_page(comparison), language=left.language), encoding="utf-8")
         messages().print(Text(f"Written to {page}."))
     if as_json:
-        print_json(found.as_json())
+        print_json(comparison.as_json())
         return
     console = results()
-    for part in report(found):
+    for part in report(comparison):
         console.print(part)
 
 
@@ -75,32 +75,34 @@ def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document]:
 
 def of_file(path: str, settings: Settings) -> Document:
     """Read the one document of a file."""
-    found = [one for one, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)]
-    if len(found) != 1:
-        held = "no document" if not found else "more than one document"
+    documents = [
+        one for one, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)
+    ]
+    if len(documents) != 1:
+        held = "no document" if not documents else "more than one document"
         raise UsageError(f"{path} holds {held}", "compare files with one document each, or ids of the index")
-    if isinstance(found[0], Refusal):
-        raise Refused(found[0])
-    return found[0]
+    if isinstance(documents[0], Refusal):
+        raise Refused(documents[0])
+    return documents[0]
 
 
-def report(found: Comparison) -> Iterator[RenderableType]:
+def report(comparison: Comparison) -> Iterator[RenderableType]:
     """Yield the parts of the report: the two, what they are to each other, every signal, what they share."""
-    yield heading("A", found.a)
-    yield heading("B", found.b)
+    yield heading("A", comparison.a)
+    yield heading("B", comparison.b)
     yield Text()
-    yield verdict(found)
+    yield verdict(comparison)
     yield Text()
-    yield from signals(found.signals)
+    yield from signals(comparison.signals)
     yield Text()
-    yield from side_by_side(found)
-    if readable(found) and (pieces := word_diff(found.a.text, found.b.text)):
+    yield from side_by_side(comparison)
+    if readable(comparison) and (pieces := word_diff(comparison.a.text, comparison.b.text)):
         yield Indented(one_line(format_difference(pieces)), 13, "differs")
 
 
-def readable(found: Comparison) -> bool:
+def readable(comparison: Comparison) -> bool:
     """Tell whether the texts share so much that their differences can be read."""
-    shares = found.signals["overlap"]
+    shares = comparison.signals["overlap"]
     return max(float(str(shares[side])) for side in ("a", "b")) >= READABLE
 
 
@@ -111,16 +113,16 @@ def heading(letter: str, document: Document) -> Indented:
     return Indented(Text.assemble(title, (f"\n{about}", "about")), 3, letter)
 
 
-def verdict(found: Comparison) -> Text:
+def verdict(comparison: Comparison) -> Text:
     """Say what they are to each other."""
-    if found.evidence is None:
+    if comparison.evidence is None:
         return Text("No duplicates: no evidence suffices.", "level")
-    return Text.assemble((found.evidence.level, "level"), f": {reason(found.evidence.why, 'B', 'A')}")
+    return Text.assemble((comparison.evidence.level, "level"), f": {reason(comparison.evidence.why, 'B', 'A')}")
 
 
-def signals(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
+def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
     """Yield every signal on a line."""
-    for name, values in found.items():
+    for name, values in evidence.items():
         yield Indented(Text(SIGNALS[name](values)), 13, name)
 
 

@@ -141,7 +141,7 @@ class Indented:
             head = ""
 
 
-def warn_once(found: Iterable[ForeignShare]) -> None:
+def warn_once(shares: Iterable[ForeignShare]) -> None:
     """Say which documents are in another language than they say."""
-    for each in found:
+    for each in shares:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))

@@ -30,13 +30,13 @@ All = Annotated[bool, typer.Option("--all", help="All of them.")]
 def list_(as_json: Json = False) -> None:
     """List the documents that could not be ingested, with the reason."""
     with engine_context() as engine:
-        found = letters(engine)
+        dead_letters = letters(engine)
     if as_json:
-        print_json({"dead": [letter.as_json() for letter in found]})
-    elif not found:
+        print_json({"dead": [letter.as_json() for letter in dead_letters]})
+    elif not dead_letters:
         results().print("No failed documents.")
     else:
-        results().print(table(found))
+        results().print(table(dead_letters))
 
 
 @app.command()
@@ -64,12 +64,12 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
     with bar("Indexing") as advance:
         name = retry([letter.refusal.id for letter in wanted], settings, seen=lambda seen: update_bar(seen, advance))
     with engine_context(settings) as engine:
-        found = summary(engine, name)
+        run_summary = summary(engine, name)
     if as_json:
-        print_json(found)
+        print_json(run_summary)
     else:
-        show_summary(found, results())
-    if found["refused"]:
+        show_summary(run_summary, results())
+    if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
 
@@ -85,19 +85,19 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
         messages().print(f"{format_count(dropped, 'failed document')} dropped")
 
 
-def chosen(found: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
+def chosen(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
     """Return the failed documents that were named; all of them only when that was asked for."""
     if bool(ids) == everything:
         raise UsageError("it is not clear which failed documents are meant", "name their ids, or give --all")
-    return found
+    return dead_letters
 
 
-def table(found: list[DeadLetter]) -> Table:
+def table(dead_letters: list[DeadLetter]) -> Table:
     """Return the failed documents as a table."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("id", "tries", "when", "why"):
         shown.add_column(column, overflow="fold")
-    for letter in found:
+    for letter in dead_letters:
         row = letter.as_json()
         shown.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
     return shown

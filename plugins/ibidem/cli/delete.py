@@ -47,8 +47,8 @@ def run(
 def confirm(engine: Engine, ids: Sequence[str]) -> None:
     """List what would be deleted, and ask."""
     console = messages()
-    found = engine.fetch([(engine.index, id_) for id_ in ids[:SHOWN]])
-    for stored in found:
+    documents = engine.fetch([(engine.index, id_) for id_ in ids[:SHOWN]])
+    for stored in documents:
         console.print(Text(f"  {line(stored)}"))
     if len(ids) > SHOWN:
         console.print(f"  … {len(ids) - SHOWN:,} more")

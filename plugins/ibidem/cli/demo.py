@@ -26,23 +26,23 @@ def run(
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Taking the licence texts installed on this machine …")
     with bar("Indexing") as advance:
-        found = demonstrate(load(), seen=lambda progress: update_bar(progress, advance))
+        demonstration = demonstrate(load(), seen=lambda progress: update_bar(progress, advance))
     if as_json:
-        print_json(found.response)
+        print_json(demonstration.response)
     else:
-        present(found)
+        present(demonstration)
     if serve:
-        answer(found.settings.changed(gateway_overrides=True), LOOPBACK, port)
+        answer(demonstration.settings.changed(gateway_overrides=True), LOOPBACK, port)
 
 
-def present(found: Demonstration) -> None:
+def present(demonstration: Demonstration) -> None:
     """Print what became of the texts, the search, and what to try next."""
     console = results()
-    show_summary(found.run, console)
+    show_summary(demonstration.run, console)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))
-    show(found.response, console)
+    show(demonstration.response, console)
     console.print("\nTry next, in this folder:")
-    for command in next_commands(found, program()):
+    for command in next_commands(demonstration, program()):
         console.print(Text(f"  {command}"), soft_wrap=True)
 
 

@@ -18,15 +18,15 @@ from ibidem_workers.settings import load
 
 def run(as_json: Json = False) -> None:
     """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
-    found = read_report()
+    findings = read_report()
     if as_json:
-        print_json(found)
+        print_json(findings)
     else:
         console = results()
-        console.print(settings_table(found["settings"]))
+        console.print(settings_table(findings["settings"]))
         console.print()
-        console.print(checks_table(found["checks"]))
-    if not all(check["ok"] for check in found["checks"]):
+        console.print(checks_table(findings["checks"]))
+    if not all(check["ok"] for check in findings["checks"]):
         raise typer.Exit(FAILED)
 
 
@@ -39,20 +39,20 @@ def read_report() -> Mapping[str, Any]:
     return report(settings, lambda: open_engine(settings.address, settings.index))
 
 
-def settings_table(found: Sequence[Mapping[str, str]]) -> Table:
+def settings_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """Return the settings as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("setting", "value", "from"):
         table.add_column(column, overflow="fold")
-    for one in found:
+    for one in rows:
         table.add_row(one["name"], one["value"], one["origin"])
     return table
 
 
-def checks_table(found: Sequence[Mapping[str, Any]]) -> Table:
+def checks_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return the checks as a table."""
     table = Table.grid(padding=(0, 2))
-    for one in found:
+    for one in rows:
         mark = Text("ok", "good") if one["ok"] else Text("NOT OK", "bad")
         remedy = f" ({one['remedy']})" if one["remedy"] else ""
         table.add_row(mark, one["name"], Text(f"{one['what']}{remedy}"))

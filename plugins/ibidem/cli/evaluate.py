@@ -99,15 +99,15 @@ def run(
     )
     if docs == "-" and (worst or worst_to):
         raise UsageError("--worst reads the documents twice, and - only once", "write them to a file first")
-    found = evaluate_with_bar(request)
+    evaluation = evaluate_with_bar(request)
     if as_json:
-        print_json(found.as_json())
+        print_json(evaluation.as_json())
     else:
-        show(found, results())
-    warn_once(found.foreign)
+        show(evaluation, results())
+    warn_once(evaluation.foreign)
     if worst or worst_to:
-        show_worst(found, request, worst_to)
-    if found.unknown:
+        show_worst(evaluation, request, worst_to)
+    if evaluation.unknown:
         raise typer.Exit(SOME_REFUSED)
 
 
@@ -127,11 +127,11 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
         )
 
 
-def show_worst(found: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
+def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
     """Write the page of the worst mistakes to a file; one of its own is opened in the browser."""
     settings = load()
     items = read(request.docs, max_text=settings.max_text)
-    page = render_worst(worst_pairs(found.mistakes, items, Tables(settings.tables), request.policy))
+    page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
     written = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
     written.write_text(page, encoding="utf-8")
     messages().print(Text(f"Written to {written}."))
@@ -139,12 +139,12 @@ def show_worst(found: Evaluation, request: EvaluationRequest, path: Path | None)
         webbrowser.open(written.as_uri())
 
 
-def show(found: Evaluation, console: Console) -> None:
+def show(evaluation: Evaluation, console: Console) -> None:
     """Print the figures."""
-    figures: dict[str, Any] = found.as_json()
+    figures: dict[str, Any] = evaluation.as_json()
     pairs, sets = figures["pairs"], figures["sets"]
-    refused = f", {found.refused:,} refused" if found.refused else ""
-    console.print(Text(f"{format_count(found.documents, 'document')}{refused}, {found.took_s:.1f} s"))
+    refused = f", {evaluation.refused:,} refused" if evaluation.refused else ""
+    console.print(Text(f"{format_count(evaluation.documents, 'document')}{refused}, {evaluation.took_s:.1f} s"))
     console.print(
         Text(
             f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "
@@ -153,34 +153,34 @@ def show(found: Evaluation, console: Console) -> None:
     )
     console.print(
         Text(
-            f"groups  adjusted Rand index {found.ari:.3f}; {sets['agree']:,} sets agree, "
+            f"groups  adjusted Rand index {evaluation.ari:.3f}; {sets['agree']:,} sets agree, "
             f"{sets['missed']:,} missed, {sets['over']:,} over"
         )
     )
-    for part in (*evidence(found), *mistakes(found), *unknown_ids(found)):
+    for part in (*evidence(evaluation), *mistakes(evaluation), *unknown_ids(evaluation)):
         console.print(part)
 
 
-def evidence(found: Evaluation) -> Iterator[Text]:
+def evidence(evaluation: Evaluation) -> Iterator[Text]:
     """Tell for each kind of evidence how many pairs it joins, and how many of them rightly."""
-    if found.evidence:
+    if evaluation.evidence:
         yield Text("\nfound by, the strongest evidence of each pair")
-    for name, each in found.evidence.items():
+    for name, each in evaluation.evidence.items():
         yield Text(f"  {KINDS.get(name, name)}: {format_count(each.found, 'pair')}, {each.right:,} right")
 
 
-def mistakes(found: Evaluation) -> Iterator[Text]:
+def mistakes(evaluation: Evaluation) -> Iterator[Text]:
     """Name the worst mistakes, each with its reason."""
-    if found.mistakes:
+    if evaluation.mistakes:
         yield Text("\nthe worst mistakes: missed ones that are most alike, wrong ones that are least alike")
-    for each in found.mistakes:
+    for each in evaluation.mistakes:
         yield Text.assemble((f"  {each.kind:<6}  ", "bold"), sanitize(f"{each.a} and {each.b}"))
         yield Text(f"          {each.why}")
 
 
-def unknown_ids(found: Evaluation) -> Iterator[Text]:
+def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
     """Name documents that only the labels know."""
-    if found.unknown:
-        some = ", ".join(sanitize(repr(name)) for name in found.unknown[:NAMED])
-        more = f" and {len(found.unknown) - NAMED:,} more" if len(found.unknown) > NAMED else ""
-        yield Text(f"\n{format_count(len(found.unknown), 'id')} in the labels that no document has: {some}{more}")
+    if evaluation.unknown:
+        some = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:NAMED])
+        more = f" and {len(evaluation.unknown) - NAMED:,} more" if len(evaluation.unknown) > NAMED else ""
+        yield Text(f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {some}{more}")

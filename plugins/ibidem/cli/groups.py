@@ -51,8 +51,8 @@ def run(
             answer, members = report_stored.as_json(), report_stored.members()
         else:
             with bar("Reading") as advance:
-                found = index_groups(engine, policy, seen=lambda done: advance(done, None))
-            answer, members = found.as_json(titles(engine, [name for name, _ in found.largest])), found.members()
+                groups = index_groups(engine, policy, seen=lambda done: advance(done, None))
+            answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
         if export is not None and write is not None:
             write(export, members)
             messages().print(Text(f"Written to {export}."))
@@ -64,33 +64,33 @@ def run(
         console.print(part)
 
 
-def report(found: Mapping[str, Any]) -> Iterator[RenderableType]:
+def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the counts, the kinds of duplicates, the sizes and the largest groups."""
     yield Text(
-        f"{format_count(found['documents'], 'document')} in {format_count(found['groups'], 'group')} "
-        f"at level {found['level']}; "
-        f"{format_count(found['duplicates'], 'duplicate')}; {found['unsigned']:,} without words or signatures"
+        f"{format_count(figures['documents'], 'document')} in {format_count(figures['groups'], 'group')} "
+        f"at level {figures['level']}; "
+        f"{format_count(figures['duplicates'], 'duplicate')}; {figures['unsigned']:,} without words or signatures"
     )
-    if found["capped"]:
-        passed = ", ".join(f"{count:,} {clue}" for clue, count in found["capped"].items())
+    if figures["capped"]:
+        passed = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
         yield Text(f"Values that over {MOST_HOLDERS} long texts carry were passed over as forms: {passed}", "account")
-    if found["crowded"]:
+    if figures["crowded"]:
         yield Text(
-            f"{format_count(found['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
+            f"{format_count(figures['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
             "and were not compared with all of them",
             "account",
         )
-    if found["kinds"]:
+    if figures["kinds"]:
         yield Text("\nWhat joined duplicates to their lead", "title")
-    for kind, count in found["kinds"].items():
+    for kind, count in figures["kinds"].items():
         yield Indented(Text(KINDS.get(kind, kind)), COLUMNS, f"{count:>8,}")
-    if found["sizes"]:
+    if figures["sizes"]:
         yield Text("\nGroups by size", "title")
-    for size, count in found["sizes"].items():
+    for size, count in figures["sizes"].items():
         yield Indented(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
-    if found["largest"]:
+    if figures["largest"]:
         yield Text("\nLargest groups", "title")
-    for one in found["largest"]:
+    for one in figures["largest"]:
         named = sanitize(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
         yield Indented(one_line(Text(named)), COLUMNS, f"{one['size']:>8,}")
 

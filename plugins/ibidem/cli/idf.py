@@ -134,13 +134,13 @@ def show(
         one(find_table(name, tables), as_json=as_json)
         return
     current = set(tables.current().values())
-    found = [table_facts(table) | {"current": table.name in current} for table in tables.all()]
+    facts = [table_facts(table) | {"current": table.name in current} for table in tables.all()]
     if as_json:
-        print_json({"tables": found})
-    elif not found:
+        print_json({"tables": facts})
+    elif not facts:
         results().print(Text(f"No tables in {tables.folder}; the first document that is signed makes one."))
     else:
-        results().print(tables_table(found))
+        results().print(tables_table(facts))
 
 
 @app.command()
@@ -169,15 +169,20 @@ def compare(
         messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
     strange = find_foreign(left.language, texts)
     warn_once([strange] if strange else [])
-    told, shares = correlation(left, right), changed_fingerprints(texts, left, right)
+    rank_correlation, shares = correlation(left, right), changed_fingerprints(texts, left, right)
     if plot is not None:
         draw({f"{left.name} to {right.name}": shares}, f"Fingerprints that change ({len(texts):,} documents)", plot)
     if as_json:
         print_json(
-            {"common": told.common, "spearman": told.spearman, "documents": len(texts), "changed": by_name(shares)}
+            {
+                "common": rank_correlation.common,
+                "spearman": rank_correlation.spearman,
+                "documents": len(texts),
+                "changed": by_name(shares),
+            }
         )
         return
-    for text in comparison_lines(told, shares, len(texts)):
+    for text in comparison_lines(rank_correlation, shares, len(texts)):
         results().print(Text(text))
 
 
@@ -229,22 +234,22 @@ def one(table: Table, *, as_json: bool) -> None:
     )
 
 
-def tables_table(found: list[dict[str, object]]) -> Shown:
+def tables_table(facts: list[dict[str, object]]) -> Shown:
     """Return tables as a table, the current one of each language marked."""
     shown = Shown(box=None, pad_edge=False, padding=(0, 2))
     for column in ("name", "language", "terms", "documents", "origin", ""):
         shown.add_column(column, overflow="fold")
-    for each in found:
+    for each in facts:
         now = "current" if each["current"] else ""
         cells = (each["name"], each["language"], f"{each['terms']:,}", f"{each['documents']:,}", each["origin"], now)
         shown.add_row(*(sanitize(str(cell)) for cell in cells))
     return shown
 
 
-def comparison_lines(told: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
+def comparison_lines(correlation: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
     """Describe a comparison."""
-    spearman = "undefined" if told.spearman is None else f"{told.spearman:.4f}"
-    yield f"{format_count(told.common, 'term')} in common, Spearman's rank correlation {spearman}"
+    spearman = "undefined" if correlation.spearman is None else f"{correlation.spearman:.4f}"
+    yield f"{format_count(correlation.common, 'term')} in common, Spearman's rank correlation {spearman}"
     if shares:
         yield f"fingerprints that change, of {format_count(sampled, 'document')}, by their length in terms:"
         yield from bars(shares)

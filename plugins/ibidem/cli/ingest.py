@@ -60,14 +60,14 @@ def run(
     choice = Choice(format_, force, suffixes, follow_links, id_prefix, cast("IdFrom", id_from), language, text_column)
     settings = load()
     logs.set_up(settings)
-    found = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
+    result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
     if as_json:
-        print_json(found)
+        print_json(result)
     else:
-        show_summary(found, results())
+        show_summary(result, results())
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
-    if found["refused"]:
+    if result["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
 

@@ -46,12 +46,12 @@ def run(
     """Show one document's duplicates in the whole index, each with the reason."""
     policy = pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset))
     with engine_context() as engine:
-        found, group = inspect(engine, id_, policy), group_of(engine, id_)
+        inspection, group = inspect(engine, id_, policy), group_of(engine, id_)
     if as_json:
-        print_json(found.as_json() | {"group": group})
+        print_json(inspection.as_json() | {"group": group})
         return
     console = results()
-    for part in report(found, len(found.duplicates) if every else SHOWN_TO_PEOPLE):
+    for part in report(inspection, len(inspection.duplicates) if every else SHOWN_TO_PEOPLE):
         console.print(part)
     console.print(Text(stored_as(id_, group), "account"))
 
@@ -66,24 +66,24 @@ def stored_as(name: str, group: Mapping[str, Any]) -> str:
     return f"Its stored group of {size} is led by {sanitize(group['lead'])}; joined by: {group['signature']}."
 
 
-def report(found: Inspection, most: int) -> Iterator[RenderableType]:
+def report(inspection: Inspection, most: int) -> Iterator[RenderableType]:
     """Yield the document, its signatures and its duplicates, so many at most."""
-    yield Text(sanitize(found.title or found.id), "title")
-    if found.title:
-        yield Text(sanitize(found.id), "about")
+    yield Text(sanitize(inspection.title or inspection.id), "title")
+    if inspection.title:
+        yield Text(sanitize(inspection.id), "about")
     yield Text()
     for name, meaning in SIGNATURES.items():
-        if (value := found.signatures.get(name)) is not None:
+        if (value := inspection.signatures.get(name)) is not None:
             yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
     yield Text()
-    for duplicate in found.duplicates[:most]:
-        yield from lines(duplicate, sanitize(found.title or found.id))
-    if more := len(found.duplicates[most:]):
+    for duplicate in inspection.duplicates[:most]:
+        yield from lines(duplicate, sanitize(inspection.title or inspection.id))
+    if more := len(inspection.duplicates[most:]):
         yield Text(f"+ {format_count(more, 'more duplicate')}; --all shows them", "account")
     yield Text()
-    yield Text(format_count(len(found.duplicates), "duplicate"), "account")
-    if found.capped:
-        cut = ", ".join(found.capped)
+    yield Text(format_count(len(inspection.duplicates), "duplicate"), "account")
+    if inspection.capped:
+        cut = ", ".join(inspection.capped)
         yield Text(
             f"Too many documents share its {cut}: it looks like a form, and duplicates may be missing.", "account"
         )

@@ -22,13 +22,13 @@ B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=F
 def list_(as_json: Json = False) -> None:
     """List the manual decisions on pairs."""
     with engine_context() as engine:
-        found = load_overrides(engine)
+        overrides = load_overrides(engine)
     if as_json:
-        print_json({"overrides": [one.as_record() for one in found]})
-    elif not found:
+        print_json({"overrides": [one.as_record() for one in overrides]})
+    elif not overrides:
         results().print("No manual decisions.")
     else:
-        results().print(table(found))
+        results().print(table(overrides))
 
 
 @app.command()
@@ -50,24 +50,24 @@ def add(
 def remove(a: A, b: B, as_json: Json = False) -> None:
     """Remove the manual decision on two documents."""
     with engine_context() as engine:
-        found = remove_override(engine, a, b)
-    answer(found, "removed", as_json=as_json)
+        override = remove_override(engine, a, b)
+    answer(override, "removed", as_json=as_json)
 
 
-def answer(found: list[Override], what: str, *, as_json: bool) -> None:
+def answer(overrides: list[Override], what: str, *, as_json: bool) -> None:
     """Print what was noted or removed."""
     if as_json:
-        print_json({"overrides": [one.as_record() for one in found]})
+        print_json({"overrides": [one.as_record() for one in overrides]})
     else:
-        results().print(table(found))
+        results().print(table(overrides))
         results().print(what)
 
 
-def table(found: list[Override]) -> Table:
+def table(overrides: list[Override]) -> Table:
     """Return the decisions as a table."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("a", "b", "verdict", "author", "date", "reason"):
         shown.add_column(column, overflow="fold")
-    for one in found:
+    for one in overrides:
         shown.add_row(*map(sanitize, (one.a[1], one.b[1], one.verdict, one.author, one.date, one.reason)))
     return shown

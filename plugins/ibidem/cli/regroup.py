@@ -36,12 +36,12 @@ def run(
     policy = stored_policy(given) if given else None
     with engine_context() as engine:
         check_same(engine, policy, everything=everything)
-        found = regrouped(engine, policy, everything=everything)
+        totals = regrouped(engine, policy, everything=everything)
     if as_json:
-        print_json(found)
+        print_json(totals)
         return
-    told = f"{format_count(found['documents'], 'document')} in {format_count(found['groups'], 'group')}; "
-    results().print(Text(f"{told}{found['joined']:,} joined another, in {found['took_s']:.1f} s"))
+    line = f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
+    results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
 
 
 def stored_policy(given: Mapping[str, str]) -> Policy:

@@ -102,8 +102,8 @@ def difference_line(hit: Hit, lead: Hit) -> Text | None:
 
 def title_of(hit: Hit) -> str:
     """Return a hit's title with the query's words marked, or its id when it has none."""
-    found = hit.get("highlight", {}).get("title") or [hit["_source"].get("title")]
-    return str(found[0] or hit["_id"])
+    titles = hit.get("highlight", {}).get("title") or [hit["_source"].get("title")]
+    return str(titles[0] or hit["_id"])
 
 
 def text_of(hit: Hit) -> str:
@@ -126,12 +126,12 @@ def snippet(hit: Hit) -> str:
 
 def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the lines about documents that belong to groups of earlier pages."""
-    found = account.get("late") or []
-    if not found:
+    late = account.get("late") or []
+    if not late:
         return
-    yield Text(f"{format_count(len(found), 'more member')} of groups on earlier pages:", "level")
-    for one in found[:LATE_SHOWN]:
+    yield Text(f"{format_count(len(late), 'more member')} of groups on earlier pages:", "level")
+    for one in late[:LATE_SHOWN]:
         yield Indented(Text(f"{sanitize(one['id'])} (page {one['page']})", "about"), 4)
-    if len(found) > LATE_SHOWN:
-        yield Indented(Text(f"… {len(found) - LATE_SHOWN:,} more", "about"), 4)
+    if len(late) > LATE_SHOWN:
+        yield Indented(Text(f"… {len(late) - LATE_SHOWN:,} more", "about"), 4)
     yield Text()

@@ -52,5 +52,5 @@ def answer(settings: Settings, host: str, port: int, processes: int = 1) -> None
     except ModuleNotFoundError as error:
         remedy = "from a copy of the repository: pip install '.[gateway]'"
         raise UsageError(f"the gateway needs {error.name}", remedy) from error
-    told = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
-    serve(settings, host, port, lambda url: messages().print(Text(told % url)), processes)
+    message = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
+    serve(settings, host, port, lambda url: messages().print(Text(message % url)), processes)

@@ -24,19 +24,21 @@ OPENING = 60
 """Words of a passage that are shown."""
 
 
-def side_by_side(found: Comparison) -> Iterator[RenderableType]:
+def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
     """Yield how much two texts share, and the longest passages of it in the order of the first text."""
-    words = sum(one.words for one in found.passages)
+    words = sum(one.words for one in comparison.passages)
     if not words:
         yield Text("They share no passage of eight words.")
         return
-    some = f"; the longest {SHOWN}" if len(found.passages) > SHOWN else ""
-    yield Text(f"They share {format_count(words, 'word')} in {format_count(len(found.passages), 'passage')}{some}:")
-    pages = PageNumbers.of(found.a.text, found.words_a), PageNumbers.of(found.b.text, found.words_b)
-    longest = sorted(found.passages, key=lambda one: -one.words)[:SHOWN]
+    some = f"; the longest {SHOWN}" if len(comparison.passages) > SHOWN else ""
+    yield Text(
+        f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}{some}:"
+    )
+    pages = PageNumbers.of(comparison.a.text, comparison.words_a), PageNumbers.of(comparison.b.text, comparison.words_b)
+    longest = sorted(comparison.passages, key=lambda one: -one.words)[:SHOWN]
     for passage in sorted(longest, key=lambda one: one.a):
         yield Text()
-        yield from passage_columns(passage, found, pages)
+        yield from passage_columns(passage, comparison, pages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +65,23 @@ class Columns:
             yield line
 
 
-def passage_columns(passage: Passage, found: Comparison, pages: tuple[PageNumbers, PageNumbers]) -> Iterator[Columns]:
+def passage_columns(
+    passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
+) -> Iterator[Columns]:
     """Yield one passage as it is in both texts.
 
     Args:
         passage: The passage.
-        found: The comparison that it is of.
+        comparison: The comparison that it is of.
         pages: Pages of both texts.
     """
-    opening = list(first_blocks(blocks(passage, found.words_a.tokens, found.words_b.tokens)))
-    a = excerpt(found.a.text, found.words_a, [(block.same, block.a) for block in opening], "removed")
-    b = excerpt(found.b.text, found.words_b, [(block.same, block.b) for block in opening], "added")
+    opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
+    a = excerpt(comparison.a.text, comparison.words_a, [(block.same, block.a) for block in opening], "removed")
+    b = excerpt(comparison.b.text, comparison.words_b, [(block.same, block.b) for block in opening], "added")
     more = opening[-1].a[1] < passage.a[1]
     yield Columns(
-        passage_place("A", found.words_a, passage.a, pages[0]), passage_place("B", found.words_b, passage.b, pages[1])
+        passage_place("A", comparison.words_a, passage.a, pages[0]),
+        passage_place("B", comparison.words_b, passage.b, pages[1]),
     )
     yield Columns(a.append(" …" * more), b.append(" …" * more))
 

@@ -18,12 +18,12 @@ def run(
 ) -> None:
     """Show the progress or summary of a run, also of one started with --no-wait; leaves with 3 on refusals."""
     with engine_context() as engine:
-        found = summary(engine, run)
+        run_summary = summary(engine, run)
     if as_json:
-        print_json(found)
+        print_json(run_summary)
     else:
         console = results()
-        console.print(Text(f"Run {found['run']}"))
-        show_summary(found, console)
-    if found["refused"]:
+        console.print(Text(f"Run {run_summary['run']}"))
+        show_summary(run_summary, console)
+    if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)

@@ -42,32 +42,32 @@ def run(
         raise UsageError("--alias needs --into", "name the new index with --into")
     settings = load()
     logs.set_up(settings)
-    asked = StripRequest(into, alias, dry, records)
+    request = StripRequest(into, alias, dry, records)
     with rated_bar("Reading" if dry else "Removing") as advance:
-        found = strip(asked, settings, advance)
+        result = strip(request, settings, advance)
     if as_json:
-        print_json(found.as_json())
+        print_json(result.as_json())
     else:
-        for line in report(found, settings.index, asked):
+        for line in report(result, settings.index, request):
             results().print(Text(line))
-        for part in refusals({"refusals": found.as_json()["refusals"], "run": ""}):
+        for part in refusals({"refusals": result.as_json()["refusals"], "run": ""}):
             results().print(part)
-    if found.refused or found.left:
+    if result.refused or result.left:
         raise typer.Exit(SOME_REFUSED)
 
 
-def report(found: StripResult, index: str, asked: StripRequest) -> Iterator[str]:
+def report(result: StripResult, index: str, request: StripRequest) -> Iterator[str]:
     """Tell what was removed, and what is left to be done."""
-    yield f"{format_count(found.read, 'document')} read"
-    verb = "would lose" if asked.dry else "lost"
-    yield f"{format_count(found.stripped, 'document')} {verb} their signatures: {found.bytes:,} bytes"
-    if found.left:
+    yield f"{format_count(result.read, 'document')} read"
+    verb = "would lose" if request.dry else "lost"
+    yield f"{format_count(result.stripped, 'document')} {verb} their signatures: {result.bytes:,} bytes"
+    if result.left:
         yield (
-            f"{format_count(found.left, 'document')} in {index!r} signed meanwhile: stop what signs them "
+            f"{format_count(result.left, 'document')} in {index!r} signed meanwhile: stop what signs them "
             "(ibidem worker, ibidem backfill --follow), and repeat this command."
         )
-    elif found.fields and found.stripped:
+    elif result.fields and result.stripped:
         yield "The mapping keeps the fields of `ibidem`, empty; a new index is without them: ibidem strip --into NAME"
-    if asked.into and not asked.dry:
-        yield f"The new index is {asked.into!r}" + (f", under the alias {found.alias!r}." if found.alias else ".")
+    if request.into and not request.dry:
+        yield f"The new index is {request.into!r}" + (f", under the alias {result.alias!r}." if result.alias else ".")
         yield "The first index is as it was; delete it when you like."

@@ -32,9 +32,9 @@ def show_summary(summary: Summary, console: Console) -> None:
 
 def fates(summary: Summary) -> Iterator[Indented]:
     """Yield what became of the documents read, a line for each fate."""
-    told = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
-    width = max(len(number) for number, _ in told)
-    for number, meaning in told:
+    lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
+    width = max(len(number) for number, _ in lines)
+    for number, meaning in lines:
         yield Indented(Text(f"{number:>{width}}  {meaning}"), 0)
 
 
@@ -43,13 +43,13 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     duplicates = summary["duplicates"]
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
-    told = {
+    meanings = {
         **(summary.get("fates") or FATES),
         "refused": "refused",
         "pending": "still in the queue",
         "unsigned": "of them without words: found by title and fields, never as a duplicate",
     }
-    yield from ((summary[name], meaning) for name, meaning in told.items() if summary.get(name))
+    yield from ((summary[name], meaning) for name, meaning in meanings.items() if summary.get(name))
     for level in ("identical", "near"):
         if duplicates.get(level):
             yield duplicates[level], f"of them {LEVELS[level]} one that was there before"
@@ -68,13 +68,13 @@ LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
     """Yield the refusals with place and reason, the first twenty."""
-    found: Sequence[Mapping[str, str]] = summary["refusals"]
-    if found:
+    entries: Sequence[Mapping[str, str]] = summary["refusals"]
+    if entries:
         yield Text("\nRefused:", "bad")
-    for one in found[:REFUSALS_SHOWN]:
+    for one in entries[:REFUSALS_SHOWN]:
         yield Indented(refusal(one), 2)
-    if len(found) > REFUSALS_SHOWN:
-        yield Text(f"  … {len(found) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
+    if len(entries) > REFUSALS_SHOWN:
+        yield Text(f"  … {len(entries) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
 
 
 def refusal(one: Mapping[str, str]) -> Text:
@@ -96,8 +96,8 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         yield Text(f"\nLanguages: {name_some([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
     if links := passed_over.pop(LINK, 0):
-        told = format_count(links, "link")
-        yield Text(f"\n{told} in folders passed over; to follow them, wherever they lead: --follow-links")
+        phrase = format_count(links, "link")
+        yield Text(f"\n{phrase} in folders passed over; to follow them, wherever they lead: --follow-links")
     if passed_over:
         files = name_some([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
         yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")

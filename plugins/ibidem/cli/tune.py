@@ -62,50 +62,50 @@ def run(
         collection = sign_collection(
             documents, Tables(settings.tables), lambda done: advance(done, None), chosen_filters
         )
-    found = tune(collection, wanted)
-    saved = save if save and found.improves else ""
+    tuning = tune(collection, wanted)
+    saved = save if save and tuning.improves else ""
     if saved:
-        keep(found, saved, settings)
+        keep(tuning, saved, settings)
     if as_json:
-        print_json(found.as_json() | {"saved": saved or None})
+        print_json(tuning.as_json() | {"saved": saved or None})
         return
-    for line in (*report(found), *outcome(found, save)):
+    for line in (*report(tuning), *outcome(tuning, save)):
         results().print(line)
 
 
-def keep(found: Tuning, name: str, settings: Settings) -> None:
+def keep(tuning: Tuning, name: str, settings: Settings) -> None:
     """Keep the chosen figures with the index."""
-    about = f"tuned on {format_count(found.sets, 'set')} of duplicates: {found.chosen}"
+    about = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {tuning.chosen}"
     with engine_context(settings) as engine:
-        save_preset(engine, name, Preset(found.chosen.policy, about))
+        save_preset(engine, name, Preset(tuning.chosen.policy, about))
 
 
-def report(found: Tuning) -> Iterator[Text]:
+def report(tuning: Tuning) -> Iterator[Text]:
     """Yield what was labelled, and the curve."""
     yield Text(
-        f"{format_count(found.documents, 'document')}, {format_count(found.pairs, 'pair')} of duplicates "
-        f"in {format_count(found.sets, 'set')}"
+        f"{format_count(tuning.documents, 'document')}, {format_count(tuning.pairs, 'pair')} of duplicates "
+        f"in {format_count(tuning.sets, 'set')}"
     )
-    others = f", other figures of preset {found.chosen.preset}" if found.chosen.preset else ""
+    others = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""
     yield Text(f"\nsimilarity   precision   recall      F1{others}", "title")
-    for similarity, each in found.curve.items():
-        mark = "  chosen" if similarity == found.chosen.similarity else ""
+    for similarity, each in tuning.curve.items():
+        mark = "  chosen" if similarity == tuning.chosen.similarity else ""
         mark += "  default" if similarity == DEFAULT and not others else ""
         yield Text(f"{similarity:>10}{each.precision:>12.3f}{each.recall:>9.3f}{each.f1:>8.3f}{mark}")
     yield Text("")
 
 
-def outcome(found: Tuning, save: str) -> Iterator[Text]:
+def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     """Yield what to expect on labels that had no part in the choice, and what to do with it."""
-    yield Text(f"On labels that had no part in the choice: {told(found.expected)}")
-    yield Text(f"The default figures on the same:          {told(found.default)}")
-    if not found.improves:
+    yield Text(f"On labels that had no part in the choice: {told(tuning.expected)}")
+    yield Text(f"The default figures on the same:          {told(tuning.default)}")
+    if not tuning.improves:
         yield Text("The default figures are best here." + (" Nothing is saved." if save else ""), "level")
     elif save:
         yield Text(f"Saved as a preset of the index: --preset {save}", "level")
     else:
-        yield Text(f"Better than the default: {found.chosen} (--save NAME keeps it with the index)", "level")
-    if found.sets < MANY_SETS:
+        yield Text(f"Better than the default: {tuning.chosen} (--save NAME keeps it with the index)", "level")
+    if tuning.sets < MANY_SETS:
         yield Text(
             f"From {MANY_SETS} sets of duplicates on, the figures of presets are chosen from as well.", "account"
         )

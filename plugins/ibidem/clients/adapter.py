@@ -104,9 +104,9 @@ class DedupeSearch:
 
     def _search(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> tuple[ClientAdapter | None, Any]:
         """Tell who speaks where dedupe is asked for; else only the search's own arguments."""
-        asked = {name: value for name, value in given.items() if name == "dedupe" or name.startswith(PREFIX)}
-        own = {name: value for name, value in given.items() if name not in asked}
-        request = request_of(asked)
+        options = {name: value for name, value in given.items() if name == "dedupe" or name.startswith(PREFIX)}
+        own = {name: value for name, value in given.items() if name not in options}
+        request = request_of(options)
         if request is None:
             return None, own
         adapter = self._speaker(self, self._would_send(args, own))
@@ -125,7 +125,7 @@ class SyncSearchMixin(DedupeSearch):
         """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
         adapter, rest = self._search(args, given)
         if adapter is None:
-            return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
+            return super().search(*args, **rest)  # type: ignore[misc] # the client's own, which follows
         try:
             return adapter.returned(run_sync(rest, lambda ask: adapter.read(ask, adapter.start(ask))))
         except IgnoredStatus as passed:
@@ -141,7 +141,7 @@ class AsyncSearchMixin(DedupeSearch):
         """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
         adapter, rest = self._search(args, given)
         if adapter is None:
-            return await super().search(*args, **rest)  # type: ignore[misc] # the client's own, which stands behind
+            return await super().search(*args, **rest)  # type: ignore[misc] # the client's own, which follows
 
         async def send(ask: ApiRequest) -> Any:
             return adapter.read(ask, await adapter.start(ask))

@@ -83,7 +83,7 @@ class ElasticsearchAdapter(ClientAdapter):
 
 
 def reads_json_plainly(decoders: Any) -> bool:
-    """Tell whether a client reads JSON as the library does."""
+    """Return whether a client reads JSON as the library does."""
     return type(decoders) is SerializerCollection and all(
         getattr(type(each), name, None) is getattr(JsonSerializer, name)
         for mimetype, each in decoders.serializers.items()
@@ -99,7 +99,7 @@ class ElasticsearchSearch(DedupeSearch):
 
     def options(self, **given: Any) -> Any:
         """Give the same client with other options; what it knows of indexes goes along, but to no other user."""
-        client = super().options(**given)  # type: ignore[misc] # the client's own, which stands behind
+        client = super().options(**given)  # type: ignore[misc] # the client's own, which follows
         if not any(name in given for name in OTHERS):
             client.__dict__[AROUND] = around_of(self)
         return client

@@ -64,8 +64,8 @@ class OpenSearchAdapter(ClientAdapter):
 
     @override
     def exception(self, failure: Failure) -> Exception:
-        told = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
-        return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, told)
+        body = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
+        return HTTP_EXCEPTIONS.get(failure.status, TransportError)(failure.status, failure.kind, body)
 
     @override
     def returned(self, answer: Json) -> Any:
@@ -73,7 +73,7 @@ class OpenSearchAdapter(ClientAdapter):
 
 
 def reads_json_plainly(decoders: Any) -> bool:
-    """Tell whether a client reads JSON as the library does."""
+    """Return whether a client reads JSON as the library does."""
     return type(decoders) is Deserializer and (
         getattr(type(decoders.serializers.get(JSON)), "loads", None) is JSONSerializer.loads
     )

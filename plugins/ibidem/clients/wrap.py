@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ibidem_ingest.pairs.decision import Level
 
     class Search:
-        """What a client's search takes beside the client's own arguments."""
+        """What a client's search takes next to the client's own arguments."""
 
         def search(  # noqa: PLR0913 - the parameters of dedupe, by name
             self,
@@ -122,11 +122,11 @@ elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpe
 
 
 def _before(client: object) -> type:
-    """Find the class that stands before a client's own."""
+    """Find the class that precedes a client's own."""
     for each in type(client).__mro__:
         home = CLIENTS.get((each.__module__.partition(".")[0], each.__name__))
         if home:
-            found: type = getattr(import_module(home[0]), home[1])
-            return found
+            class_: type = getattr(import_module(home[0]), home[1])
+            return class_
     right = ", ".join(".".join(each) for each in CLIENTS)
     raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {right}")

@@ -83,8 +83,8 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
     check(b)
     (packed_a, packed_b), long = sign_pair(a, b, tables)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
-    found = runs(words_a.tokens, words_b.tokens)
-    shared = [in_characters(run, words_a, words_b) for run in found]
+    matches = runs(words_a.tokens, words_b.tokens)
+    shared = [in_characters(run, words_a, words_b) for run in matches]
     wrong = misread_in(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
     return Comparison(
         a,
@@ -96,7 +96,7 @@ def compare(a: Document, b: Document, tables: Tables, policy: Policy = WIDEST) -
         | overlap(words_a, words_b, shared),
         words_a,
         words_b,
-        tuple(align(words_a.tokens, words_b.tokens, found)),
+        tuple(align(words_a.tokens, words_b.tokens, matches)),
         tuple(shared),
     )
 
@@ -113,21 +113,21 @@ def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, P
 
 def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     """Return what each signature says of a pair, whether or not it suffices for a level."""
-    found: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
+    evidence: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
     if not (a.length and b.length):
-        return found
+        return evidence
     guards = Guards.between(a, b)
-    found["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
-    found["content"] = {"equal": equal_content(a, b)}
-    found["minhash"] = slots(a, b)
+    evidence["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
+    evidence["content"] = {"equal": equal_content(a, b)}
+    evidence["minhash"] = slots(a, b)
     if same_table(a, b):
-        found |= idf_signals(a, b) | characters(a, b)
+        evidence |= idf_signals(a, b) | characters(a, b)
     if any(a.profile) and any(b.profile):
-        found["profile"] = {"equal": a.profile == b.profile}
-    found["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
+        evidence["profile"] = {"equal": a.profile == b.profile}
+    evidence["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
     if guards.days_apart is not None:
-        found["date"] = {"days_apart": guards.days_apart}
-    return found
+        evidence["date"] = {"days_apart": guards.days_apart}
+    return evidence
 
 
 def misread_in(a: Words, b: Words, table: Table | None) -> list[Misread]:
@@ -151,8 +151,8 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     share = noise.estimate(equal)
     words = max(1.0, noise.differing(share, one.runs, other.runs) / noise.RUNS_OF_A_WORD)
     unknown = min(1.0, noise.unknown(one, other) / words)
-    told = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(unknown, 2)}
-    return {"characters": told}
+    figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(unknown, 2)}
+    return {"characters": figures}
 
 
 def slots(a: Packed, b: Packed) -> dict[str, object]:
@@ -169,31 +169,36 @@ def slots(a: Packed, b: Packed) -> dict[str, object]:
 
 def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     """Return what the signatures made with an idf table say, as far as both documents have them."""
-    found: dict[str, Mapping[str, object]] = {}
+    evidence: dict[str, Mapping[str, object]] = {}
     if a.terms and b.terms:
-        found["termvector"] = {
+        evidence["termvector"] = {
             "shared": len(set(a.terms) & set(b.terms)),
             "of": min(len(a.terms), len(b.terms)),
             "full": bool(a.flags & b.flags & FULL),
         }
     if any(a.fingerprint) and any(b.fingerprint):
-        found["fingerprint"] = {
+        evidence["fingerprint"] = {
             "equal": a.fingerprint == b.fingerprint,
             "equal_binned": a.fingerprint_binned == b.fingerprint_binned,
             "weak": bool((a.flags | b.flags) & WEAK),
         }
-    return found
+    return evidence
 
 
 def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[str, object]]:
     """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
-    found = (
+    relation = (
         relate(*long, whole=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))) if long is not None else None
     )
-    if long is None or found is None:
+    if long is None or relation is None:
         return {}
-    told = {"relation": found.told, "confidence": found.confidence, "a": list(found.a), "b": list(found.b)}
-    return {long[0].parts: {**told, **found.signals}}
+    figures = {
+        "relation": relation.told,
+        "confidence": relation.confidence,
+        "a": list(relation.a),
+        "b": list(relation.b),
+    }
+    return {long[0].parts: {**figures, **relation.signals}}
 
 
 def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:

@@ -36,7 +36,7 @@ class TextSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text: a passage that both have, or what stands between two of them.
+    """A part of a text: a passage that both have, or what is between two of them.
 
     Args:
         stretches: Its text.
@@ -126,18 +126,18 @@ class Marks:
         return cls(words, owner, both, [0, *(int(owner[start]) for start, _ in extents)])
 
 
-def marks_of(found: Comparison) -> tuple[Marks, Marks]:
+def marks_of(comparison: Comparison) -> tuple[Marks, Marks]:
     """Mark both texts of a comparison."""
-    tokens = found.words_a.tokens, found.words_b.tokens
-    same = [block for passage in found.passages for block in blocks(passage, *tokens) if block.same]
+    tokens = comparison.words_a.tokens, comparison.words_b.tokens
+    same = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.same]
     return (
-        Marks.of(found.words_a, [one.a for one in found.passages], [block.a for block in same]),
-        Marks.of(found.words_b, [one.b for one in found.passages], [block.b for block in same]),
+        Marks.of(comparison.words_a, [one.a for one in comparison.passages], [block.a for block in same]),
+        Marks.of(comparison.words_b, [one.b for one in comparison.passages], [block.b for block in same]),
     )
 
 
 def parts(text: PagedText, own: Marks, other: Marks) -> Iterator[Part]:
-    """Cut a text into its passages and what stands between them.
+    """Cut a text into its passages and what is between them.
 
     Args:
         text: The text.

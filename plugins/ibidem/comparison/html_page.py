@@ -1,8 +1,8 @@
 """HTML page of a comparison: both texts, shared passages, differences, and the dot plot of pages.
 
 A view model and its template: `ibidem compare --html` writes it as one file that needs nothing else; a server may put
-`templates/shared_body.html` into a page of its own and serve `templates/shared.css` beside it. Nothing in the body is a
-script or a style, so a strict content security policy holds.
+`templates/shared_body.html` into a page of its own and serve `templates/shared.css` next to it. Nothing in the body is
+a script or a style, so a strict content security policy holds.
 """
 
 from collections.abc import Sequence
@@ -48,10 +48,10 @@ class Side:
 
     @classmethod
     def of(
-        cls, letter: Letter, document: Document, found: Comparison, pages: PageNumbers, parts: Sequence[Part]
+        cls, letter: Letter, document: Document, comparison: Comparison, pages: PageNumbers, parts: Sequence[Part]
     ) -> "Side":
         """Put the words around a text together."""
-        share = found.signals.get("overlap", {}).get(letter, 0.0)
+        share = comparison.signals.get("overlap", {}).get(letter, 0.0)
         return cls(
             letter=letter,
             title=printable(document.title or document.id),
@@ -128,29 +128,36 @@ OPENING = 12
 """Words that a list entry shows."""
 
 
-def shared_page(found: Comparison) -> SharedPage:
+def shared_page(comparison: Comparison) -> SharedPage:
     """Prepare the page about a comparison.
 
     Args:
-        found: Two documents, compared.
+        comparison: Two documents, compared.
     """
-    numbers = PageNumbers.of(found.a.text, found.words_a), PageNumbers.of(found.b.text, found.words_b)
-    marks = marks_of(found)
-    linked = [(number, each) for number, each in enumerate(found.passages, 1) if marks[0].anchors[number] == number]
+    numbers = (
+        PageNumbers.of(comparison.a.text, comparison.words_a),
+        PageNumbers.of(comparison.b.text, comparison.words_b),
+    )
+    marks = marks_of(comparison)
+    linked = [
+        (number, each) for number, each in enumerate(comparison.passages, 1) if marks[0].anchors[number] == number
+    ]
     longest = sorted(linked, key=lambda each: -each[1].words)[:ENTRIES]
     return SharedPage(
-        verdict=verdict(found),
-        summary=summary(found),
+        verdict=verdict(comparison),
+        summary=summary(comparison),
         sides=(
-            Side.of("a", found.a, found, numbers[0], list(parts(PagedText.of(found.a.text), *marks))),
-            Side.of("b", found.b, found, numbers[1], list(parts(PagedText.of(found.b.text), *marks[::-1]))),
+            Side.of("a", comparison.a, comparison, numbers[0], list(parts(PagedText.of(comparison.a.text), *marks))),
+            Side.of(
+                "b", comparison.b, comparison, numbers[1], list(parts(PagedText.of(comparison.b.text), *marks[::-1]))
+            ),
         ),
         entries=[
-            entry(passage, found, numbers, (marks[0].anchors[number], marks[1].anchors[number]))
+            entry(passage, comparison, numbers, (marks[0].anchors[number], marks[1].anchors[number]))
             for number, passage in sorted(longest, key=lambda each: each[0])
         ],
         more=len(linked) - len(longest),
-        plot=dot_plot(found.passages, *numbers),
+        plot=dot_plot(comparison.passages, *numbers),
         anchors=marks[0].anchors,
     )
 
@@ -173,27 +180,29 @@ def environment() -> Environment:
     )
 
 
-def verdict(found: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """Say what the two are to each other."""
-    if found.evidence is None:
+    if comparison.evidence is None:
         return "No duplicates: no evidence suffices."
-    return f"{found.evidence.level}: {reason(found.evidence.why, 'B', 'A')}"
+    return f"{comparison.evidence.level}: {reason(comparison.evidence.why, 'B', 'A')}"
 
 
-def summary(found: Comparison) -> str:
+def summary(comparison: Comparison) -> str:
     """Say how much they share."""
-    words = sum(passage.words for passage in found.passages)
+    words = sum(passage.words for passage in comparison.passages)
     if not words:
         return "They share no passage of eight words."
-    return f"They share {format_count(words, 'word')} in {format_count(len(found.passages), 'passage')}."
+    return f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}."
 
 
 def entry(
-    passage: Passage, found: Comparison, numbers: tuple[PageNumbers, PageNumbers], anchors: tuple[int, int]
+    passage: Passage, comparison: Comparison, numbers: tuple[PageNumbers, PageNumbers], anchors: tuple[int, int]
 ) -> Entry:
     """Describe a passage for the list."""
     a, b = passage.a, passage.b
-    opening = found.a.text[found.words_a.starts[a[0]] : found.words_a.ends[min(a[0] + OPENING, a[1]) - 1]]
+    opening = comparison.a.text[
+        comparison.words_a.starts[a[0]] : comparison.words_a.ends[min(a[0] + OPENING, a[1]) - 1]
+    ]
     return Entry(
         anchors,
         format_count(passage.words, "word"),

@@ -55,12 +55,12 @@ class Region:
 
 def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
     """Return where each run of `size` words stands, at most `PLACES` for each."""
-    found: dict[tuple[str, ...], list[int]] = {}
+    positions: dict[tuple[str, ...], list[int]] = {}
     for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
-        places = found.setdefault(gram, [])
+        places = positions.setdefault(gram, [])
         if len(places) < PLACES:
             places.append(place)
-    return found
+    return positions
 
 
 def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
@@ -84,17 +84,17 @@ def runs(a: Sequence[str], b: Sequence[str], least: int = LEAST) -> list[Run]:
     if size == 0:
         return []
     where = grams(b, size)
-    found: list[Run] = []
+    matches: list[Run] = []
     i = reached = 0
     while i <= len(a) - size:
         places = where.get(tuple(a[i : i + size]), ())
         # Of places that are equally long the one nearest to where the last run ended: texts mostly go on in order.
         words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
         if words:
-            found.append(Run(i, j, words))
+            matches.append(Run(i, j, words))
             reached = j + words
         i += words or 1
-    return found
+    return matches
 
 
 def regions(a: Words, b: Words, least: int = LEAST) -> list[Region]:
@@ -131,10 +131,10 @@ def count_covered(spans: Iterable[tuple[int, int]]) -> int:
 
 
 GAP = 40
-"""Words that may stand between two runs of a passage, in each text: two or three lines of a book."""
+"""Words that may be between two runs of a passage, in each text: two or three lines of a book."""
 
 OPEN = 4
-"""Passages that a run may go on with, the latest first: a phrase that stands elsewhere too cuts none in two."""
+"""Passages that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two."""
 
 
 LEAST_WORDS = 8
@@ -189,7 +189,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
 
     Args:
         runs: In the order of the first text, without overlap there.
-        gap: Words that may stand between two runs, in each text.
+        gap: Words that may be between two runs, in each text.
 
     Returns:
         The passages in the order of the first text.
@@ -224,8 +224,8 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
         inside[run.a : run.a + run.words] = True
     both = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
     certain = frozenset(runs)
-    found = (drop_chance_anchors(passage, certain) for passage in passages(both))
-    return [passage for passage in found if passage is not None]
+    anchored = (drop_chance_anchors(passage, certain) for passage in passages(both))
+    return [passage for passage in anchored if passage is not None]
 
 
 def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
@@ -263,7 +263,7 @@ def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | N
 
 
 def continues(run: Run, after: Run, gap: int) -> bool:
-    """Tell whether a run follows another in both texts, with few words between."""
+    """Return whether a run follows another in both texts, with few words between."""
     return 0 <= after.a - run.a - run.words <= gap and 0 <= after.b - run.b - run.words <= gap
 
 

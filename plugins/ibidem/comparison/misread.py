@@ -9,7 +9,7 @@ from ibidem_ingest.text.token_classes import is_term
 from ibidem_ingest.text.word_hash import wh1
 
 ALIKE = 0.6
-"""The least share of letters that a misread word has in common with the word that stands there (difflib's ratio)."""
+"""The least share of letters that a misread word has in common with the word that is there (difflib's ratio)."""
 
 Misread = tuple[str, str]
 """A word as it was read, and as it is in the other text."""
@@ -27,22 +27,22 @@ def misread(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misrea
     >>> list(misread("the conrt held".split(), "the court hcld".split(), table))
     [('conrt', 'court'), ('hcld', 'held')]
     """
-    told: set[Misread] = set()
+    words: set[Misread] = set()
     for i, j, k, m in places(a, b):
         if j - i != m - k:
             continue
         for one, other in zip(a[i:j], b[k:m], strict=True):
             pair = (one, other) if strange(one, table) else (other, one)
-            if pair not in told and strange(pair[0], table) and alike(*pair):
-                told.add(pair)
+            if pair not in words and strange(pair[0], table) and alike(*pair):
+                words.add(pair)
                 yield pair
 
 
 def strange(word: str, table: Table) -> bool:
-    """Tell whether a word is a term that the table does not know."""
+    """Return whether a word is a term that the table does not know."""
     return is_term(word) and table.rank(wh1(word)) == ABSENT
 
 
 def alike(a: str, b: str) -> bool:
-    """Tell whether two words that differ have most of their letters in common."""
+    """Return whether two words that differ have most of their letters in common."""
     return a != b and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE

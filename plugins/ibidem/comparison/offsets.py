@@ -57,9 +57,9 @@ def chunks(text: str) -> Iterator[Chunk]:
     >>> [(chunk.start, chunk.end, chunk.tokens) for chunk in chunks("-- The defen-\ndant's plea")]
     [(3, 6, ('the',)), (7, 20, ('defendant', 's')), (21, 25, ('plea',))]
     """
-    for found in _CHUNK.finditer(text):
-        if inside := _tokens(found[0]):
-            yield Chunk(found.start(), found.end(), inside)
+    for match in _CHUNK.finditer(text):
+        if inside := _tokens(match[0]):
+            yield Chunk(match.start(), match.end(), inside)
 
 
 def token_offsets(text: str) -> Words:
@@ -84,15 +84,15 @@ def _tokens(chunk: str) -> tuple[str, ...]:
 
 def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
     folded = chunk.lower() if chunk.isascii() else unicodedata.normalize("NFKC", chunk).lower()
-    found: list[tuple[int, int]] = []
+    places: list[tuple[int, int]] = []
     reached = 0
     for token in inside:
         start = folded.find(token, reached) if len(folded) == len(chunk) else -1
         if start < 0:
             return [(0, len(chunk))] * len(inside)
         reached = start + len(token)
-        found.append((start, reached))
-    return found
+        places.append((start, reached))
+    return places
 
 
 PART = 400

@@ -77,8 +77,8 @@ class KeyIndex:
         Args:
             rows: (n,) whether a row is kept.
         """
-        kept = np.flatnonzero(rows[self.row])
-        return replace(self, key=self.key[kept], row=self.row[kept])
+        positions = np.flatnonzero(rows[self.row])
+        return replace(self, key=self.key[positions], row=self.row[positions])
 
 
 def build_key_index(columns: PackedColumns, policy: Policy) -> KeyIndex:
@@ -149,20 +149,20 @@ def in_runs(columns: PackedColumns) -> KeyIndex:
     second, third = (np.roll(slots, -by, axis=1) for by in noise.APART)
     keys = slots | second << np.uint64(8) | third << np.uint64(16) | number
     bucket = hash_buckets(keys)
-    asked = np.zeros(bucket.max(initial=0) + 1, bool)
-    asked[bucket[noisy[rows]]] = True
-    kept = asked[bucket]
-    held = np.broadcast_to(rows[:, None], keys.shape)[kept]
-    return with_noise(drop_singletons(keys[kept], held, len(columns)), noisy)
+    wanted_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
+    wanted_buckets[bucket[noisy[rows]]] = True
+    mask = wanted_buckets[bucket]
+    held = np.broadcast_to(rows[:, None], keys.shape)[mask]
+    return with_noise(drop_singletons(keys[mask], held, len(columns)), noisy)
 
 
-def with_noise(found: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
+def with_noise(index: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
     """Keep the keys that a text with many unknown words holds."""
-    held = np.zeros(found.keys, bool)
-    held[found.key[noisy[found.row]]] = True
-    kept = held[found.key]
+    held = np.zeros(index.keys, bool)
+    held[index.key[noisy[index.row]]] = True
+    counts = held[index.key]
     number = np.cumsum(held) - 1
-    return replace(found, key=number[found.key[kept]].astype(np.int32), row=found.row[kept])
+    return replace(index, key=number[index.key[counts]].astype(np.int32), row=index.row[counts])
 
 
 def slot_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterator[KeyIndex]:
@@ -232,8 +232,8 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
     new[1:] = ordered[1:] != ordered[:-1]
     alone = new.copy()
     alone[:-1] &= new[1:]
-    kept = np.flatnonzero(~alone)
-    number, row = np.divmod(np.sort(np.cumsum(new)[kept] * size + rows[order[kept]]), max(1, size))
+    positions = np.flatnonzero(~alone)
+    number, row = np.divmod(np.sort(np.cumsum(new)[positions] * size + rows[order[positions]]), max(1, size))
     return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 

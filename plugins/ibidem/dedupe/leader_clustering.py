@@ -61,10 +61,10 @@ class Grouping:
         """Return the rows of some groups in rank order, by their first occurrence, which is the first of them."""
         wanted = np.fromiter(leads, np.int64)
         rows = np.flatnonzero(np.isin(self.lead, wanted))
-        found: dict[int, list[int]] = {int(lead): [] for lead in wanted}
+        members: dict[int, list[int]] = {int(lead): [] for lead in wanted}
         for row, lead in zip(rows.tolist(), self.lead[rows].tolist(), strict=True):
-            found[lead].append(row)
-        return found
+            members[lead].append(row)
+        return members
 
 
 def group(
@@ -150,24 +150,28 @@ class LeaderClustering:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
         full = self.held[entries.key] >= MOST_LEADS
         self.crowded[entries.row[full]] = True
-        kept = np.flatnonzero(~full)
-        return replace(entries, key=entries.key[kept], row=entries.row[kept])
+        positions = np.flatnonzero(~full)
+        return replace(entries, key=entries.key[positions], row=entries.row[positions])
 
-    def join_within(self, found: DuplicatePairs) -> None:
+    def join_within(self, pairs: DuplicatePairs) -> None:
         """Go down a block: a row joins the first lead that it duplicates."""
         lead, evidence = self.lead, self.evidence
-        for row, earlier, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True):
-            if lead[row] == row and lead[earlier] == earlier and (told := self.classifier.settled(row, earlier, code)):
-                lead[row], evidence[row] = earlier, told
+        for row, earlier, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True):
+            if (
+                lead[row] == row
+                and lead[earlier] == earlier
+                and (verdict := self.classifier.settled(row, earlier, code))
+            ):
+                lead[row], evidence[row] = earlier, verdict
 
-    def join_first(self, found: DuplicatePairs) -> None:
+    def join_first(self, pairs: DuplicatePairs) -> None:
         """Let rows join the first of the leads that they duplicate."""
-        if (found.code == UNDECIDED).any():
-            self.join_within(found)
+        if (pairs.code == UNDECIDED).any():
+            self.join_within(pairs)
             return
-        row, at = np.unique(found.row, return_index=True)
-        self.lead[row] = found.earlier[at]
-        self.evidence[row] = found.code[at]
+        row, at = np.unique(pairs.row, return_index=True)
+        self.lead[row] = pairs.earlier[at]
+        self.evidence[row] = pairs.code[at]
 
 
 @dataclass(eq=False, slots=True)
@@ -219,5 +223,5 @@ def drop_unshared(entries: KeyIndex) -> KeyIndex:
     """Drop the keys that only one row still holds."""
     new = np.ones(len(entries.key) + 1, bool)
     new[1:-1] = entries.key[1:] != entries.key[:-1]
-    kept = np.flatnonzero(~(new[1:] & new[:-1]))
-    return replace(entries, key=entries.key[kept], row=entries.row[kept])
+    positions = np.flatnonzero(~(new[1:] & new[:-1]))
+    return replace(entries, key=entries.key[positions], row=entries.row[positions])

@@ -47,10 +47,10 @@ class PageKeys:
     def add(self, name: DocumentRef, long: LongSignatures) -> None:
         """Add a text."""
         self.names.append(name)
-        found = long.clues()
-        for clue, kept in self.kept.items():
-            values = found.get(clue, [])
-            kept.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
+        clues = long.clues()
+        for clue, entries in self.kept.items():
+            values = clues.get(clue, [])
+            entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
     def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
         """Return who shares a key.
@@ -64,11 +64,11 @@ class PageKeys:
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
         yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64), size)
-        for clue, kept in self.kept.items():
-            lengths = [len(each) for each in kept]
+        for clue, entries in self.kept.items():
+            lengths = [len(each) for each in entries]
             if not sum(lengths):
                 continue
-            held = drop_singletons(np.concatenate(kept), np.repeat(rows, lengths), size)
+            held = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
             if passed := int(np.count_nonzero(np.bincount(held.key) > MOST_HOLDERS)):
                 self.passed[clue] = passed
             shared = drop_common(held)
@@ -80,9 +80,9 @@ class PageKeys:
 def drop_common(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     held = np.bincount(entries.key, minlength=1)
-    kept = np.flatnonzero(held[entries.key] <= most)
-    numbers = np.unique(entries.key[kept], return_inverse=True)[1].astype(np.int32)
-    return replace(entries, key=numbers, row=entries.row[kept])
+    positions = np.flatnonzero(held[entries.key] <= most)
+    numbers = np.unique(entries.key[positions], return_inverse=True)[1].astype(np.int32)
+    return replace(entries, key=numbers, row=entries.row[positions])
 
 
 def pairs_sharing(entries: KeyIndex, least: int, size: int) -> NDArray[np.int64]:

@@ -151,7 +151,7 @@ def apply_overrides(
 
 
 def unchanged(columns: PackedColumns, row: int, content: str) -> bool:
-    """Tell whether a row's text is the one that the reader saw.
+    """Return whether a row's text is the one that the reader saw.
 
     Without a hash, or with one of another scheme, nothing speaks against it: a manual decision outlives the signatures.
     """
@@ -166,6 +166,6 @@ def load_overrides(engine: Engine) -> list[Override]:
     """Read all words of readers.
 
     Args:
-        engine: The index that they stand beside.
+        engine: The index that they are next to.
     """
     return [Override.from_record(record) for _, record in engine.get_records("overrides")]

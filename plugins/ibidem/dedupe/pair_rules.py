@@ -231,10 +231,10 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     slots = pairs.columns.noise[:, : noise.SLOTS]
     equal = slots[pairs.a[which]] == slots[pairs.b[which]]
     share = ESTIMATES[equal.sum(axis=1)]
-    kept = np.flatnonzero(share >= rule.share)
-    second, third = (np.roll(equal[kept], -by, axis=1) for by in noise.APART)
-    kept = kept[(equal[kept] & second & third).any(axis=1)]
-    which, share = which[kept], share[kept]
+    positions = np.flatnonzero(share >= rule.share)
+    second, third = (np.roll(equal[positions], -by, axis=1) for by in noise.APART)
+    positions = positions[(equal[positions] & second & third).any(axis=1)]
+    which, share = which[positions], share[positions]
     some = pairs.take(which)
     a, b = Blocks.of(pairs.columns, some.a), Blocks.of(pairs.columns, some.b)
     runs, terms = differing(share, a.runs, b.runs), differing_terms(a, b)
@@ -265,13 +265,13 @@ def is_noisy(block: Codes) -> Bools:
 
 def differing(share: Figures, a: Figures, b: Figures) -> Figures:
     """`noise.differing` for many pairs."""
-    found: Figures = (1 - share) / (1 + share) * (a + b)
-    return found
+    figures: Figures = (1 - share) / (1 + share) * (a + b)
+    return figures
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Blocks:
-    """What noise blocks of rows say beside the runs of characters, read as `noise.read` reads one.
+    """What noise blocks of rows say next to the runs of characters, read as `noise.read` reads one.
 
     Args:
         runs: (n,) about how many runs.

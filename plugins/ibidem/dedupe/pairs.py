@@ -87,8 +87,8 @@ class PairClassifier:
             code[code == UNDECIDED] = 0
         code[np.isin(code, (0, UNDECIDED)) & np.isin(pairs, encode_pairs(self.said.same, self.size))] = CODE["override"]
         code[np.isin(pairs, encode_pairs(self.said.different, self.size))] = 0
-        kept = np.flatnonzero(code)
-        return pairs[kept], code[kept]
+        positions = np.flatnonzero(code)
+        return pairs[positions], code[positions]
 
     def settled(self, row: int, earlier: int, code: int) -> int:
         """Return the code of a pair's evidence once its long signatures have told, where only they can; 0 for none."""
@@ -110,11 +110,11 @@ def duplicates(
     """
     classifier = PairClassifier(columns, policy, PairConstraints(), related, suspected)
     entries = classifier.shared_keys()
-    found = classifier.verified(expand_pairs(entries, CandidateRanges.within(entries), classifier.size))
-    for at in np.flatnonzero(found.code == UNDECIDED).tolist():
-        found.code[at] = classifier.settled(int(found.row[at]), int(found.earlier[at]), UNDECIDED)
-    kept = np.flatnonzero(found.code)
-    return DuplicatePairs(found.row[kept], found.earlier[kept], found.code[kept])
+    verified = classifier.verified(expand_pairs(entries, CandidateRanges.within(entries), classifier.size))
+    for at in np.flatnonzero(verified.code == UNDECIDED).tolist():
+        verified.code[at] = classifier.settled(int(verified.row[at]), int(verified.earlier[at]), UNDECIDED)
+    positions = np.flatnonzero(verified.code)
+    return DuplicatePairs(verified.row[positions], verified.earlier[positions], verified.code[positions])
 
 
 def encode_pairs(said: frozenset[Pair], size: int) -> Rows:
@@ -205,8 +205,8 @@ def filter_by_shared_keys(marked: Rows, least: int) -> Rows:
     pairs = marked >> 1
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])))
     times = np.diff(np.append(starts, len(pairs)))
-    kept: Rows = pairs[starts[((marked[starts] & 1) == 0) | (times >= least)]]
-    return kept
+    filtered: Rows = pairs[starts[((marked[starts] & 1) == 0) | (times >= least)]]
+    return filtered
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:

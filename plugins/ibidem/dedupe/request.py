@@ -122,7 +122,7 @@ def parse_request(
 
 
 def asks_for_stored_preset(request: DedupeRequest) -> bool:
-    """Tell whether a request names a preset that is not built in."""
+    """Return whether a request names a preset that is not built in."""
     return request.preset not in ("", *PRESETS)
 
 

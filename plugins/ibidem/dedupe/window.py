@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.packed_values import MISSING
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Window:
-    """The top of a ranking, grouped; documents that a scope found may stand behind it.
+    """The top of a ranking, grouped; documents that a scope found may be behind it.
 
     Args:
         hits: In rank order, then those found.
@@ -44,7 +44,7 @@ class Window:
     stored: Mapping[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(  # noqa: PLR0913 - what stands behind a ranking, by name
+    def of(  # noqa: PLR0913 - what follows a ranking, by name
         cls,
         hits: Sequence[Hit],
         policy: Policy,
@@ -81,8 +81,8 @@ class Window:
         """Return the first rows of the window; their groups are the same without what follows."""
         if rows >= len(self.hits):
             return self
-        kept = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
-        return replace(self, hits=self.hits[:rows], ranked=rows, spoken=self.spoken.within(rows), grouping=kept)
+        grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
+        return replace(self, hits=self.hits[:rows], ranked=rows, spoken=self.spoken.within(rows), grouping=grouping)
 
     def name(self, row: int) -> DocumentRef:
         """Return index and id of a row."""

@@ -65,15 +65,15 @@ class Signed:
     policy: Policy
     related: LongTextMatcher | None = None
 
-    def worst(self, true: AbstractSet[Pair], found: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
+    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], most: int = MOST) -> list[Mistake]:
         """Return the worst mistakes: missed pairs that are most alike, and wrong ones that are least alike.
 
         Args:
             true: Pairs that are duplicates by the labels.
-            found: Pairs that were found.
+            pairs: Pairs that were found.
             most: How many to tell.
         """
-        missed, wrong = self.by_likeness(true - found)[::-1], self.by_likeness(found - true)
+        missed, wrong = self.by_likeness(true - pairs)[::-1], self.by_likeness(pairs - true)
         share = max(most // 2, most - len(wrong))
         first = [self.mistake(pair, "missed", alike) for alike, pair in missed[:share]]
         return first + [self.mistake(pair, "wrong", alike) for alike, pair in wrong[: most - len(first)]]
@@ -97,21 +97,23 @@ class Signed:
         if a is None or b is None:
             return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
         evidence = self.related.evidence(*rows) if self.related is not None else decide(a, b, self.policy)
-        told = signals(a, b)
-        said = reason(evidence.why, pair[1]) if evidence else insufficient_share(told)
-        return Mistake(*pair, kind, alike, said, told)
+        weights = signals(a, b)
+        said = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
+        return Mistake(*pair, kind, alike, said, weights)
 
 
-def insufficient_share(told: Signals) -> str:
+def insufficient_share(signals: Signals) -> str:
     """Say what a pair shares that does not suffice.
 
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
     'only about 31 % of the text shared, one 50 % as long as the other'
     """
-    parts = [part for name in ("minhash", "termvector") if name in told for part in [shared_share(name, told[name])]]
-    figures: dict[str, object] = {"length_ratio": told["length"].get("ratio")}
-    if "numbers" in told:
-        figures["numbers_agree"] = told["numbers"]["agree"]
+    parts = [
+        part for name in ("minhash", "termvector") if name in signals for part in [shared_share(name, signals[name])]
+    ]
+    figures: dict[str, object] = {"length_ratio": signals["length"].get("ratio")}
+    if "numbers" in signals:
+        figures["numbers_agree"] = signals["numbers"]["agree"]
     return f"only {', '.join([*parts, *guards(figures)])}" if parts else "one of them has no words to sign"
 
 

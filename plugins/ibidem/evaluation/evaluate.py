@@ -168,19 +168,19 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
     related, suspected = collection.related(policy)
     evidence = found_evidence(collection, policy, related, suspected)
-    found = set(evidence)
+    pairs = set(evidence)
     groups = group(collection.columns, policy, None, related, suspected).lead.tolist()
     sets = components(collection.ids, true)
     return Evaluation(
         documents=len(collection.ids),
-        pairs=PairFigures.of(true - unjudged, found - unjudged),
+        pairs=PairFigures.of(true - unjudged, pairs - unjudged),
         evidence=count_evidence({pair: name for pair, name in evidence.items() if pair not in unjudged}, true),
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.of(sets, groups),
         refused=collection.refused,
         unknown=sorted(labelled_ids(labels.path) - set(collection.ids) - collection.left_out),
         mistakes=Signed(collection.ids, collection.columns, policy, related).worst(
-            true - unjudged, found - unjudged, worst
+            true - unjudged, pairs - unjudged, worst
         ),
         took_s=round(perf_counter() - began, 2),
     )
@@ -206,11 +206,11 @@ def found_evidence(
     """
     if related is None:
         related, suspected = collection.related(policy)
-    found = duplicates(collection.columns, policy, related, suspected)
+    pairs = duplicates(collection.columns, policy, related, suspected)
     names = collection.ids
     return {
         order_pair(names[a], names[b]): SIGNATURES[code]
-        for a, b, code in zip(found.row.tolist(), found.earlier.tolist(), found.code.tolist(), strict=True)
+        for a, b, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True)
     }
 
 
@@ -277,7 +277,7 @@ def filter_documents(
 
 
 def matches_filter(document: Document, condition: Filter) -> bool:
-    """Tell whether a document has the value that a filter asks for; of a list in `meta`, one entry is enough.
+    """Return whether a document has the value that a filter asks for; of a list in `meta`, one entry is enough.
 
     >>> matches_filter(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
     True

@@ -46,7 +46,7 @@ class Condition:
     terms: tuple[tuple[str, str, float], ...]
 
     def holds(self, row: Row, where: str) -> bool:
-        """Tell whether a row fulfils it.
+        """Return whether a row fulfils it.
 
         Args:
             row: Values by column.
@@ -66,13 +66,13 @@ def parse_condition(typed: str) -> Condition:
     """
     if not typed.strip():
         return Condition("", ())
-    found = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)]
-    if not all(found):
+    terms = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)]
+    if not all(terms):
         raise UsageError(
             f"--positive {typed!r} is not understood",
             f"write COLUMN OPERATOR NUMBER, joined by `and`; the operators are {', '.join(OPERATORS)}",
         )
-    return Condition(typed, tuple((each[1], each[2], float(each[3])) for each in found if each))
+    return Condition(typed, tuple((each[1], each[2], float(each[3])) for each in terms if each))
 
 
 def number(row: Row, column: str, where: str) -> float:

@@ -27,17 +27,17 @@ class PairFigures:
     f1: float
 
     @classmethod
-    def of(cls, true: AbstractSet[Pair], found: AbstractSet[Pair]) -> "PairFigures":
+    def of(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
         """Compare pairs found with those that are duplicates.
 
         >>> PairFigures.of({("a", "b"), ("a", "c")}, {("a", "b")}).f1
         0.6667
         """
-        right = len(true & found)
-        precision = right / len(found) if found else 1.0
+        right = len(true & pairs)
+        precision = right / len(pairs) if pairs else 1.0
         recall = right / len(true) if true else 1.0
         f1 = 2 * precision * recall / (precision + recall) if right else 0.0
-        return cls(len(true), len(found), round(precision, 4), round(recall, 4), round(f1, 4))
+        return cls(len(true), len(pairs), round(precision, 4), round(recall, 4), round(f1, 4))
 
     def as_json(self) -> dict[str, object]:
         """Return the figures by name."""
@@ -61,14 +61,14 @@ class EvidenceCount:
         return asdict(self)
 
 
-def count_evidence(found: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
+def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
     """Count pairs for each kind of evidence, the most frequent first.
 
     >>> count_evidence({("a", "b"): "minhash", ("a", "c"): "minhash"}, {("a", "b")})
     {'minhash': EvidenceCount(found=2, right=1)}
     """
-    right = Counter(name for pair, name in found.items() if pair in true)
-    return {name: EvidenceCount(count, right[name]) for name, count in Counter(found.values()).most_common()}
+    right = Counter(name for pair, name in evidence.items() if pair in true)
+    return {name: EvidenceCount(count, right[name]) for name, count in Counter(evidence.values()).most_common()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class SetFigures:
     over: int
 
     @classmethod
-    def of(cls, true: Sequence[int], found: Sequence[int]) -> "SetFigures":
+    def of(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
         """Compare two partitions of the same documents, each given as a number for each document's part."""
-        right, ours = sets(true), sets(found)
+        right, ours = sets(true), sets(sizes)
         return cls(len(right & ours), len(right - ours), len(ours - right))
 
     def as_json(self) -> dict[str, object]:

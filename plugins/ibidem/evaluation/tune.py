@@ -201,9 +201,9 @@ class Truth:
             (folds, 3) counts; a pair across folds counts where its first document is.
         """
         size = len(self.fold)
-        found = np.setdiff1d(np.minimum(a, b) * size + np.maximum(a, b), self.unjudged)
-        right = np.intersect1d(found, self.true, assume_unique=True)
-        some = [np.bincount(self.fold[pairs // size], minlength=FOLDS) for pairs in (right, found, self.true)]
+        codes = np.setdiff1d(np.minimum(a, b) * size + np.maximum(a, b), self.unjudged)
+        right = np.intersect1d(codes, self.true, assume_unique=True)
+        some = [np.bincount(self.fold[pairs // size], minlength=FOLDS) for pairs in (right, codes, self.true)]
         return np.stack(some, axis=1)
 
 
@@ -212,12 +212,12 @@ def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
     counted: dict[Figures, Counts] = {}
     for preset in presets:
         columns = truth.collection.columns
-        found = duplicates(columns, Figures(preset, SIMILARITIES[0]).policy)
-        a, b = found.row.astype(np.int64), found.earlier.astype(np.int64)
+        pairs = duplicates(columns, Figures(preset, SIMILARITIES[0]).policy)
+        a, b = pairs.row.astype(np.int64), pairs.earlier.astype(np.int64)
         for similarity in SIMILARITIES:
             figures = Figures(preset, similarity)
-            kept = verify(columns, a, b, figures.policy) > 0
-            a, b = a[kept], b[kept]
+            mask = verify(columns, a, b, figures.policy) > 0
+            a, b = a[mask], b[mask]
             counted[figures] = truth.counts(a, b)
     return counted
 
@@ -238,13 +238,13 @@ def best(counted: Mapping[Figures, Counts]) -> Figures:
 
 def f1(counts: Counts) -> float:
     """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
-    right, found, true = counts.tolist()
-    return 2 * right / (found + true) if right else 0.0
+    right, reported, true = counts.tolist()
+    return 2 * right / (reported + true) if right else 0.0
 
 
 def judged(counts: Counts) -> PairFigures:
     """Return precision, recall and F1 of counts."""
-    right, found, true = counts.tolist()
+    right, reported, true = counts.tolist()
     return PairFigures(
-        true, found, *(round(each, 4) for each in (right / max(1, found), right / max(1, true), f1(counts)))
+        true, reported, *(round(each, 4) for each in (right / max(1, reported), right / max(1, true), f1(counts)))
     )

@@ -38,11 +38,11 @@ def worst_pairs(
     """
     wanted = {name for each in mistakes for name in (each.a, each.b)}
     held = {item.id: item for item in items if isinstance(item, Document) and item.id in wanted}
-    found = []
+    worst = []
     for number, each in enumerate(mistakes, 1):
         page = shared_page(compare(held[each.a], held[each.b], tables, policy))
-        found.append(WorstPair(each, replace(page, prefix=f"p{number}-")))
-    return found
+        worst.append(WorstPair(each, replace(page, prefix=f"p{number}-")))
+    return worst
 
 
 def render_worst(pairs: Sequence[WorstPair]) -> str:

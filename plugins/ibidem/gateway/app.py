@@ -49,8 +49,8 @@ async def root(request: Request, given: WithContext, engine: CallersEngine) -> R
     if accepts_html(request):
         return await run_in_threadpool(home, engine, given, shown(request.query_params))
     if given.upstream is None:
-        told = {"number": version("ibidem"), "distribution": "ibidem"}
-        return answer({"name": "ibidem", "version": told, "tagline": "an SQLite index: see /openapi.json"})
+        product = {"number": version("ibidem"), "distribution": "ibidem"}
+        return answer({"name": "ibidem", "version": product, "tagline": "an SQLite index: see /openapi.json"})
     return await pass_as_it_came(request, given.upstream, b"")
 
 

@@ -89,25 +89,25 @@ class DedupeProxy:
     kind: str = "application/json"
     warnings: dict[str, None] = field(default_factory=dict)
 
-    async def search(self, asked: NativeRequest, around: IndexMetadataCache) -> Json:
+    async def search(self, request: NativeRequest, around: IndexMetadataCache) -> Json:
         """Search, and answer in the engine's own shape with the duplicates grouped.
 
         Args:
-            asked: What is searched, and how it is grouped.
+            request: What is searched, and how it is grouped.
             around: What is remembered of the indexes.
 
         Raises:
             EngineRefused: The engine's own error.
             UsageError: What cannot be grouped.
         """
-        if asked.dedupe is None:
+        if request.dedupe is None:
             raise ValueError("a search that asks for no groups is passed on")
-        search = read_search(asked.indexes, asked.body, asked.parameters, asked.dedupe)
+        search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
         search = replace(search, tables=self.tables)
-        depth = max(asked.dedupe.window, search.page * search.size)
-        found = await self._held(grouped_search(search, around), aside=depth > AT_HAND)
-        self.metrics.grouped(found["dedupe"])
-        return found
+        depth = max(request.dedupe.window, search.page * search.size)
+        response = await self._held(grouped_search(search, around), aside=depth > AT_HAND)
+        self.metrics.grouped(response["dedupe"])
+        return response
 
     async def send(self, ask: ApiRequest) -> Json:
         """Send one request with the caller's rights, and return the answer's JSON."""

@@ -7,7 +7,7 @@ HEADER = "x-ibidem-dedupe"
 """Its value is a mode."""
 
 ALIASES: Mapping[str, str] = {"dedupe": "collapse", "indent": "indent"}
-"""Modes by what stands behind the name of an index, after `~`."""
+"""Modes by what follows the name of an index, after `~`."""
 
 _ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
 
@@ -21,8 +21,8 @@ def unaliased(indexes: str) -> tuple[str, str]:
     >>> unaliased("news~dedupe,law"), unaliased("news")
     (('news,law', 'collapse'), ('news', ''))
     """
-    found = _ALIAS.search(indexes)
-    return _ALIAS.sub("", indexes), ALIASES[found[1]] if found else ""
+    match = _ALIAS.search(indexes)
+    return _ALIAS.sub("", indexes), ALIASES[match[1]] if match else ""
 
 
 def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:

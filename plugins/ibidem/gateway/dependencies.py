@@ -48,8 +48,8 @@ class GatewayContext:
 
 def given(request: Request) -> GatewayContext:
     """Return what a request may use."""
-    found: GatewayContext = request.app.state.given
-    return found
+    context: GatewayContext = request.app.state.given
+    return context
 
 
 async def given_to_route(request: Request) -> GatewayContext:

@@ -47,33 +47,33 @@ _whole_index = Lock()
 
 
 @document_router.get("/search")
-def search(engine: CallersEngine, given: WithContext, asked: SearchParameters) -> Response:
+def search(engine: CallersEngine, given: WithContext, native: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
-    query = parse_query(asked.q, asked.filter)
-    request, tables = asked.request("indent", engine), given.current_tables()
-    found = watched_search(engine, query, request, asked.page, asked.size, given.metrics, tables)
-    return answer(found.response)
+    query = parse_query(native.q, native.filter)
+    request, tables = native.request("indent", engine), given.current_tables()
+    result = watched_search(engine, query, request, native.page, native.size, given.metrics, tables)
+    return answer(result.response)
 
 
 @document_router.get("/inspect/{id:path}")
-def inspect(id: PathId, engine: CallersEngine, asked: LevelParameters) -> Response:  # noqa: A002 - the name in the path
+def inspect(id: PathId, engine: CallersEngine, parameters: LevelParameters) -> Response:  # noqa: A002 - the name in the path
     """Show a document's duplicates in the whole index, as `ibidem inspect --json` does."""
-    return answer(inspect_document(engine, id, asked.policy(engine)).as_json())
+    return answer(inspect_document(engine, id, parameters.policy(engine)).as_json())
 
 
 @document_router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithContext, asked: ComparedParameters) -> Response:
+def compare_pair(engine: CallersEngine, given: WithContext, parameters: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
-    left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
-    return answer(compare(left, right, Tables(given.settings.tables), asked.policy(engine, "partial")).as_json())
+    left, right = stored_document(engine, parameters.a), stored_document(engine, parameters.b)
+    return answer(compare(left, right, Tables(given.settings.tables), parameters.policy(engine, "partial")).as_json())
 
 
 @document_router.get("/groups")
-def groups(engine: CallersEngine, asked: LevelParameters) -> Response:
+def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
     """Group the whole index, as `ibidem groups --json` does; one caller at a time, since it takes seconds."""
     with alone():
-        found = index_groups(engine, asked.policy(engine))
-    return answer(found.as_json(titles(engine, [name for name, _ in found.largest])))
+        report = index_groups(engine, parameters.policy(engine))
+    return answer(report.as_json(titles(engine, [name for name, _ in report.largest])))
 
 
 @document_router.get("/doctor")

@@ -93,9 +93,9 @@ def named(request: Request, error: Exception) -> HttpError:
     if isinstance(error, RequestValidationError):
         return invalid(request, error)
     status = error.status_code if isinstance(error, HTTPException) else 500
-    asked = f"{request.method} {request.url.path}"
+    target = f"{request.method} {request.url.path}"
     return HttpError(
-        status, "not_proxied_exception", f"{asked} is not answered here", f"the gateway answers {ANSWERED}"
+        status, "not_proxied_exception", f"{target} is not answered here", f"the gateway answers {ANSWERED}"
     )
 
 

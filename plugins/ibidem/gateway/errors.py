@@ -108,7 +108,7 @@ def of_engine(error: IbidemError) -> tuple[int, str]:
 
 
 def turned_away(error: IbidemError) -> bool:
-    """Tell whether the engine answered that it does not know, or not trust, who asks."""
+    """Return whether the engine answered that it does not know, or not trust, who asks."""
     return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
 
 
@@ -133,7 +133,7 @@ PAGE = "text/html"
 
 
 def accepts_html(request: Request) -> bool:
-    """Tell whether a browser asks: it names HTML among what it accepts, clients of a search engine never do.
+    """Return whether a browser asks: it names HTML among what it accepts, clients of a search engine never do.
 
     Args:
         request: The request.

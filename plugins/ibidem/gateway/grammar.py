@@ -167,7 +167,7 @@ def aggregations(value: Any) -> Iterator[str]:
 
 
 def retriever(value: Any) -> Iterator[str]:
-    """Read a retriever, which stands alone or beside its weight."""
+    """Read a retriever, which stands alone or next to its weight."""
     for name, content in value.items() if isinstance(value, dict) else ():
         if name in RETRIEVERS:
             yield from holding(RETRIEVER)(content)
@@ -251,7 +251,7 @@ AGGREGATIONS: Mapping[str, Part] = {
     "t_test": holding(named("a", "b", by=holding({"filter": query, "script": plain}))),
     "top_hits": hits,
 }
-"""The types of aggregations, and what stands beside them."""
+"""The types of aggregations, and what is next to them."""
 
 RETRIEVERS = frozenset(
     (

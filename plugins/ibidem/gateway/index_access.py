@@ -20,12 +20,12 @@ def patterns(settings: Settings) -> tuple[str, ...]:
 
 
 def all_open(settings: Settings) -> bool:
-    """Tell whether callers may name every index, so that nothing has to be looked for."""
+    """Return whether callers may name every index, so that nothing has to be looked for."""
     return "*" in patterns(settings)
 
 
 def allowed(name: str, settings: Settings) -> bool:
-    """Tell whether a name, or everything that a pattern stands for, is open to callers.
+    """Return whether a name, or everything that a pattern stands for, is open to callers.
 
     A pattern is taken as a text: whatever a `*` in it stands for, a `*` of the settings covers as well.
 
@@ -126,5 +126,5 @@ def references(body: Any) -> Iterator[str]:
 
 
 def names_a_document(value: dict[str, Any], name: str) -> bool:
-    """Tell whether an object names a document by an index and an id."""
+    """Return whether an object names a document by an index and an id."""
     return name in value and not isinstance(value[name], dict | list) and any(each in value for each in ID)

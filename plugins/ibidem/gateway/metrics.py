@@ -70,15 +70,15 @@ class Metrics:
         if (stages := STAGES.get(None)) is not None:
             stages[stage] = stages.get(stage, 0.0) + seconds
 
-    def grouped(self, told: Mapping[str, Any]) -> None:
+    def grouped(self, account: Mapping[str, Any]) -> None:
         """Count what a grouped search looked at.
 
         Args:
-            told: Its account, the block `dedupe` of the answer.
+            account: Its account, the block `dedupe` of the answer.
         """
-        self.documents.inc(told["documents"]["in_window"])
-        self.groups.inc(told["groups"]["in_window"])
-        self.unsigned.inc(told["unsigned"])
+        self.documents.inc(account["documents"]["in_window"])
+        self.groups.inc(account["groups"]["in_window"])
+        self.unsigned.inc(account["unsigned"])
 
 
 class TimedEngine:
@@ -104,11 +104,11 @@ class TimedEngine:
         finally:
             self.window_s += perf_counter() - began
 
-    def collapse(self, *asked: Any, **named: Any) -> Collapsed:
+    def collapse(self, *arguments: Any, **named: Any) -> Collapsed:
         """Search by stored groups, and add up the time."""
         began = perf_counter()
         try:
-            return cast("CollapseEngine", self._engine).collapse(*asked, **named)
+            return cast("CollapseEngine", self._engine).collapse(*arguments, **named)
         finally:
             self.window_s += perf_counter() - began
 
@@ -148,12 +148,12 @@ def watched_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to 
     """
     watched = TimedEngine(engine)
     began = perf_counter()
-    found = search_window(
+    result = search_window(
         cast("Engine", watched), query, request, page, size, tables=tables, order=order, facets=facets
     )
     took = perf_counter() - began
     metrics.took("window", watched.window_s)
     metrics.took("fetch", watched.fetch_s)
     metrics.took("grouping", took - watched.window_s - watched.fetch_s)
-    metrics.grouped(found.response["dedupe"])
-    return found
+    metrics.grouped(result.response["dedupe"])
+    return result

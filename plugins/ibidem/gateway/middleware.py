@@ -76,7 +76,7 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
 
 
 def same_site(headers: Mapping[str, str]) -> bool:
-    """Tell whether a request comes from the gateway's own page, from the address bar or from a program.
+    """Return whether a request comes from the gateway's own page, from the address bar or from a program.
 
     >>> same_site({"host": "ibidem.example", "origin": "https://elsewhere.example"})
     False
@@ -177,12 +177,12 @@ class LimitsMiddleware:
             tell(scope, answer.status, took)
 
     def _check(self, scope: Scope) -> None:
-        asked = Headers(scope=scope)
+        headers = Headers(scope=scope)
         check_once(scope)
         if scope["path"] not in PROBES:
-            check_host(asked.get("host", ""), self._hosts)
-        check_site(scope["method"], asked, scope["path"])
-        length = asked.get("content-length", "0")
+            check_host(headers.get("host", ""), self._hosts)
+        check_site(scope["method"], headers, scope["path"])
+        length = headers.get("content-length", "0")
         if not streams(scope, self._settings) and length.isdecimal() and int(length) > self._settings.gateway_body:
             raise too_long(self._settings)
 
@@ -252,8 +252,8 @@ def check_once(scope: Scope) -> None:
     names = [name for name, _ in scope["headers"] if name in ONCE]
     for name in set(names):
         if names.count(name) > 1:
-            told = name.decode("latin-1")
-            raise HttpError(400, "illegal_argument_exception", f"header {told!r} is sent twice", "send it once")
+            header = name.decode("latin-1")
+            raise HttpError(400, "illegal_argument_exception", f"header {header!r} is sent twice", "send it once")
 
 
 def tell(scope: Scope, status: int, seconds: float) -> None:
@@ -261,8 +261,8 @@ def tell(scope: Scope, status: int, seconds: float) -> None:
     level = logging.DEBUG if scope["path"] in ALWAYS else logging.INFO
     if LOG.isEnabledFor(level):
         stages = {f"{stage}_ms": round(1e3 * took, 1) for stage, took in STAGES.get().items()}
-        told = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
-        LOG.log(level, "answered", extra=told | stages)
+        event = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
+        LOG.log(level, "answered", extra=event | stages)
 
 
 class Outgoing:

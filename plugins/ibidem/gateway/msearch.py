@@ -163,8 +163,8 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         for part in ({**where, **rest}, body)
     )
     try:
-        asked = {name: as_text(value) for name, value in rest.items()}
-        return Line(build_request(name, {**asked, **for_each}, body, settings, default), content)
+        parameters = {name: as_text(value) for name, value in rest.items()}
+        return Line(build_request(name, {**parameters, **for_each}, body, settings, default), content)
     except UsageError as wrong:
         return Line(wrong, content)
     except HttpError as wrong:
@@ -204,26 +204,26 @@ AT_ONCE = 4
 """Grouped searches of one request that run at the same time."""
 
 
-async def all_of(work: DedupeProxy, asked: Several, around: IndexMetadataCache) -> Json:
+async def all_of(work: DedupeProxy, lines: Several, around: IndexMetadataCache) -> Json:
     """Answer several searches in their order, as `_msearch` does: one that fails harms no other.
 
     Args:
         work: Where they are sent.
-        asked: The searches.
+        lines: The searches.
         around: What is remembered of the indexes.
     """
     turns = asyncio.Semaphore(AT_ONCE)
-    grouped = [one_of(work, line, around, turns) for line in asked.lines if not line.passes]
-    passed, *own = await asyncio.gather(passed_on(work, asked), *grouped)
+    grouped = [one_of(work, line, around, turns) for line in lines.lines if not line.passes]
+    passed, *own = await asyncio.gather(passed_on(work, lines), *grouped)
     left, made = iter(passed.get("responses", ())), iter(own)
-    responses = [next(left if line.passes else made) for line in asked.lines]
+    responses = [next(left if line.passes else made) for line in lines.lines]
     return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
-async def passed_on(work: DedupeProxy, asked: Several) -> Json:
+async def passed_on(work: DedupeProxy, lines: Several) -> Json:
     """Send the searches that ask for no groups on together."""
-    plain = [line.content for line in asked.lines if line.passes]
-    return await work.send_lines(asked.path, asked.parameters, b"".join(plain)) if plain else {}
+    plain = [line.content for line in lines.lines if line.passes]
+    return await work.send_lines(lines.path, lines.parameters, b"".join(plain)) if plain else {}
 
 
 async def one_of(work: DedupeProxy, line: Line, around: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:

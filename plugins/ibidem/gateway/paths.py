@@ -14,12 +14,12 @@ OWN = re.compile(
 
 
 def everything(settings: Settings) -> bool:
-    """Tell whether every path of every index goes to the engine, which alone decides on it."""
+    """Return whether every path of every index goes to the engine, which alone decides on it."""
     return settings.gateway_paths == "all" and all_open(settings)
 
 
 def streams(scope: Scope, settings: Settings) -> bool:
-    """Tell whether a request is streamed, so that its body may be of any length.
+    """Return whether a request is streamed, so that its body may be of any length.
 
     Args:
         scope: The request.

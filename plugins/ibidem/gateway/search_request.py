@@ -127,17 +127,17 @@ def asked_of_dedupe(
     for name, value in here.items():
         if not isinstance(value, str | int | bool):
             raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
-    asked = {**default, **there, **here}
-    if not asked:
+    options = {**default, **there, **here}
+    if not options:
         return None
-    read = parse_request(asked, later=True)
-    if DEDUPE not in asked:
-        raise UsageError(f"{', '.join(asked)} without dedupe changes nothing", "add dedupe=indent or dedupe=collapse")
+    read = parse_request(options, later=True)
+    if DEDUPE not in options:
+        raise UsageError(f"{', '.join(options)} without dedupe changes nothing", "add dedupe=indent or dedupe=collapse")
     return read
 
 
 def is_ours(name: str) -> bool:
-    """Tell whether a parameter is the dedupe layer's."""
+    """Return whether a parameter is the dedupe layer's."""
     return name == DEDUPE or name.startswith(f"{DEDUPE}_")
 
 

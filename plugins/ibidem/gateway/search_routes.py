@@ -139,14 +139,14 @@ async def search(
 ) -> Response:
     """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
     content = await request.body()
-    asked = readable(
+    native = readable(
         lambda: read_request(indexes, request.url.query, request.headers, content, given.settings), request, given
     )
-    if asked is None or asked.passes:
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
+    if native is None or native.passes:
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(
-        request, answer(work, work.search(asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
+        request, answer(work, work.search(native, given.remembered.of(caller)), native.parameters.get("pretty"))
     )
 
 
@@ -157,14 +157,14 @@ async def count(
 ) -> Response:
     """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
     content = await request.body()
-    asked = readable(
+    native = readable(
         lambda: read_request(indexes, request.url.query, request.headers, content, given.settings), request, given
     )
-    if asked is None or asked.passes:
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
+    if native is None or native.passes:
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
     return await cancel_on_disconnect(
-        request, answer(work, counted(work, asked, given.remembered.of(caller)), asked.parameters.get("pretty"))
+        request, answer(work, counted(work, native, given.remembered.of(caller)), native.parameters.get("pretty"))
     )
 
 
@@ -191,13 +191,13 @@ async def several(
 ) -> Response:
     """Search several times at once; each search says for itself, or the query string for all, how it is grouped."""
     content = await request.body()
-    asked = readable(
+    native = readable(
         lambda: read_lines(indexes, request.url.query, request.headers, content, given.settings), request, given
     )
-    if asked is None or all(line.passes for line in asked.lines):
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, asked, given.settings))
+    if native is None or all(line.passes for line in native.lines):
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, given.settings))
     work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
-    return await cancel_on_disconnect(request, answer(work, all_of(work, asked, given.remembered.of(caller)), None))
+    return await cancel_on_disconnect(request, answer(work, all_of(work, native, given.remembered.of(caller)), None))
 
 
 def readable(read: Callable[[], Read], request: Request, given: GatewayContext) -> Read | None:
@@ -220,12 +220,12 @@ def readable(read: Callable[[], Read], request: Request, given: GatewayContext) 
         raise
 
 
-async def counted(work: DedupeProxy, asked: NativeRequest, around: IndexMetadataCache) -> Json:
+async def counted(work: DedupeProxy, request: NativeRequest, around: IndexMetadataCache) -> Json:
     """Count documents as `_count` does, and groups as far as a window reaches."""
-    found = await work.search(replace(asked, body={**asked.body, "size": 0}), around)
-    total = found["hits"]["total"]
-    account = {"dedupe": found["dedupe"]} if "dedupe" in found else {}
-    return {"count": total["value"] if isinstance(total, dict) else total, "_shards": found["_shards"], **account}
+    response = await work.search(replace(request, body={**request.body, "size": 0}), around)
+    total = response["hits"]["total"]
+    account = {"dedupe": response["dedupe"]} if "dedupe" in response else {}
+    return {"count": total["value"] if isinstance(total, dict) else total, "_shards": response["_shards"], **account}
 
 
 async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None) -> Response:
@@ -237,12 +237,12 @@ async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None)
         pretty: The parameter `pretty`, or None.
     """
     try:
-        found = await result
+        response = await result
     except EngineRefused as refused:
         work.metrics.errors.labels(OF_ENGINE).inc()
         return as_response(refused.reply)
     option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0
-    made = Response(orjson.dumps(found, option=option), headers={"content-type": work.kind})
+    made = Response(orjson.dumps(response, option=option), headers={"content-type": work.kind})
     for warning in work.warnings:
         made.headers.append("warning", warning)
     return made

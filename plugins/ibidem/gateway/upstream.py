@@ -198,8 +198,10 @@ def reshaped(headers: Mapping[str, str], form: str | None) -> list[tuple[str, st
     >>> reshaped({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
     ('content-type', 'application/vnd.elasticsearch+json; compatible-with=8')
     """
-    kept = [(name, value) for name, value in forwarded(headers) if name not in ("content-encoding", "content-type")]
-    return kept if form is None else [*kept, ("content-type", media_type(headers, form))]
+    remaining = [
+        (name, value) for name, value in forwarded(headers) if name not in ("content-encoding", "content-type")
+    ]
+    return remaining if form is None else [*remaining, ("content-type", media_type(headers, form))]
 
 
 def media_type(headers: Mapping[str, str], form: str) -> str:

@@ -84,8 +84,8 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         yield from ()
-        found = self.engine.fetch(names, self.query) if names else []
-        return {(each.index, each.document.id): to_source(each) for each in found}
+        documents = self.engine.fetch(names, self.query) if names else []
+        return {(each.index, each.document.id): to_source(each) for each in documents}
 
     @override
     def settlement(self) -> Checkpoint:
@@ -96,9 +96,9 @@ class EngineBackend(SearchBackend, StoredBackend):
     def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         yield from ()
         engine, settled = cast("CollapseEngine", self.engine), parsed(self.settled.done)
-        found = engine.collapse(self.query, place, size, settled=settled, order=self.order, cursor=self.cursor)
-        self.cursor = found.cursor or self.cursor
-        return found
+        page = engine.collapse(self.query, place, size, settled=settled, order=self.order, cursor=self.cursor)
+        self.cursor = page.cursor or self.cursor
+        return page
 
     @override
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
@@ -109,9 +109,11 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         yield from ()
-        found = cast("CollapseEngine", self.engine).groups().members(groups, lead=True)
+        members = cast("CollapseEngine", self.engine).groups().members(groups, lead=True)
         return {
-            each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None) for some in found for each in some
+            each.group: Hit(each.name.index, each.name.id, 0.0, each.packed or None)
+            for some in members
+            for each in some
         }
 
 
@@ -133,7 +135,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
         request: How to group and show.
         page: Which page, from 1.
         size: Groups on a page; documents when dedupe is off.
-        overrides: Manual decisions on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept next to the index when None.
         tables: Names of the current idf tables, for `mixed_tables`; without them the most common one counts as current.
 
     Returns:
@@ -148,7 +150,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """A search and what it stands on.
+    """A search and what it is based on.
 
     Args:
         response: The response.
@@ -183,7 +185,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         request: How to group and show.
         page: Which page, from 1.
         size: Groups on a page.
-        overrides: Manual decisions on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept next to the index when None.
         tables: Names of the current idf tables.
         order: By date, the best hits of one window are ordered, and no others are looked at.
         all_copies: Whether to read every copy of a text, where very many match, and not to count them.
@@ -198,28 +200,28 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
     deepest = DEEPEST if order == "relevance" else request.window
-    asked = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
+    page_request = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
     alike = order == "relevance" and overrides is None and portion is None and not all_copies
-    found = by_plugin(engine, query, asked, facets=facets) if alike else None
-    if found is None:
+    grouped = by_plugin(engine, query, page_request, facets=facets) if alike else None
+    if grouped is None:
         words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
         source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
-        found = grouped_here(source, asked, facets=facets)
-    missed = not found.total and query.native is None
+        grouped = grouped_here(source, page_request, facets=facets)
+    missed = not grouped.total and query.native is None
     took = round((perf_counter() - began) * 1000)
-    account = found.account | {
+    account = grouped.account | {
         "not_understood": list(query.notes),
         "did_you_mean": did_you_mean(engine, query) if missed else "",
-        "cursor": cursors.write(found.cursor, query, request, found.further),
+        "cursor": cursors.write(grouped.cursor, query, request, grouped.further),
         "took_ms": took,
     }
     response = {
         "took": took,
         "timed_out": False,
-        "hits": {"total": {"value": found.total, "relation": "eq"}, "max_score": found.best, "hits": found.hits},
+        "hits": {"total": {"value": grouped.total, "relation": "eq"}, "max_score": grouped.best, "hits": grouped.hits},
         "dedupe": account,
     }
-    return SearchResult(response, found.window, found.facets)
+    return SearchResult(response, grouped.window, grouped.facets)
 
 
 def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
@@ -243,7 +245,7 @@ class Answer:
 
     Args:
         hits: The list to show.
-        account: What it stands on, counted.
+        account: What it is based on, counted.
         total: Number of documents that match.
         best: Score of the first in the ranking.
         cursor: What the engine gave with the ranking.
@@ -262,27 +264,29 @@ class Answer:
     further: cursors.NextPage | None = None
 
 
-def grouped_here(source: EngineBackend, asked: PageRequest, *, facets: bool) -> Answer:
+def grouped_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer:
     """Return a page that is grouped here, from a window or from stored groups, or the engine's own list."""
-    if asked.request.mode == "off":
-        return ungrouped(source, asked)
-    stored = run_offline(stored_page(source, asked)) if asked.request.by == "stored" else None
-    page = stored.page if stored is not None else run_offline(grouped_page(source, asked))
+    if page_request.request.mode == "off":
+        return ungrouped(source, page_request)
+    stored = run_offline(stored_page(source, page_request)) if page_request.request.by == "stored" else None
+    page = stored.page if stored is not None else run_offline(grouped_page(source, page_request))
     counts = facets_of(page.window) if facets else Facets()
-    found = replace(
+    result = replace(
         answer_of(source, page.ranking, page.hits, page.account | {"by": "client"}), window=page.window, facets=counts
     )
-    return found if stored is None else replace(found, best=stored.best, further=stored.further)
+    return result if stored is None else replace(result, best=stored.best, further=stored.further)
 
 
-def ungrouped(source: EngineBackend, asked: PageRequest) -> Answer:
+def ungrouped(source: EngineBackend, page_request: PageRequest) -> Answer:
     """Return the engine's own list, untouched."""
-    first = (asked.page - 1) * asked.size
-    depth = min(asked.deepest, first + asked.size) if source.order == "relevance" else asked.deepest
+    first = (page_request.page - 1) * page_request.size
+    depth = (
+        min(page_request.deepest, first + page_request.size) if source.order == "relevance" else page_request.deepest
+    )
     ranking = run_offline(source.window(depth))
-    hits = ranking.hits[first : first + asked.size]
+    hits = ranking.hits[first : first + page_request.size]
     stored = run_offline(source.fetch([(hit.index, hit.id) for hit in hits]))
-    account = ungrouped_stats(ranking.hits, len(hits), asked.request, ranking.total)
+    account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
     shown = [to_hit(hit, stored.get((hit.index, hit.id)), hit.score) for hit in hits]
     return answer_of(source, ranking, shown, account)
 
@@ -293,18 +297,18 @@ def answer_of(source: EngineBackend, ranking: Ranking, hits: list[Json], account
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.cursor)
 
 
-def by_plugin(engine: Engine, query: Query, asked: PageRequest, *, facets: bool) -> Answer | None:
+def by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets: bool) -> Answer | None:
     """Let the plugin inside the cluster search and group; None where there is none, or it does not do what is asked."""
-    request, size = asked.request, asked.size
+    request, size = page_request.request, page_request.size
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
     given = plugin_request(request) | ({"facets": True} if facets else {})
-    first = (asked.page - 1) * size
+    first = (page_request.page - 1) * size
     there = cast("WithPlugin", engine).search_grouped(query, given, first, size, cursors.read(query, request))
     if there is None or not is_read_as_here(there.account, request, size):
         return None
     hits = [plugin_hit(hit, there.stored) for hit in there.hits]
-    account = with_current_tables(there.account, asked.tables)
+    account = with_current_tables(there.account, page_request.tables)
     return Answer(hits, account, there.total, there.best, there.cursor, facets=read_facets(there.account))
 
 

@@ -2,7 +2,7 @@
 
 Whatever is in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
 read, every further one would only join the group that they are in; a story that was printed a hundred thousand times
-would else be read to the last hit that a window may hold, and hide what stands behind it.
+would else be read to the last hit that a window may hold, and hide what follows it.
 """
 
 from collections import defaultdict
@@ -35,23 +35,23 @@ def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str
 
 
 def joins_every_copy(window: Window, row: int) -> bool:
-    """Tell whether a row is a lead that every copy of its text joins, whatever else the copy holds."""
+    """Return whether a row is a lead that every copy of its text joins, whatever else the copy holds."""
     return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
 
 
 def copies(window: Window) -> Mapping[str, Sequence[int]]:
     """Return the rows of each text by its content hash, in rank order; those without words aside."""
     hashes = window.columns.content.astype("<u8").tobytes().hex()
-    found: defaultdict[str, list[int]] = defaultdict(list)
+    rows: defaultdict[str, list[int]] = defaultdict(list)
     for row in range(len(window.hits)):
         if window.columns.length[row]:
-            found[f"ch{window.columns.scheme[row]}:{hashes[32 * row : 32 * row + 32]}"].append(row)
-    return found
+            rows[f"ch{window.columns.scheme[row]}:{hashes[32 * row : 32 * row + 32]}"].append(row)
+    return rows
 
 
-def capped_rows(found: Mapping[str, Sequence[int]], step: int) -> set[int]:
+def capped_rows(copies: Mapping[str, Sequence[int]], step: int) -> set[int]:
     """Return the rows that are only counted: copies beyond the first step and beyond the first hundred."""
-    return {row for rows in found.values() for row in rows[MANY:] if row >= step}
+    return {row for rows in copies.values() for row in rows[MANY:] if row >= step}
 
 
 def counts(contents: Iterable[str]) -> list[SignatureLookup]:
@@ -68,9 +68,9 @@ def only_counted(window: Window, matching: Mapping[str, int], outside: Collectio
         outside: Documents that a scope found and that do not match.
     """
     rows = copies(window) if matching else {}
-    told = {}
+    counts = {}
     for content, count in matching.items():
         read = [row for row in rows.get(content, ()) if window.name(row) not in outside]
         if read and count > len(read):
-            told[window.group_id(read[0])] = count - len(read)
-    return told
+            counts[window.group_id(read[0])] = count - len(read)
+    return counts

@@ -84,11 +84,11 @@ def next_page(request: DedupeRequest) -> NextPage | None:
     return NextPage(int(page), orjson.loads(after))
 
 
-def place_of(asked: PageRequest) -> Place:
+def place_of(page_request: PageRequest) -> Place:
     """Tell where a page of a collapsed ranking begins."""
-    begins = next_page(asked.request)
-    after = begins.after if begins is not None and begins.page == asked.page else None
-    return Place((asked.page - 1) * asked.size, after)
+    begins = next_page(page_request.request)
+    after = begins.after if begins is not None and begins.page == page_request.page else None
+    return Place((page_request.page - 1) * page_request.size, after)
 
 
 def decode_cursor(cursor: str) -> list[str]:

@@ -133,10 +133,10 @@ def relation(why: Why, other: str, own: str = "") -> str:
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
     if own:
-        told = f"{own} {'is ' * (direction == 'part of')}{direction} {other}"
+        phrase = f"{own} {'is ' * (direction == 'part of')}{direction} {other}"
     else:
-        told = f"{direction}: {other}" if other else f"{direction} it"
-    return f"{told}, {where}" if where else told
+        phrase = f"{direction}: {other}" if other else f"{direction} it"
+    return f"{phrase}, {where}" if where else phrase
 
 
 def common_share(why: Why, side: str) -> float | None:
@@ -162,11 +162,11 @@ def place(why: Why, side: str) -> str:
     span = why.get(side)
     if not isinstance(span, Mapping):
         return ""
-    told = f"{page_range(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
+    phrase = f"{page_range(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
     common, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
     if common is None or common >= TOLD_BELOW * whole:
-        return told
-    return f"{told} (about {percent(common)} of its text)"
+        return phrase
+    return f"{phrase} (about {percent(common)} of its text)"
 
 
 def date_distance(days: int) -> str:
@@ -209,8 +209,8 @@ def reason(why: Why, other: str = "", own: str = "") -> str:
     strongest = SIGNATURES[name](why) if name in SIGNATURES else name
     if name in LONG_TEXT_EVIDENCE:
         return relation(why, other, own)
-    told = relation(why, other, own) if "relation" in why else ""
-    return ", ".join(part for part in [told, strongest, *guards(why)] if part)
+    phrase = relation(why, other, own) if "relation" in why else ""
+    return ", ".join(part for part in [phrase, strongest, *guards(why)] if part)
 
 
 ResponseHit = Mapping[str, Any]
@@ -233,7 +233,7 @@ def groups(hits: Sequence[ResponseHit]) -> Iterator[tuple[ResponseHit, list[Resp
 
 
 def is_duplicate(hit: ResponseHit) -> bool:
-    """Tell whether a hit follows a lead."""
+    """Return whether a hit follows a lead."""
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
@@ -269,22 +269,22 @@ def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
 
 def account_line(response: Response, first: int) -> str:
     """Return the account of a response as one line."""
-    told = response["dedupe"]
-    documents, grouped = told["documents"], told["groups"]
+    account = response["dedupe"]
+    documents, grouped = account["documents"], account["groups"]
     shown = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     matched = documents["matched"]
     parts = [grouped_count(format_count(grouped["in_window"], "group"), documents["in_window"], matched)]
-    if told.get("grouping") == "stored" and matched:
+    if account.get("grouping") == "stored" and matched:
         about = "" if grouped["exact"] else "about "
         parts = [f"{format_count(matched, 'document')} in {about}{format_count(grouped['matching'], 'group')}"]
-    if told["mode"] == "off":
+    if account["mode"] == "off":
         parts = [format_count(matched, "result") if matched else "no results"]
-    parts += [f"{told[name]:,} {words}" for name, words in REMARKS.items() if told.get(name)]
-    if told.get("unsigned") and told["unsigned"] == documents["in_window"]:
+    parts += [f"{account[name]:,} {words}" for name, words in REMARKS.items() if account.get(name)]
+    if account.get("unsigned") and account["unsigned"] == documents["in_window"]:
         parts[-1] += " (ibidem backfill signs what an index holds)"
-    if told.get("capped"):
-        parts.append(f"look-up limited for {format_count(len(told['capped']), 'lead')}")
-    if told.get("limited"):
+    if account.get("capped"):
+        parts.append(f"look-up limited for {format_count(len(account['capped']), 'lead')}")
+    if account.get("limited"):
         parts.append("the rest is beyond the largest window")
     if shown:
         parts.append(f"showing {first}–{first + shown - 1}")  # noqa: RUF001 - a range
@@ -293,7 +293,7 @@ def account_line(response: Response, first: int) -> str:
     return "; ".join(parts)
 
 
-def grouped_count(told: str, read: int, matched: int) -> str:
+def grouped_count(count: str, read: int, matched: int) -> str:
     """Say how many groups a number of results makes.
 
     >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
@@ -302,14 +302,14 @@ def grouped_count(told: str, read: int, matched: int) -> str:
     if not matched:
         return "no results"
     first = f"the first {read:,} of " if read < matched else ""
-    return f"{told} in {first}{format_count(matched, 'result')}"
+    return f"{count} in {first}{format_count(matched, 'result')}"
 
 
 def advice(response: Response) -> list[str]:
     """Say what of the query was not understood, and what may have been meant."""
-    told = response["dedupe"]
-    better = told.get("did_you_mean")
-    return [*told.get("not_understood", ()), *([f"did you mean: {better}"] if better else [])]
+    account = response["dedupe"]
+    better = account.get("did_you_mean")
+    return [*account.get("not_understood", ()), *([f"did you mean: {better}"] if better else [])]
 
 
 REMARKS = {

@@ -31,14 +31,14 @@ class WindowReader:
         asked: For which page.
     """
 
-    def __init__(self, source: SearchBackend, asked: PageRequest) -> None:
+    def __init__(self, source: SearchBackend, page_request: PageRequest) -> None:
         self.ranking = Ranking((), 0)
         self.window: Window
         self.surplus: tuple[str, ...] = ()
         self.matching: dict[str, int] = {}
         self._source = source
-        self._asked = asked
-        self._step = asked.request.window
+        self._asked = page_request
+        self._step = page_request.request.window
         self._longs = LongSignatureCache()
         self._ended = False
 
@@ -56,7 +56,7 @@ class WindowReader:
                 steps = steps + 1 if self.surplus != known else next_steps(steps, groups, wanted)
 
     def _done(self, depth: int) -> bool:
-        """Tell whether no request would add to the page, or none is possible."""
+        """Return whether no request would add to the page, or none is possible."""
         filled = Pages(self.window.grouping, self._step, self._asked.size).needed(self._asked.page) is not None
         return filled or self._ended or depth == self._asked.deepest
 
@@ -66,27 +66,27 @@ class WindowReader:
         yield from self._group()
         if not self._asked.may_leave_out or (depth == self._step and self._done(depth)):
             return
-        found = find_capped_texts(self.window, self._source.overrides())
-        self.surplus = tuple(found)
-        if rows := capped_rows(found, self._step):
+        capped = find_capped_texts(self.window, self._source.overrides())
+        self.surplus = tuple(capped)
+        if rows := capped_rows(capped, self._step):
             hits = self.ranking.hits
             self.ranking = replace(self.ranking, hits=[hit for row, hit in enumerate(hits) if row not in rows])
             yield from self._group()
 
     def _hits(self, depth: int) -> RequestFlow[None]:
-        """Read hits down to a depth: all anew, or those that follow the ones that were read, without surplus."""
+        """Read hits down to a depth: all again, or those that follow the ones that were read, without surplus."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
             self._ended = len(self.ranking.hits) < depth
             return
         rows = copies(self.window)
         size = depth - sum(len(rows.get(content, ())) for content in self.surplus)
-        found = yield from self._source.window(size, self.surplus)
+        ranking = yield from self._source.window(size, self.surplus)
         if len(self.surplus) == 1:
-            self.matching[self.surplus[0]] = self.ranking.total - found.total
-        self._ended = len(found.hits) < size
+            self.matching[self.surplus[0]] = self.ranking.total - ranking.total
+        self._ended = len(ranking.hits) < size
         known = {(hit.index, hit.id) for hit in self.ranking.hits}
-        fresh = [hit for hit in found.hits if (hit.index, hit.id) not in known]
+        fresh = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
         self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *fresh][:depth])
 
     def _group(self) -> RequestFlow[None]:
@@ -136,9 +136,9 @@ class GroupedPage:
 
     Args:
         ranking: What was ranked.
-        window: The part of it that the page stands on, grouped.
+        window: The part of it that the page is based on, grouped.
         hits: The list to show.
-        account: What it stands on, counted.
+        account: What it is based on, counted.
     """
 
     ranking: Ranking
@@ -157,22 +157,22 @@ def check_page(page: int, size: int, deepest: int = DEEPEST) -> None:
         )
 
 
-def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[GroupedPage]:
+def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
     """Make a page of groups.
 
     Args:
         source: Where from.
-        asked: Which page.
+        page_request: Which page.
     """
-    request = asked.request
-    read = WindowReader(source, asked)
+    request = page_request.request
+    read = WindowReader(source, page_request)
     yield from read.deep_enough()
     ranking, whole = read.ranking, read.window
-    pages = Pages(whole.grouping, request.window, asked.size)
-    window = whole.first(max(1, pages.used(asked.page)) * request.window)
-    leads = pages.leads(asked.page)
-    told_late = late_members(window, pages, asked.page)
-    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(asked.page)]
+    pages = Pages(whole.grouping, request.window, page_request.size)
+    window = whole.first(max(1, pages.used(page_request.page)) * request.window)
+    leads = pages.leads(page_request.page)
+    told_late = late_members(window, pages, page_request.page)
+    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(page_request.page)]
     wanted = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
         wanted = []
@@ -184,32 +184,34 @@ def grouped_page(source: SearchBackend, asked: PageRequest) -> RequestFlow[Group
         source, above.related.long_signatures, lambda: append_matches(above, beyond, source.overrides())
     )
     groups = build_groups(window, leads, request)
-    if (some := asked.portion) is not None:
+    if (some := page_request.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.listed])
     rest = only_counted(window, (yield from count_capped(source, read)), beyond.outside)
     stored = yield from source.fetch([window.name(row) for group in groups for row in group.listed])
-    told = response_stats(window, groups, request, ranking.total, asked.tables, asked.deepest, rest) | {
+    account = response_stats(
+        window, groups, request, ranking.total, page_request.tables, page_request.deepest, rest
+    ) | {
         "late": [
             each.as_json() for each, lead in zip(told_late, late_leads, strict=True) if is_unseen(each, lead, beyond)
         ],
         "capped": cut_groups(groups, beyond),
     }
     return GroupedPage(
-        ranking, window, ResponseRenderer(window, groups, request, stored, beyond.outside, rest).hits(), told
+        ranking, window, ResponseRenderer(window, groups, request, stored, beyond.outside, rest).hits(), account
     )
 
 
 def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
     """Count the documents that match of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
-    found = (yield from source.find(counts(unknown), everywhere=False)) if unknown else ()
-    return read.matching | {content: each.same for content, each in zip(unknown, found, strict=True)}
+    results = (yield from source.find(counts(unknown), everywhere=False)) if unknown else ()
+    return read.matching | {content: each.same for content, each in zip(unknown, results, strict=True)}
 
 
-def is_unseen(told: Late, lead: int, beyond: ScopeMatches) -> bool:
-    """Tell whether a late document was not shown with its group already, by a scope that looks beyond the window."""
-    return (told.index, told.id) not in beyond.carried.get(lead, ())
+def is_unseen(late: Late, lead: int, beyond: ScopeMatches) -> bool:
+    """Return whether a late document was not shown with its group already, by a scope that looks beyond the window."""
+    return (late.index, late.id) not in beyond.carried.get(lead, ())
 
 
 def cut_groups(groups: Sequence[Group], beyond: ScopeMatches) -> list[Json]:

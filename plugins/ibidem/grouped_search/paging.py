@@ -41,7 +41,7 @@ class Pages:
         return int(leads[last - 1]) // self.step + 1 if last <= len(leads) else None
 
     def used(self, page: int) -> int:
-        """Return how many steps a page stands on: those it needs, or all where they do not fill it."""
+        """Return how many steps a page is based on: those it needs, or all where they do not fill it."""
         needed = self.needed(page)
         return self.steps if needed is None else needed
 

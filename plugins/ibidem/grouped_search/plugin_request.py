@@ -20,7 +20,7 @@ APART = frozenset(("tables", "facets"))
 
 
 def decides(request: DedupeRequest) -> bool:
-    """Tell whether the plugin groups as this request wants it: by figures that it can be told, and a window."""
+    """Return whether the plugin groups as this request wants it: by figures that it can be told, and a window."""
     window = request.by == "window" and request.scope == "window"
     known = (
         not request.preset or request.preset in PRESETS
@@ -59,7 +59,7 @@ def plugin_request(request: DedupeRequest) -> Json:
 
 
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:
-    """Tell whether the layer would have read the same hits: it leaves out copies where the first step fills no page."""
+    """Return whether the layer would read the same hits: it leaves out copies where the first step fills no page."""
     documents = account["documents"]
     filled = account["groups"]["on_page"] == size
     return documents["in_window"] <= request.window and (filled or not documents["beyond_window"])
@@ -67,13 +67,13 @@ def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: in
 
 def read_facets(account: Mapping[str, Any]) -> Facets:
     """Read what the plugin counted of the window by source, idf table and year."""
-    told = account.get("facets", {"sources": (), "tables": (), "years": ()})
+    counted = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
     def named(facets: Sequence[Mapping[str, Any]]) -> list[Counted]:
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
-    years = [(each["year"], each["documents"], each["groups"]) for each in told["years"]]
-    return Facets(named(told["sources"][:MOST]), named(told["tables"]), years)
+    years = [(each["year"], each["documents"], each["groups"]) for each in counted["years"]]
+    return Facets(named(counted["sources"][:MOST]), named(counted["tables"]), years)
 
 
 def with_current_tables(account: Json, current: Collection[str]) -> Json:

@@ -126,9 +126,9 @@ def override_note(word: Override, named: str, *, holds: bool) -> str:
     """
     verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
     by = ", ".join(part for part in (word.author and f"by {word.author}", word.date) if part)
-    told = " ".join(part for part in (f"declared {verdict} {named}", by) if part)
-    told += f": {word.reason}" if word.reason else ""
-    return told if holds else f"{told} (stale: a text has changed since)"
+    note = " ".join(part for part in (f"declared {verdict} {named}", by) if part)
+    note += f": {word.reason}" if word.reason else ""
+    return note if holds else f"{note} (stale: a text has changed since)"
 
 
 def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:

@@ -50,7 +50,7 @@ def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = Non
     wanted: set[LookupField] = {"content"}
     if policy.level != "identical":
         wanted |= {clue for clue, counts in counted_fields(policy).items() if counts}
-    values = {clue: found for clue, found in lookup_keys(packed).items() if clue in wanted}
+    values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in wanted}
     values |= long_clues(long)
     return SignatureLookup(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
 
@@ -83,26 +83,26 @@ def look_up(
         return ScopeMatches()
     searches = [search_for(packed, request.policy, window.long(row)) for row, packed in signed]
     matching = yield from backend.find(searches, everywhere=False)
-    found = (yield from backend.find(searches, everywhere=True)) if request.scope == "index" else matching
+    results = (yield from backend.find(searches, everywhere=True)) if request.scope == "index" else matching
     rows = [row for row, _ in signed]
     here = {window.name(row) for row in range(window.ranked)}
-    hits = {name_of(hit): hit for hit in all_found(found) if name_of(hit) not in here}
+    hits = {name_of(hit): hit for hit in all_found(results) if name_of(hit) not in here}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
         outside=frozenset(hits.keys() - set(map(name_of, all_found(matching)))),
-        carried={row: set(map(name_of, each.hits)) for row, each in zip(rows, found, strict=True)},
-        capped={row: cut for row, each in zip(rows, found, strict=True) if (cut := cut_fields(each))},
+        carried={row: set(map(name_of, each.hits)) for row, each in zip(rows, results, strict=True)},
+        capped={row: cut for row, each in zip(rows, results, strict=True) if (cut := cut_fields(each))},
     )
 
 
-def cut_fields(found: LookupResult) -> Sequence[LookupField]:
+def cut_fields(result: LookupResult) -> Sequence[LookupField]:
     """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
-    return [*found.capped, "content"] if found.same > min(len(found.hits), CONTENT_HITS) else found.capped
+    return [*result.capped, "content"] if result.same > min(len(result.hits), CONTENT_HITS) else result.capped
 
 
-def all_found(found: Iterable[LookupResult]) -> Iterable[Hit]:
+def all_found(results: Iterable[LookupResult]) -> Iterable[Hit]:
     """Return the hits of several look-ups."""
-    return (hit for each in found for hit in each.hits)
+    return (hit for each in results for hit in each.hits)
 
 
 def name_of(hit: Hit) -> DocumentRef:
@@ -121,18 +121,20 @@ def append_matches(window: Window, beyond: ScopeMatches, overrides: Iterable[Ove
     words = list(overrides)
     grouped = grouped_behind(window, beyond.hits, beyond, words)
     leads = grouped.grouping.lead[window.ranked :].tolist()
-    kept = [
+    matches = [
         hit
         for hit, lead in zip(beyond.hits, leads, strict=True)
         if lead >= window.ranked or name_of(hit) in beyond.carried.get(lead, ()) or lead not in beyond.carried
     ]
-    return grouped if len(kept) == len(beyond.hits) else grouped_behind(window, kept, beyond, words)
+    return grouped if len(matches) == len(beyond.hits) else grouped_behind(window, matches, beyond, words)
 
 
-def grouped_behind(window: Window, found: Sequence[Hit], beyond: ScopeMatches, overrides: Iterable[Override]) -> Window:
+def grouped_behind(
+    window: Window, matches: Sequence[Hit], beyond: ScopeMatches, overrides: Iterable[Override]
+) -> Window:
     """Group hits behind the window."""
-    hits = [*window.hits[: window.ranked], *found]
-    row = {name_of(hit): window.ranked + at for at, hit in enumerate(found)}
+    hits = [*window.hits[: window.ranked], *matches]
+    row = {name_of(hit): window.ranked + at for at, hit in enumerate(matches)}
     suspected = ((lead, row[name]) for lead, names in beyond.carried.items() for name in names if name in row)
     return Window.of(
         hits,

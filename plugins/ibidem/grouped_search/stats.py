@@ -40,7 +40,7 @@ class Late:
         return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
-def response_stats(  # noqa: PLR0913, PLR0917 - what an account stands on
+def response_stats(  # noqa: PLR0913, PLR0917 - what an account is based on
     window: Window,
     groups: Sequence[Group],
     request: DedupeRequest,
@@ -159,8 +159,8 @@ def mixed(names: Counter[int], current: Collection[str]) -> int:
 
 def late_members(window: Window, pages: Pages, page: int) -> list[Late]:
     """List what a page's steps of the window add to groups of earlier pages."""
-    found = []
+    late = []
     for row, of_page in pages.late(page):
         index, name = window.name(row)
-        found.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
-    return found
+        late.append(Late(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
+    return late

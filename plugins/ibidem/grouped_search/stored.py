@@ -45,7 +45,7 @@ class StoredBackend(Protocol):
         """Read the leads of some groups, whether or not they match."""
 
     def overrides(self) -> Sequence[Override]:
-        """Give readers' words; called once the ranking is there."""
+        """Give manual decisions; called once the ranking is there."""
 
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Give documents as hits hold them; those that are gone are left out."""
@@ -73,8 +73,8 @@ def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
         UsageError: It asks for others.
     """
     own = policy_of(settled.policy)
-    asked = wanted_policy(request, own)
-    if asked != own:
+    policy = wanted_policy(request, own)
+    if policy != own:
         named = ", ".join(f"{name}={value}" for name, value in request.figures)
         raise UsageError(
             f"dedupe_by=stored does not go with {named}: groups are stored by other figures ({described(own)})",
@@ -104,34 +104,34 @@ def described(policy: Policy) -> str:
     return f"level {policy.level}, {days}"
 
 
-def stored_page(source: StoredBackend, asked: PageRequest) -> RequestFlow[StoredPage]:
+def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow[StoredPage]:
     """Make a page of stored groups.
 
     Args:
         source: Where from.
-        asked: Which page.
+        page_request: Which page.
     """
-    place = place_of(asked)
-    asked = replace(asked, request=own_policy(asked.request, source.settlement()))
-    found = yield from source.collapsed(place, asked.size)
-    several = sorted({head.group for head in found.heads if head.group})
-    members = yield from source.members(several, most_members(asked))
-    read = PageGroups.of(found.heads, members, asked, source.overrides())
+    place = place_of(page_request)
+    page_request = replace(page_request, request=own_policy(page_request.request, source.settlement()))
+    page = yield from source.collapsed(place, page_request.size)
+    several = sorted({head.group for head in page.heads if head.group})
+    members = yield from source.members(several, most_members(page_request))
+    read = PageGroups.of(page.heads, members, page_request, source.overrides())
     groups = read.groups()
-    if (some := asked.portion) is not None:
+    if (some := page_request.portion) is not None:
         groups = [group.portion(some.skipped, some.most) for group in groups if group.id == some.group]
     read, through = yield from with_leads(source, read, groups)
     stored = yield from source.fetch([read.window.name(row) for group in groups for row in group.listed])
-    hits = ResponseRenderer(read.window, groups, asked.request, stored, through=through).hits()
-    account = stored_stats(found.counts, groups, asked)
-    ranking = Ranking([head.hit for head in found.heads], found.counts.documents)
-    further = None if found.after is None else NextPage(asked.page + 1, found.after)
-    return StoredPage(GroupedPage(ranking, read.window, hits, account), further, found.best)
+    hits = ResponseRenderer(read.window, groups, page_request.request, stored, through=through).hits()
+    account = stored_stats(page.counts, groups, page_request)
+    ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
+    further = None if page.after is None else NextPage(page_request.page + 1, page.after)
+    return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
 
 
-def most_members(asked: PageRequest) -> int:
+def most_members(page_request: PageRequest) -> int:
     """Say how many documents of a group the page needs: those shown, or all of whom one is chosen to lead."""
-    request, portion = asked.request, asked.portion
+    request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MOST_MEMBERS
     shown = request.max_per_group if portion is None else max(request.max_per_group, portion.skipped + portion.most)
@@ -156,15 +156,15 @@ class PageGroups:
 
     @classmethod
     def of(
-        cls, heads: Sequence[GroupHit], members: Members, asked: PageRequest, overrides: Sequence[Override]
+        cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
     ) -> "PageGroups":
         """Put the documents of a page together.
 
         Args:
             heads: The best of each group.
             members: Documents of these groups, maybe with the best.
-            asked: Which page.
-            overrides: Readers' words.
+            page_request: Which page.
+            overrides: Manual decisions.
         """
         others: dict[str, list[GroupHit]] = {}
         best = {head.name for head in heads}
@@ -182,8 +182,8 @@ class PageGroups:
             sizes[first] = max(1 + len(rest), members.sizes.get(head.group, 1))
             if head.group:
                 names[first] = head.group
-        window = window_of(hits, asked.request.policy, overrides, lead, names)
-        return cls(window, list(sizes), sizes, asked.request)
+        window = window_of(hits, page_request.request.policy, overrides, lead, names)
+        return cls(window, list(sizes), sizes, page_request.request)
 
     def groups(self) -> list[Group]:
         """Arrange the groups."""
@@ -210,7 +210,7 @@ def window_of(
     Args:
         hits: The documents.
         policy: The figures by which groups are stored.
-        overrides: Readers' words.
+        overrides: Manual decisions.
         lead: For each document the row of the first of its group.
         stored: Names of groups, by the row of their first.
     """
@@ -235,12 +235,12 @@ def with_leads(
     apart = [group for group in groups if any(window.evidence(row, group.lead) is None for row in group.listed[1:])]
     if not apart:
         return read, {}
-    found = yield from source.leads([group.id for group in apart])
+    leads = yield from source.leads([group.id for group in apart])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
     through: dict[int, int] = {}
     for group in apart:
-        if (hit := found.get(group.id)) is None:
+        if (hit := leads.get(group.id)) is None:
             continue
         at = rows.setdefault((hit.index, hit.id), len(hits))
         if at == len(hits):
@@ -253,16 +253,16 @@ def with_leads(
     return replace(read, window=wider), through
 
 
-def stored_stats(counts: MatchCounts, groups: Sequence[Group], asked: PageRequest) -> Json:
+def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
     """Count what a page of stored groups stands on: all that matches is grouped.
 
     Args:
         counts: What matches.
         groups: The page's groups.
-        asked: Which page.
+        page_request: Which page.
     """
     matched = counts.documents
-    account: Json = request_stats(asked.request)
+    account: Json = request_stats(page_request.request)
     account["grouping"] = "stored"
     listed = sum(len(group.listed) for group in groups)
     account["documents"] = {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": listed}
@@ -279,9 +279,9 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], asked: PageReques
         "ungrouped": counts.ungrouped,
         "unsettled": counts.unsettled,
         "too_short": counts.short,
-        "mixed_tables": other_tables(counts.tables, asked.tables),
+        "mixed_tables": other_tables(counts.tables, page_request.tables),
         "found_by_scope": 0,
-        "capped": [{"group": group.id, "by": ["keep"]} for group in groups if is_cut(group, asked)],
+        "capped": [{"group": group.id, "by": ["keep"]} for group in groups if is_cut(group, page_request)],
     }
     if counts.unsettled or counts.ungrouped > counts.unsigned:
         account["remedy"] = ADVICE
@@ -294,6 +294,6 @@ def other_tables(tables: Mapping[str, int], current: Collection[str]) -> int:
     return sum(count for name, count in tables.items() if name not in right)
 
 
-def is_cut(group: Group, asked: PageRequest) -> bool:
-    """Tell whether not all of a group's documents were looked at for the one to show."""
-    return asked.request.keep.by != "rank" and group.unread > 0
+def is_cut(group: Group, page_request: PageRequest) -> bool:
+    """Return whether not all of a group's documents were looked at for the one to show."""
+    return page_request.request.keep.by != "rank" and group.unread > 0

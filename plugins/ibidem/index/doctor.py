@@ -181,13 +181,13 @@ def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check
         with closing(opened()) as engine:
             for _ in heard.passing(first_documents(engine)):
                 pass
-        found = heard.foreign(lambda language: tables.named(current.get(language, "")))
+        shares = heard.foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:
         yield Check("languages", ok=False, what=error.what, remedy=error.remedy)
         return
-    for each in found:
+    for each in shares:
         yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
-    if not found:
+    if not shares:
         yield Check("languages", ok=True, what="the first documents are in the languages that they say")
 
 
@@ -204,11 +204,11 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
         yield Check("unsigned", ok=True, what="every document is signed")
     mixed = {name: count for name, count in info.tables.items() if name and not is_current_table(name, tables)}
     if mixed:
-        told = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
+        counts = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
         yield Check(
             "tables",
             ok=False,
-            what=f"documents signed with another idf table: {told}",
+            what=f"documents signed with another idf table: {counts}",
             remedy="sign them again with: ibidem backfill --into NAME",
         )
     else:
@@ -216,7 +216,7 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
 
 
 def is_current_table(name: str, tables: Tables) -> bool:
-    """Tell whether a table is the one that documents of its language are signed with now."""
+    """Return whether a table is the one that documents of its language are signed with now."""
     table = tables.named(name)
     now = tables.of(table.language) if table is not None else None
     return now is not None and now.name == name
@@ -268,16 +268,16 @@ def of_redis(settings: Settings) -> Iterator[Check]:
     try:
         from ibidem_workers.brokers.redis import configuration  # noqa: PLC0415 - its client is an extra
 
-        told = configuration(settings.broker, *LASTING)
+        policy = configuration(settings.broker, *LASTING)
     except IbidemError as error:
         yield Check("redis", ok=False, what=error.what, remedy=error.remedy)
         return
-    if told.keys() != LASTING.keys():
+    if policy.keys() != LASTING.keys():
         wanted = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
         what = "this user may not read how the server stores messages"
         yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {wanted}")
         return
-    wrong = {name: value for name, value in told.items() if value != LASTING[name][0]}
+    wrong = {name: value for name, value in policy.items() if value != LASTING[name][0]}
     for name, value in wrong.items():
         right, loss = LASTING[name]
         yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {right}")

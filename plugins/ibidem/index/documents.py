@@ -27,10 +27,10 @@ def stored_document(engine: Engine, id_: str, remedy: str = "ids are shown by: i
     Raises:
         Missing: No such document.
     """
-    found = engine.fetch([(engine.index, id_)])
-    if not found:
+    documents = engine.fetch([(engine.index, id_)])
+    if not documents:
         raise Missing(f"no document {id_!r} in index {engine.index!r}", remedy)
-    return found[0].document
+    return documents[0].document
 
 
 def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, str]:
@@ -90,9 +90,9 @@ def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
         )
     named = [one for one in packed.values() if one is not None]
     wanted = set(texts(engine, list(dict.fromkeys(ids))).values())
-    found = [id_ for id_ in dict.fromkeys(copies(engine, named)) if id_ not in packed]
-    bear = texts(engine, found)
-    same = [id_ for id_ in found if bear.get(id_) in wanted]
+    others = [id_ for id_ in dict.fromkeys(copies(engine, named)) if id_ not in packed]
+    bear = texts(engine, others)
+    same = [id_ for id_ in others if bear.get(id_) in wanted]
     return Takedown([*dict.fromkeys(ids), *same], sorted(bear.keys() - same))
 
 
@@ -125,12 +125,12 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
         engine: Where they are.
         ids: Their ids.
         version: The tombstones' version: a document of this version or an older one stays away, and a newer one that
-            stands there stays. By default the time in microseconds, as the submitter numbers documents without a
-            version; where a newer version stands there, the one after that.
+            is there stays. By default the time in microseconds, as the submitter numbers documents without a
+            version; where a newer version is there, the one after that.
         tombstone_days: Older tombstones are taken away.
 
     Raises:
-        UsageError: A newer version than the one named stands there; what else was named is deleted.
+        UsageError: A newer version than the one named is there; what else was named is deleted.
     """
     beats = version is None
     outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, beats=beats)

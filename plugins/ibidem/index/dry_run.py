@@ -187,7 +187,7 @@ class _Looked:
         return {name: self.long[name] for name in names if name in self.long}
 
     def places(self, names: Sequence[DocumentRef]) -> list[Place]:
-        """Tell where documents stand."""
+        """Tell where documents are."""
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
     def _fits(self, held: SourceDocument, text_field: str, max_text: int) -> bool:
@@ -231,7 +231,7 @@ def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None]
 
 def samples(groups: IndexGroups, holding: ReindexSource, looked: _Looked) -> list[Sample]:
     """Choose pairs of each level, evenly over the index, and tell where their words differ."""
-    found = []
+    lots = []
     for level, rows in _by_level(groups).items():
         for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
             lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
@@ -240,8 +240,8 @@ def samples(groups: IndexGroups, holding: ReindexSource, looked: _Looked) -> lis
                 for each in _read(holding, looked, [lead, duplicate])
             }
             if lead in texts and duplicate in texts:
-                found.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
-    return found
+                lots.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
+    return lots
 
 
 def _by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:

@@ -76,8 +76,8 @@ class IndexGroups:
     def kinds(self) -> Mapping[str, int]:
         """How many duplicates each signature joined to their lead, the most frequent first."""
         codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
-        found = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
-        return dict(sorted(found.items(), key=lambda each: -each[1]))
+        by_kind = {SIGNATURES[code]: count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)}
+        return dict(sorted(by_kind.items(), key=lambda each: -each[1]))
 
     @property
     def largest(self) -> Sequence[tuple[DocumentRef, int]]:
@@ -135,7 +135,7 @@ def index_groups(
     Args:
         engine: Where they are.
         policy: The decision for a pair, and the weakest level; the default one when None.
-        overrides: Manual decisions on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept next to the index when None.
         seen: Called with the number of documents read so far.
     """
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
@@ -232,5 +232,5 @@ def in_order(names: Sequence[DocumentRef], parts: Sequence[PackedColumns]) -> tu
     first = np.concatenate([part.date_from for part in parts])
     start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
-    kept = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
-    return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **kept)
+    arrays = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
+    return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **arrays)

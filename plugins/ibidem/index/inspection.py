@@ -82,7 +82,7 @@ def inspect(
         engine: Where it is.
         name: Its id.
         policy: The decision for a pair, and the weakest level; the default one when None.
-        overrides: Manual decisions on pairs; those kept beside the index when None.
+        overrides: Manual decisions on pairs; those kept next to the index when None.
 
     Raises:
         Missing: No such document.
@@ -97,8 +97,10 @@ def inspect(
     ]
     long_signatures = LongSignatureCache(engine.long_signatures)
     wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    (found,) = engine.find([search_for(packed, policy, long_signatures.of(hit_ref(own)) if wanted else None)])
-    hits = {hit_ref(hit): hit for hit in [*found.hits, *declared_same(engine, words)] if hit_ref(hit) != hit_ref(own)}
+    (inspection,) = engine.find([search_for(packed, policy, long_signatures.of(hit_ref(own)) if wanted else None)])
+    hits = {
+        hit_ref(hit): hit for hit in [*inspection.hits, *declared_same(engine, words)] if hit_ref(hit) != hit_ref(own)
+    }
     suspected = ((0, row) for row in range(1, len(hits) + 1))
     window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, suspected=suspected)
     evidence = {row: held for row in range(1, len(window.hits)) if (held := window.evidence(row, 0))}
@@ -113,7 +115,7 @@ def inspect(
             Duplicate(*window.name(row), title(stored.get(window.name(row))), held)
             for row, held in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
         ],
-        capped=cut_fields(found),
+        capped=cut_fields(inspection),
     )
 
 

@@ -65,8 +65,8 @@ class ForeignShare:
         return {"language": self.language, "documents": self.documents, "sampled": self.sampled}
 
     def __str__(self) -> str:
-        told = format_count(self.sampled, "sampled document")
-        return f"{self.documents:,} of {told} of language {self.language!r} are in another language"
+        sample = format_count(self.sampled, "sampled document")
+        return f"{self.documents:,} of {sample} of language {self.language!r} are in another language"
 
 
 REMEDY = "give each document its `language`; rare words of one language say nothing about another"
@@ -82,10 +82,10 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
     Returns:
         What is wrong; None when nothing is, or when too few texts are long enough to tell.
     """
-    told = [heard for text in texts if (heard := detect(text))]
-    strange, judged = sum(not alike(language, heard) for heard in told), len(told)
-    found = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
-    return ForeignShare(language, strange, judged) if found else None
+    languages = [heard for text in texts if (heard := detect(text))]
+    strange, judged = sum(not alike(language, heard) for heard in languages), len(languages)
+    foreign = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
+    return ForeignShare(language, strange, judged) if foreign else None
 
 
 class LanguageSampler:
@@ -108,5 +108,5 @@ class LanguageSampler:
             table_of: Gives the idf table of a language.
         """
         known = [language for language in sorted(self._lots) if table_of(language) is not None]
-        found = (find_foreign(language, self._lots[language].drawn) for language in known)
-        return [each for each in found if each is not None]
+        shares = (find_foreign(language, self._lots[language].drawn) for language in known)
+        return [each for each in shares if each is not None]

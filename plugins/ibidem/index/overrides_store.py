@@ -54,11 +54,11 @@ def remove_override(
         Missing: Nothing was said of them that he may know of.
     """
     pair = {(engine.index, a), (engine.index, b)}
-    found = seen(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
-    if not found:
+    overrides = seen(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
+    if not overrides:
         raise Missing(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
-    engine.delete_records("overrides", [word.key for word in found])
-    return found
+    engine.delete_records("overrides", [word.key for word in overrides])
+    return overrides
 
 
 def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Override]:

@@ -66,12 +66,12 @@ class StoredReport:
         store, policy = store_of(self.engine), stored_policy(self.engine)
         store.newest()
         for sizes in store.sizes(AT_ONCE):
-            found: defaultdict[str, list[Grouped]] = defaultdict(list)
+            members: defaultdict[str, list[Grouped]] = defaultdict(list)
             for some in store.members(list(sizes)):
                 for each in some:
-                    found[each.group].append(each)
+                    members[each.group].append(each)
             for group in sizes:
-                documents = sorted(found[group], key=lambda each: not each.lead)
+                documents = sorted(members[group], key=lambda each: not each.lead)
                 yield from (member(each, documents[0], len(documents), policy) for each in documents)
 
 
@@ -85,8 +85,8 @@ def member(document: Grouped, lead: Grouped, size: int, policy: Policy) -> Membe
     evidence = ""
     if document is not lead:
         a, b = unpack(document.packed), unpack(lead.packed)
-        told = decide(a, b, policy) if a is not None and b is not None else None
-        evidence = told.signature if told else "override"
+        verdict = decide(a, b, policy) if a is not None and b is not None else None
+        evidence = verdict.signature if verdict else "override"
     return Member(lead.name.id, document.name.index, document.name.id, size, evidence)
 
 

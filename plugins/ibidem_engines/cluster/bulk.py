@@ -162,5 +162,5 @@ def _failure(status: int, item: Mapping[str, Any]) -> Failure:
 
 
 def _concerns_all(failure: Failure) -> bool:
-    """Tell whether a refusal is one of the request and not of the document."""
+    """Return whether a refusal is one of the request and not of the document."""
     return failure.kind in {"index_not_found_exception", "index_closed_exception"}

@@ -1,4 +1,4 @@
-"""Collapsed search in a cluster: native `collapse` on the stored group, with all that matches counted beside it.
+"""Collapsed search in a cluster: native `collapse` on the stored group, with all that matches counted next to it.
 
 Documents without a stored group would be one group to `collapse`. Where there are several, and beyond the groups that
 a server counts off, the plain ranking is gone through instead (`search_after`), and a document is kept where it is the
@@ -102,7 +102,7 @@ class ClusterCollapse:
             place: Where to begin.
             size: How many groups.
             settled: Up to which write of each part groups are settled.
-            beside: Parts of the body that are answered beside the hits.
+            beside: Parts of the body that are answered next to the hits.
 
         Returns:
             The server's answer to the first search, and what was found.
@@ -116,14 +116,14 @@ class ClusterCollapse:
             counting.insert(0, first)
         *answers, counts = yield from self._search(counting, _WITHOUT_BUCKETS)
         answer = answers[0] if answers else answer
-        found = yield from self._counts(counts, settled)
+        counted = yield from self._counts(counts, settled)
         heads = yield from self._with_ids(answer, first)
         after = answer["hits"]["hits"][-1]["sort"] if heads else place.after
-        if found.ungrouped > 1 or not counted_off:
+        if counted.ungrouped > 1 or not counted_off:
             heads, after = yield from self._walk(place, size, within=counted_off)
-        best = answer["hits"].get("max_score") if found.documents else None
+        best = answer["hits"].get("max_score") if counted.documents else None
         newest = counts["aggregations"][OWN]["newest"]["value"]
-        return answer, Collapsed(heads, found, best, after, newest=-1 if newest is None else int(newest))
+        return answer, Collapsed(heads, counted, best, after, newest=-1 if newest is None else int(newest))
 
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
         """Read documents of some groups; see `CollapseEngine.members`."""
@@ -138,8 +138,8 @@ class ClusterCollapse:
         read = _by_group(hits)
         short = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, most)]
         bodies = [self._among([name], min(most, sizes[name])) for name in short]
-        for name, each, asked in zip(short, (yield from self._search(bodies)), bodies, strict=True):
-            read[name] = yield from self._with_ids(each, asked)
+        for name, each, clause in zip(short, (yield from self._search(bodies)), bodies, strict=True):
+            read[name] = yield from self._with_ids(each, clause)
         return Members([each for name in groups for each in read.get(name, ())[:most]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -250,10 +250,10 @@ class ClusterCollapse:
 
     def _counts(self, counted: Mapping[str, Any], settled: Marks) -> RequestFlow[MatchCounts]:
         """Read what was counted; more groups than are counted one by one are estimated."""
-        told = counted["aggregations"][OWN]
-        documents, ungrouped = int(told["doc_count"]), int(told["ungrouped"]["doc_count"])
-        several, members = int(told["sizes"]["count"]), int(told["sizes"]["sum"] or 0)
-        rest = int(told["groups"]["sum_other_doc_count"])
+        counts = counted["aggregations"][OWN]
+        documents, ungrouped = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
+        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
+        rest = int(counts["groups"]["sum_other_doc_count"])
         exact = several < MOST_GROUPS and not (rest and self.layout.shards > 1)
         groups = documents - ungrouped - (members - several)
         if not exact:
@@ -261,7 +261,7 @@ class ClusterCollapse:
             (answer,) = yield from self._search([self._count(estimate)])
             groups = min(documents - ungrouped, int(answer["aggregations"][OWN]["groups"]["value"]))
         unsettled = (
-            (yield from self._unsettled_in_shards(settled)) if self._sharded else int(told["unsettled"]["doc_count"])
+            (yield from self._unsettled_in_shards(settled)) if self._sharded else int(counts["unsettled"]["doc_count"])
         )
         return MatchCounts(
             documents=documents,
@@ -269,9 +269,9 @@ class ClusterCollapse:
             exact=exact,
             ungrouped=ungrouped,
             unsettled=unsettled,
-            unsigned=int(told["unsigned"]["doc_count"]),
-            short=int(told["short"]["doc_count"]),
-            tables={each["key"]: int(each["doc_count"]) for each in told["tables"]["buckets"] if each["key"]},
+            unsigned=int(counts["unsigned"]["doc_count"]),
+            short=int(counts["short"]["doc_count"]),
+            tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
         )
 
     def _with_ids(self, answer: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[list[GroupHit]]:
@@ -340,14 +340,14 @@ def _unsettled(layout: Layout, settled: Marks) -> Clause:
     return {"bool": {"filter": [LEADS, {"bool": {"should": some, "minimum_should_match": 1}}]}}
 
 
-def as_shown(hit: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+def as_shown(hit: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
     """Take out of a hit what was read beside what is shown.
 
     Args:
         hit: As the server gave it.
-        asked: The parts that say what is shown.
+        body: The parts that say what is shown.
     """
-    wished = {each if isinstance(each, str) else each.get("field") for each in asked.get("docvalue_fields", ())}
+    wished = {each if isinstance(each, str) else each.get("field") for each in body.get("docvalue_fields", ())}
     shown = {name: part for name, part in hit.items() if name != "sort"}
     ours = {PACKED, GROUP} - wished
     fields = {name: part for name, part in hit.get("fields", {}).items() if name not in ours}
@@ -356,10 +356,10 @@ def as_shown(hit: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
-    found: dict[str, list[GroupHit]] = {}
+    groups: dict[str, list[GroupHit]] = {}
     for each in hits:
-        found.setdefault(each.group, []).append(each)
-    return found
+        groups.setdefault(each.group, []).append(each)
+    return groups
 
 
 def _group(hit: Mapping[str, Any]) -> str:

@@ -118,7 +118,7 @@ def with_ids(body: Mapping[str, Any]) -> Clause:
 def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str) -> Clause:
     """Ask for documents by index and id, with marks of the server's own around the query's words.
 
-    The query stands beside the ids without deciding on them: a document that no longer matches, or never did, is shown.
+    The query is next to the ids without deciding on them: a document that no longer matches, or never did, is shown.
     """
     return {
         "query": {"bool": {"filter": [_or(documents(ids))], "should": [clause(query, fields)]}},

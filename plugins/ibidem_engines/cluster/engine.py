@@ -99,23 +99,23 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         body = dsl.window(query, self.fields, size)
         if without:
             body = dsl.excluding(body, holders_query(known.kinds, "content", list(without)))
-        found = self._cluster.hold(rank(self._place_of(taken, query), cursors.pinned(body, taken), known.most_hits))
-        self._check_found(query, found.hits)
-        taken = cursors.continued(taken, found.answer)
+        ranking = self._cluster.hold(rank(self._place_of(taken, query), cursors.pinned(body, taken), known.most_hits))
+        self._check_found(query, ranking.hits)
+        taken = cursors.continued(taken, ranking.answer)
         return Ranking(
-            found.hits, found.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
+            ranking.hits, ranking.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
         )
 
     @override
     def search_grouped(
-        self, query: Query, asked: Mapping[str, object], first: int, size: int, cursor: str = ""
+        self, query: Query, options: Mapping[str, object], first: int, size: int, cursor: str = ""
     ) -> GroupedHits | None:
         if not self._has_plugin():
             return None
         known = self._readable()
         taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         body = cursors.pinned(dsl.shown(query, self.fields, size, self._dialect.offset_limit), taken)
-        body |= {"from": first, "ext": {plugin.NAME: dict(asked)}}
+        body |= {"from": first, "ext": {plugin.NAME: dict(options)}}
         answer = self._cluster.hold(answer_to(self._place_of(taken, query).search(body)))
         self._check_found(query, answer["hits"]["hits"])
         pinned = cursors.write_cursor(cursors.continued(taken, answer), self.index, query)
@@ -138,14 +138,14 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         }
         wanted = list(dict.fromkeys(place for each in places.values() for place in each))
         theirs = query if query is not None and (query.native is not None or not self.fields.own) else None
-        found: dict[tuple[str, str], StoredDocument] = {}
+        documents: dict[tuple[str, str], StoredDocument] = {}
         for at in range(0, len(wanted), AT_ONCE):
             some = wanted[at : at + AT_ONCE]
             for hit in self._read(some) if theirs is None else self._marked(some, theirs):
-                found[hit["_index"], hit["_id"]] = to_stored_document(
+                documents[hit["_index"], hit["_id"]] = to_stored_document(
                     hit, self.fields, query if theirs is None else None
                 )
-        return [found[place] for each in ids for place in places[each] if place in found]
+        return [documents[place] for each in ids for place in places[each] if place in documents]
 
     @override
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
@@ -217,10 +217,10 @@ class ClusterEngine(CollapseEngine, WithPlugin):
     ) -> Collapsed:
         known = self._readable()
         taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
-        _, found = self._cluster.hold(self._collapsing(query, order, taken).page(place, size, settled))
+        _, page = self._cluster.hold(self._collapsing(query, order, taken).page(place, size, settled))
         if taken.newest is None and not taken.point:
-            taken = cursors.Cursor(found.newest)
-        return replace(found, cursor=cursors.write_cursor(taken, self.index, query))
+            taken = cursors.Cursor(page.newest)
+        return replace(page, cursor=cursors.write_cursor(taken, self.index, query))
 
     @override
     def members(
@@ -312,16 +312,16 @@ class ClusterEngine(CollapseEngine, WithPlugin):
     def _server(self) -> tuple[str, str]:
         """Read version and product; a server without an answer at its root is asked for its nodes."""
         try:
-            told = self._cluster.ask("GET", "/").get("version", {})
+            answer = self._cluster.ask("GET", "/").get("version", {})
         except Permanent as error:
             if not any(layout.is_failure(error, status) for status in (400, 404, 405)):
                 raise
             nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
             return min(str(node["version"]) for node in nodes.values()), ""
-        return str(told.get("number", "")), str(told.get("distribution", "elasticsearch"))
+        return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
 
     def _has_plugin(self) -> bool:
-        """Tell whether the plugin may be asked: every node has it, and nothing says that it is not wanted."""
+        """Return whether the plugin may be asked: every node has it, and nothing says that it is not wanted."""
         if plugin.wanted() == "off":
             return False
         if time.monotonic() > self._plugin_until:
@@ -365,17 +365,17 @@ class ClusterEngine(CollapseEngine, WithPlugin):
 
     def _read(self, ids: Sequence[tuple[str, str]]) -> list[Mapping[str, Any]]:
         """Read documents as searches see them; in an index of others also those that a routing keeps elsewhere."""
-        asked = [{"_index": index, "_id": name} for index, name in ids]
-        answer = self._cluster.ask("POST", "/_mget", {"docs": asked}, realtime="false") if ids else {"docs": []}
+        documents = [{"_index": index, "_id": name} for index, name in ids]
+        answer = self._cluster.ask("POST", "/_mget", {"docs": documents}, realtime="false") if ids else {"docs": []}
         for each in answer["docs"]:
             failure = failure_of(503, each) if "error" in each else None
             if failure is not None and failure.kind != "index_not_found_exception":
                 raise to_engine_error(failure, self._cluster.shown)
-        found: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
-        if len(found) < len(ids) and not self.fields.own:
-            there = {(each["_index"], each["_id"]) for each in found}
-            found += self._search(dsl.by_name([each for each in ids if each not in there]))["hits"]["hits"]
-        return found
+        hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
+        if len(hits) < len(ids) and not self.fields.own:
+            there = {(each["_index"], each["_id"]) for each in hits}
+            hits += self._search(dsl.by_name([each for each in ids if each not in there]))["hits"]["hits"]
+        return hits
 
     def _marked(self, ids: Sequence[tuple[str, str]], query: Query) -> list[Mapping[str, Any]]:
         """Search for documents by id, so that the server marks the query's words."""
@@ -388,10 +388,10 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         point = self._open_point()
         try:
             while True:
-                found = self._cluster.hold(window(self._target(point), body))
-                if not found.hits:
+                ranking = self._cluster.hold(window(self._target(point), body))
+                if not ranking.hits:
                     return
-                yield list(found.hits)
-                body["search_after"] = found.answer["hits"]["hits"][-1]["sort"]
+                yield list(ranking.hits)
+                body["search_after"] = ranking.answer["hits"]["hits"][-1]["sort"]
         finally:
             self._close_point(point)

@@ -151,10 +151,10 @@ def to_engine_error(failure: Failure, where: str) -> EngineError:
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
     """
-    found = find_fault(failure)
+    fault = find_fault(failure)
     said = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
-    what = f"{found.what} ({said})" if found.what else failure.reason or said
-    return found.error(f"{where}: {what}", found.remedy)
+    what = f"{fault.what} ({said})" if fault.what else failure.reason or said
+    return fault.error(f"{where}: {what}", fault.remedy)
 
 
 def failure_of(status: int, answer: object, hidden: Collection[str] = ()) -> Failure:

@@ -74,12 +74,12 @@ class ClusterGroups(StoredGroups):
 
     @override
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
-        found: list[Hit] = []
+        hits: list[Hit] = []
         for part, number in upto.items():
             among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
             if number:
-                found += self._cluster.hold(LeadLookUp(self._shard(part), self._known, among).carriers(wanted))
-        return found
+                hits += self._cluster.hold(LeadLookUp(self._shard(part), self._known, among).carriers(wanted))
+        return hits
 
     def _shard(self, part: ShardRef) -> Target:
         """Give a part as a target: writes are numbered in each shard by itself."""
@@ -106,11 +106,11 @@ class ClusterGroups(StoredGroups):
 
     @override
     def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
-        found: list[Grouped] = []
+        members: list[Grouped] = []
         for at in range(0, len(ids), SLICE):
             some = list(ids[at : at + SLICE])
-            found += self._documents(Target(self.index), _read([dsl.by_name(some)["query"]], len(some)))
-        return found
+            members += self._documents(Target(self.index), _read([dsl.by_name(some)["query"]], len(some)))
+        return members
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
@@ -123,20 +123,20 @@ class ClusterGroups(StoredGroups):
     def counts(self) -> GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
         answer = self._search(Target(self.index), {"size": 0, "track_total_hits": True, "aggs": aggs})
-        told = answer["aggregations"]
+        counts = answer["aggregations"]
         total = int(answer["hits"]["total"]["value"])
-        return GroupCounts(total, told["leads"]["doc_count"], told["unsigned"]["doc_count"])
+        return GroupCounts(total, counts["leads"]["doc_count"], counts["unsigned"]["doc_count"])
 
     @override
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
         while True:
             body = {"size": 0, "query": FOLLOWERS, "aggs": {"groups": {"composite": pages}}}
-            told = self._search(Target(self.index), body)["aggregations"]["groups"]
-            if not told["buckets"]:
+            groups = self._search(Target(self.index), body)["aggregations"]["groups"]
+            if not groups["buckets"]:
                 return
-            yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in told["buckets"]}
-            pages["after"] = told["after_key"]
+            yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in groups["buckets"]}
+            pages["after"] = groups["after_key"]
 
     def _action(self, change: Assignment, long: bytes) -> Action:
         """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
@@ -187,5 +187,5 @@ def _place(change: Assignment) -> tuple[str, str]:
 
 
 def _is_long(packed: bytes) -> bool:
-    """Tell whether a document has long signatures, by the flags of its packed value."""
+    """Return whether a document has long signatures, by the flags of its packed value."""
     return len(packed) > 1 and bool(packed[1] & IS_LONG)

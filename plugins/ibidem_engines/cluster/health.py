@@ -26,8 +26,8 @@ BLOCKS = {
 def of_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
     """Look at the shards and blocks of an index and at the disks; what the user may not look at is passed over."""
     names = f"{in_path(index)},{in_path(index)}-ibidem-*"
-    asked = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
-    there = _asked(cluster, f"/{names}/_settings", asked)
+    parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
+    there = _asked(cluster, f"/{names}/_settings", parameters)
     if there:
         yield from _of_shards(cluster, sorted(there))
     yield from _of_blocks(there)
@@ -36,8 +36,8 @@ def of_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
 
 def _of_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthIssue]:
     path = f"/_cluster/health/{','.join(map(in_path, names))}"
-    told = _asked(cluster, path, {"level": "indices"}).get("indices", {})
-    for name, each in sorted(told.items()):
+    answer = _asked(cluster, path, {"level": "indices"}).get("indices", {})
+    for name, each in sorted(answer.items()):
         if each["status"] == "red":
             yield HealthIssue(
                 "shards",
@@ -50,13 +50,13 @@ def _of_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthI
 def _why(cluster: ClusterClient, index: str) -> str:
     """Ask the server why the first shard of an index is on no node."""
     body = {"index": index, "shard": 0, "primary": True}
-    asked = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
-    told = cluster.hold(answer_to(asked))
-    info = told.get("unassigned_info", {})
+    request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
+    answer = cluster.hold(answer_to(request))
+    info = answer.get("unassigned_info", {})
     said = [
         info.get("reason", ""),
         str(info.get("details", "")).partition("\n")[0],
-        told.get("allocate_explanation", ""),
+        answer.get("allocate_explanation", ""),
     ]
     return "".join(f"; {each}" for each in said if each)
 
@@ -72,18 +72,18 @@ def _of_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
 def _of_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
     if not _watched(cluster):
         return
-    told = _asked(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
-    for node in told.get("nodes", {}).values():
+    answer = _asked(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
+    for node in answer.get("nodes", {}).values():
         disk = node.get("fs", {}).get("total", {})
         if (size := disk.get("total_in_bytes", 0)) and is_full(size, disk.get("available_in_bytes", size)):
             yield disk_issue(f"the disk of node {node.get('name', '')!r}", size, disk["available_in_bytes"])
 
 
 def _watched(cluster: ClusterClient) -> bool:
-    """Tell whether the server looks at its disks; where it does not, a full one closes no index."""
+    """Return whether the server looks at its disks; where it does not, a full one closes no index."""
     name = "cluster.routing.allocation.disk.threshold_enabled"
-    told = _asked(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
-    given = [told.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
+    answer = _asked(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
+    given = [answer.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
     return next((str(each) for each in given if each is not None), "true") == "true"
 
 

@@ -64,14 +64,14 @@ class Layout:
 
 
 def read(cluster: ClusterClient, index: str) -> Layout:
-    """Read what stands under a name; nothing is no error."""
+    """Read what is under a name; nothing is no error."""
     return cluster.hold(read_layout(index))
 
 
 def read_layout(
     index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,)
 ) -> RequestFlow[Layout]:
-    """Read what stands under one name or several.
+    """Read what is under one name or several.
 
     Args:
         index: Names, parted by commas; empty for all.
@@ -79,16 +79,16 @@ def read_layout(
         passed_over: Statuses that mean that nothing is there, or nothing that may be looked at.
     """
     path = f"/{in_path(index or '_all')}"
-    asked = {**(params or {}), "filter_path": _PARTS}
-    answer: Mapping[str, Any] = yield ApiRequest("GET", path, asked, passed_over=passed_over)
-    told = {name: _ours(each) for name, each in answer.items()}
+    parameters = {**(params or {}), "filter_path": _PARTS}
+    answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, passed_over=passed_over)
+    metadata = {name: _ours(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
     return Layout(
         indices=tuple(sorted(answer)),
-        kinds=frozenset(str(ours.get("layout", "full")) for ours in told.values() if ours),
-        schemas={name: str(ours.get("schema", "")) for name, ours in told.items() if ours},
-        bare=tuple(sorted(name for name, ours in told.items() if not ours)),
+        kinds=frozenset(str(ours.get("layout", "full")) for ours in metadata.values() if ours),
+        schemas={name: str(ours.get("schema", "")) for name, ours in metadata.items() if ours},
+        bare=tuple(sorted(name for name, ours in metadata.items() if not ours)),
         shards_of={name: int(each.get("number_of_shards", 1)) for name, each in sorted(index_settings.items())},
         most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
@@ -163,7 +163,7 @@ def template(dialect: Dialect, kind: str) -> dict[str, Any]:
 
 
 def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
-    """Tell whether an error stands for this status or type of answer."""
+    """Return whether an error stands for this status or type of answer."""
     cause = error.__cause__
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
@@ -214,21 +214,21 @@ def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
     for index in indices:
         (there,) = cluster.ask("GET", f"/{index}/_mapping").values()
         meta = there["mappings"].get("_meta", {})
-        kept = {name: value for name, value in meta.items() if name != OURS}
-        if kept != meta:
-            cluster.ask("PUT", f"/{index}/_mapping", {"_meta": kept})
+        remaining = {name: value for name, value in meta.items() if name != OURS}
+        if remaining != meta:
+            cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
 
 
 def drop_records(cluster: ClusterClient, index: str) -> None:
-    """Remove the indexes that keep records beside an index."""
+    """Remove the indexes that keep records next to an index."""
     for ledger in get_args(Ledger):
         cluster.ask("DELETE", f"/{index}-{ledger_name(ledger)}", ignore_unavailable="true")
 
 
 def _ours(index: Mapping[str, Any]) -> Mapping[str, Any]:
     """Read what a mapping says of itself; an index that only looks like ours has none."""
-    told = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
-    return told if isinstance(told, Mapping) else {}
+    metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
+    return metadata if isinstance(metadata, Mapping) else {}
 
 
 def _pipeline(settings: Mapping[str, Any]) -> str:
@@ -254,26 +254,26 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
         Unavailable: A part of an index is not there.
     """
     for _ in range(2):  # once more when a shard came back between the two answers
-        told = cluster.ask("POST", f"/{in_path(indices)}/_refresh", **params)["_shards"]
-        if told["failed"]:
-            raise _unseen(cluster, indices, told)
-        if told["successful"] == told["total"]:
+        answer = cluster.ask("POST", f"/{in_path(indices)}/_refresh", **params)["_shards"]
+        if answer["failed"]:
+            raise _unseen(cluster, indices, answer)
+        if answer["successful"] == answer["total"]:
             return
         health = _health(cluster, indices)
         if health.get("status") == "red":
-            raise _unseen(cluster, indices, told)
-        if told["successful"] >= health.get("active_shards", 0):
+            raise _unseen(cluster, indices, answer)
+        if answer["successful"] >= health.get("active_shards", 0):
             return
 
 
 def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
-    asked = ApiRequest("GET", f"/_cluster/health/{in_path(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
-    told: Mapping[str, Any] = cluster.hold(answer_to(asked))
-    return told
+    request = ApiRequest("GET", f"/_cluster/health/{in_path(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
+    answer: Mapping[str, Any] = cluster.hold(answer_to(request))
+    return answer
 
 
-def _unseen(cluster: ClusterClient, indices: str, told: Mapping[str, Any]) -> Exception:
-    some = f"{told['successful']} of {told['total']} shards of {indices!r} made visible what was written"
+def _unseen(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:
+    some = f"{health['successful']} of {health['total']} shards of {indices!r} made visible what was written"
     failure = Failure(503, "unavailable_shards_exception", some)
     error = to_engine_error(failure, cluster.shown)
     error.__cause__ = failure

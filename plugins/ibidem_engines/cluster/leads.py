@@ -41,7 +41,7 @@ class LeadLookUp:
 
     def carriers(self, wanted: Sequence[Wanted]) -> RequestFlow[list[Hit]]:
         """Read the leads that carry what is wanted, each once."""
-        found: dict[tuple[str, str], Hit] = {}
+        carriers: dict[tuple[str, str], Hit] = {}
         parts = [wanted[at : at + TOGETHER] for at in range(0, len(wanted), TOGETHER)]
         while parts:
             bodies = [(part, body) for part in parts for body in self._bodies(part)]
@@ -52,9 +52,9 @@ class LeadLookUp:
                 hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
                 if total > len(hits) and len(part) > 1:
                     again += [part[: len(part) // 2], part[len(part) // 2 :]]
-                found |= {(hit.index, hit.id): hit for hit in hits if hit.id}
+                carriers |= {(hit.index, hit.id): hit for hit in hits if hit.id}
             parts = list({id(part[0]): part for part in again}.values())
-        return list(found.values())
+        return list(carriers.values())
 
     def _sent(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         answers = (yield self._target.searches(bodies))["responses"]

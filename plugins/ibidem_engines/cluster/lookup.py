@@ -101,8 +101,8 @@ class LookUp:
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
         counted = [each for each in questions if not each.search.limit]
         questions = [each for each in questions if each.search.limit]
-        told = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
-        some = [asking for chunk in chunks if (asking := [each for each in told if each.at in chunk])]
+        direct = [each for each in questions if each.least <= 1 and each.name not in LONG_CLUES]
+        some = [asking for chunk in chunks if (asking := [each for each in direct if each.at in chunk])]
         apart = self._alike([*counted, *(each for each in questions if each.least > 1)])
         first = list(apart)[:APART]
         answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
@@ -126,13 +126,13 @@ class LookUp:
 
     def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Give the hits to those who asked; what brought too many is asked for alone."""
-        told = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
+        hits_by_question = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
-            for question, some in told.items():
+            for question, some in hits_by_question.items():
                 ordered = sorted(some.values(), key=lambda hit: hit.order)
                 self._answers[question.at].add(question, ordered, len(ordered))
             return
-        many = {question for question, some in told.items() if len(some) >= MANY}
+        many = {question for question, some in hits_by_question.items() if len(some) >= MANY}
         yield from self._apart([each for each in questions if not many or each in many])
         yield from self._together([each for each in questions if many and each not in many])
 
@@ -144,12 +144,12 @@ class LookUp:
         for question in questions:
             for value in question.values:
                 asking[question.name, value].append(question)
-        told: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         for hit in hits:
             for question in {question for key in _carried(hit) for question in asking.get(key, ())}:
                 if hit.id != question.search.own:
-                    told[question][hit.index, hit.id] = hit
-        return told
+                    hits_by_question[question][hit.index, hit.id] = hit
+        return hits_by_question
 
     def _apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for each class of each search alone."""
@@ -198,21 +198,21 @@ class LookUp:
         without this what else they share would be cut with it.
         """
         parts = [(question, tuple(question.values)) for question in questions]
-        found: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         while parts:
             halves: list[tuple[_Question, tuple[str, ...]]] = []
             answers = yield from self._each_part(parts)
             for (question, values), (hits, total) in zip(parts, answers, strict=True):
                 others = [hit for hit in hits if hit.id != question.search.own]
                 if total - (len(hits) - len(others)) <= question.limit:
-                    found[question] |= {(hit.index, hit.id): hit for hit in others}
+                    hits_by_question[question] |= {(hit.index, hit.id): hit for hit in others}
                 elif len(values) > 1:
                     middle = len(values) // 2
                     halves += [(question, values[:middle]), (question, values[middle:])]
                 elif question.name not in self._answers[question.at].capped:
                     self._answers[question.at].capped.append(question.name)
             parts = halves
-        for question, some in found.items():
+        for question, some in hits_by_question.items():
             answer = self._answers[question.at]
             ordered = sorted(some.values(), key=lambda hit: hit.order)
             answer.add(question, ordered, 0 if question.name in answer.capped else len(ordered))
@@ -235,12 +235,12 @@ class LookUp:
         answers = yield from self._answers_to(bodies)
         read = [read_hits(answer) for answer in answers]
         again = [at for at, hits in enumerate(read) if not hits.ids.complete]
-        found = [list(hits) for hits in read]
+        pages = [list(hits) for hits in read]
         named = yield from self._answers_to([with_ids(bodies[at]) for at in again])
         for at, answer in zip(again, named, strict=True):
-            found[at] = list(read_hits(answer))
+            pages[at] = list(read_hits(answer))
         totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
-        return list(zip(found, totals, strict=True))
+        return list(zip(pages, totals, strict=True))
 
     def _answers_to(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
@@ -253,10 +253,10 @@ class LookUp:
 
     def _body(self, clauses: Sequence[Clause], limit: int, own: str = "") -> Clause:
         """Write one search, its hits in the order of writing."""
-        kept: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
+        filters: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
         if self._among is not None:
-            kept.append(self._among)
-        query: Clause = {"bool": {"filter": kept}}
+            filters.append(self._among)
+        query: Clause = {"bool": {"filter": filters}}
         if own:
             query["bool"]["must_not"] = [by_id([own])]
         return {

@@ -30,9 +30,9 @@ def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIss
         index: The index or alias.
         fields: What a document's fields are said to be called.
     """
-    asked = ApiRequest("GET", f"/{in_path(index)}/_mapping", passed_over=PASSED_OVER)
+    request = ApiRequest("GET", f"/{in_path(index)}/_mapping", passed_over=PASSED_OVER)
     there: dict[str, str] = {}
-    for each in cluster.hold(answer_to(asked)).values():
+    for each in cluster.hold(answer_to(request)).values():
         there |= dict(_flat(each.get("mappings", {})))
     missing = [name for name in LIKELY if getattr(fields, name) not in there]
     if not missing or not there:
@@ -73,6 +73,6 @@ def _likely(words: Sequence[str], paths: Sequence[str]) -> str:
     ends = {path: path.rpartition(".")[2].lower().replace("_", "") for path in paths}
     for word in words:
         for test in (str.__eq__, str.startswith, str.endswith):
-            if found := [path for path, end in ends.items() if test(end, word)]:
-                return min(found, key=len)
+            if likely := [path for path, end in ends.items() if test(end, word)]:
+                return min(likely, key=len)
     return paths[0] if len(paths) == 1 else ""

@@ -62,7 +62,7 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
 
 
 def answers_as_here(nodes: list[PluginNode]) -> bool:
-    """Tell whether every node has the plugin of this ibidem: another version may decide otherwise."""
+    """Return whether every node has the plugin of this ibidem: another version may decide otherwise."""
     here = version("ibidem")
     return bool(nodes) and all(each.plugin == here for each in nodes)
 

@@ -73,8 +73,8 @@ def decode_strictly(text: str) -> bytes:
 
 def read_long(answer: Mapping[str, Any]) -> dict[tuple[str, str], bytes]:
     """Read the long signatures of an answer's hits, by index and id."""
-    found = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in answer["hits"]["hits"]}
-    return {name: value for name, value in found.items() if value}
+    values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in answer["hits"]["hits"]}
+    return {name: value for name, value in values.items() if value}
 
 
 def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
@@ -106,7 +106,7 @@ def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fals
     """Search for a window of `size` hits.
 
     Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all
-    score as the last one: a hit that was left out might then stand before one that was not.
+    score as the last one: a hit that was left out might then precede one that was not.
 
     Args:
         target: Where.
@@ -119,13 +119,13 @@ def rank(target: Target, body: Mapping[str, Any], most: int, *, ids: bool = Fals
         body = dsl.with_ids(body)
     if "sort" in body:
         return (yield from window(target, body))
-    asked = min(most, size + max(20, size // 10))
-    found = yield from window(target, {**body, "size": asked})
-    hits = found.hits
-    if len(hits) < asked or hits.scores[-1] != hits.scores[size - 1]:
-        return replace(found, hits=hits.in_order()[:size])
-    found = yield from window(target, dsl.with_full_order(body, size))
-    return replace(found, hits=replace(found.hits, sorts=()).in_order())
+    depth = min(most, size + max(20, size // 10))
+    ranking = yield from window(target, {**body, "size": depth})
+    hits = ranking.hits
+    if len(hits) < depth or hits.scores[-1] != hits.scores[size - 1]:
+        return replace(ranking, hits=hits.in_order()[:size])
+    ranking = yield from window(target, dsl.with_full_order(body, size))
+    return replace(ranking, hits=replace(ranking.hits, sorts=()).in_order())
 
 
 def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
@@ -149,11 +149,11 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
         target: Where they are.
         ids: Index and id of each.
     """
-    found: dict[tuple[str, str], bytes] = {}
+    values: dict[tuple[str, str], bytes] = {}
     every = list(dict.fromkeys(ids))
     for at in range(0, len(every), AT_ONCE):
-        found |= read_long((yield target.search(dsl.long_signatures(every[at : at + AT_ONCE]))))
-    return found
+        values |= read_long((yield target.search(dsl.long_signatures(every[at : at + AT_ONCE]))))
+    return values
 
 
 NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}

@@ -1,4 +1,4 @@
-"""Records beside the index, one small index for each ledger."""
+"""Records next to the index, one small index for each ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -57,21 +57,21 @@ def read_records(indices: Sequence[str], ledger: Ledger, key: str = "") -> Reque
     Args:
         indices: Names of the indexes.
         ledger: Which ledger.
-        key: Only the record of this key beside each.
+        key: Only the record of this key next to each.
     """
     head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
     body = _slice({"term": {"key": key}} if key else {"match_all": {}})
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     while True:
         (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]
         if answer.get("status") in (403, MISSING):
-            return found
+            return entries
         if "error" in answer:
             raise failure_of(int(answer["status"]), answer)
         hits = answer["hits"]["hits"]
-        found += [hit["_source"]["entry"] for hit in hits]
+        entries += [hit["_source"]["entry"] for hit in hits]
         if len(hits) < SLICE:
-            return found
+            return entries
         body = {**body, "search_after": hits[-1]["sort"]}
 
 
@@ -79,7 +79,7 @@ def get_record(cluster: ClusterClient, index: str, ledger: Ledger, key: str) -> 
     """Read the record of one key; see `Engine.get_record`. No search is brought up to date for it."""
     try:
         return read(cluster, index, ledger, [key]).get(key)
-    except NoIndex:  # beside an index of others
+    except NoIndex:  # next to an index of others
         return None
 
 
@@ -101,8 +101,8 @@ def delete_records(cluster: ClusterClient, index: str, ledger: Ledger, keys: Ite
 
 def read(cluster: ClusterClient, index: str, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
     """Read records by key, as they are now."""
-    found = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
-    return {each["_source"]["key"]: each["_source"]["entry"] for each in found.values()}
+    documents = get_many(cluster, f"{index}-{ledger_name(ledger)}", [_id(key) for key in keys], "key,entry")
+    return {each["_source"]["key"]: each["_source"]["entry"] for each in documents.values()}
 
 
 def _slice(query: dict[str, Any]) -> dict[str, Any]:

@@ -83,8 +83,8 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
         yield text[slice(*place)].encode()
 
 
-def _held(found: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
-    source = found["_source"]
+def _held(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
+    source = hit["_source"]
     ours = ours_of(source)
     return SourceDocument(
         name,
@@ -95,8 +95,8 @@ def _held(found: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> S
         schema=_text(ours, "schema"),
         idf=idf_of(source),
         packed=_packed(ours),
-        state=(found["_seq_no"], found["_primary_term"]),
-        engine_version=found["_version"],
+        state=(hit["_seq_no"], hit["_primary_term"]),
+        engine_version=hit["_version"],
         ours=tuple(ours),
         raw=raw,
     )
@@ -167,8 +167,8 @@ class ClusterReindexSource(ReindexSource):
             )
         elif target == "strip":
             self._check_pipelines()
-        for index, told in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
-            _check_source(index, told["mappings"].get("_source", {}))
+        for index, mapping in self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").items():
+            _check_source(index, mapping["mappings"].get("_source", {}))
 
     @override
     def prepare(self) -> None:
@@ -185,7 +185,7 @@ class ClusterReindexSource(ReindexSource):
         ]
         wanted = {getattr(self._fields, name) for name in {*named, "text"}} - {""}
         mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
-        wanted -= {path for path in wanted for told in mappings if _mapped(told["mappings"], path.split("."))}
+        wanted -= {path for path in wanted for mapping in mappings if _mapped(mapping["mappings"], path.split("."))}
         if wanted:
             refresh_index(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
@@ -215,17 +215,17 @@ class ClusterReindexSource(ReindexSource):
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read as many at once as have some megabytes together."""
-        found: list[SourceDocument] = []
+        documents: list[SourceDocument] = []
         at = 0
         while at < len(names):
             some = names[at : at + self._at_once]
             at += len(some)
             answer = self._cluster.ask("POST", "/_mget", {"docs": [_asked(name) for name in some]})
             self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
-            found += read_documents(
+            documents += read_documents(
                 answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw
             )
-        return found
+        return documents
 
     @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
@@ -274,8 +274,8 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def size(self) -> int:
-        told = self._cluster.ask("GET", f"/{in_path(self.index)}/_stats/store", filter_path="_all.total.store")
-        return int(told["_all"]["total"]["store"]["size_in_bytes"])
+        answer = self._cluster.ask("GET", f"/{in_path(self.index)}/_stats/store", filter_path="_all.total.store")
+        return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     @override
     def added_bytes(self, record: Record) -> int:
@@ -304,10 +304,10 @@ class ClusterReindexSource(ReindexSource):
 
     def _check_pipelines(self) -> None:
         """Refuse to write documents whole where a pipeline changes each that is written."""
-        told = self._cluster.ask(
+        answer = self._cluster.ask(
             "GET", f"/{in_path(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
         )
-        for index, each in told.items():
+        for index, each in answer.items():
             pipeline = each["settings"]["index"]["final_pipeline"]
             if pipeline != "_none":
                 raise UsageError(
@@ -326,8 +326,8 @@ class ClusterReindexSource(ReindexSource):
     def _search(self, body: Clause) -> Any:
         return self._cluster.ask("POST", f"/{in_path(self.index)}/_search", body, **WHOLE)
 
-    def _failed(self, found: Mapping[str, Any]) -> Exception:
-        return to_engine_error(failure_of(503, found), self._cluster.shown)
+    def _failed(self, hit: Mapping[str, Any]) -> Exception:
+        return to_engine_error(failure_of(503, hit), self._cluster.shown)
 
 
 def with_values(signed: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
@@ -347,23 +347,23 @@ def outcome_of(there: SourceDocument, done: ActionOutcome) -> Outcome:
 
 def _asked(name: Name) -> dict[str, str]:
     """Ask for one document as it is now."""
-    asked = {"_index": name.index, "_id": name.id}
-    return asked | {"routing": name.routing} if name.routing else asked
+    document = {"_index": name.index, "_id": name.id}
+    return document | {"routing": name.routing} if name.routing else document
 
 
-def _check_source(index: str, told: Mapping[str, Any]) -> None:
+def _check_source(index: str, mapping: Mapping[str, Any]) -> None:
     """Refuse an index that does not keep its documents whole: what is left out would be gone after an update."""
-    left_out = [field for field in told.get("excludes", []) if not str(field).startswith(f"{OURS}.")]
-    if told.get("enabled") is False or left_out or told.get("includes"):
+    left_out = [field for field in mapping.get("excludes", []) if not str(field).startswith(f"{OURS}.")]
+    if mapping.get("enabled") is False or left_out or mapping.get("includes"):
         raise Permanent(
             f"index {index!r} does not keep its documents whole (`_source` in its mapping)",
             "they can only be indexed again from where they came, with: ibidem ingest PATH",
         )
 
 
-def _mapped(told: Mapping[str, Any], path: Sequence[str]) -> bool:
-    """Tell whether a mapping names a field."""
-    properties = told.get("properties", {})
+def _mapped(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
+    """Return whether a mapping names a field."""
+    properties = mapping.get("properties", {})
     if ".".join(path) in properties:
         return True
     return path[0] in properties and (len(path) == 1 or _mapped(properties[path[0]], path[1:]))

@@ -39,9 +39,9 @@ class _Onto:
     """What a copy is written onto.
 
     Args:
-        verb: `create` where nothing may stand, else `index`.
-        seen: The state that must stand there.
-        version: The engine's own version it is to have; what stands there must not have a later one.
+        verb: `create` where nothing may be, else `index`.
+        seen: The state that must be there.
+        version: The engine's own version it is to have; what is there must not have a later one.
     """
 
     verb: str
@@ -50,7 +50,7 @@ class _Onto:
 
     @classmethod
     def state(cls, seen: tuple[int, int] | None) -> "_Onto":
-        """Write onto one state, or where nothing stands."""
+        """Write onto one state, or where there is nothing."""
         return cls("index" if seen else "create", seen)
 
 
@@ -79,9 +79,9 @@ class ClusterReindexTarget(ReindexTarget):
         """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
         settings, mappings = self._old()
         if not signed:
-            kept = {name: value for name, value in settings.items() if name not in LATER}
+            remaining = {name: value for name, value in settings.items() if name not in LATER}
             self._cluster.ask(
-                "PUT", f"/{self.name}", {"settings": {"index": kept}, "mappings": _without_ours(mappings)}
+                "PUT", f"/{self.name}", {"settings": {"index": remaining}, "mappings": _without_ours(mappings)}
             )
             return
         ours = layout.template(self._dialect, self._kind)
@@ -92,8 +92,8 @@ class ClusterReindexTarget(ReindexTarget):
         if mapping.pop("_source", None) or self._kind == "lean":
             mapping["_source"] = ours["mappings"]["_source"]
         codec = {"codec": ours["settings"]["index"]["codec"]} if "codec" in ours["settings"]["index"] else {}
-        kept = {name: value for name, value in settings.items() if name not in LATER}
-        self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | kept}, "mappings": mapping})
+        remaining = {name: value for name, value in settings.items() if name not in LATER}
+        self._cluster.ask("PUT", f"/{self.name}", {"settings": {"index": codec | remaining}, "mappings": mapping})
 
     @override
     def take(self, signed: Sequence[Signed]) -> list[Outcome]:
@@ -158,19 +158,19 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _move(self, alias: str) -> None:
         """Give the copy an alias as it was, in one step with taking it from whatever had it."""
-        asked = ApiRequest("GET", f"/_alias/{in_path(alias)}", passed_over=(_MISSING,))
-        there: Mapping[str, Any] = self._cluster.hold(answer_to(asked))
-        was = [told["aliases"][alias] for told in there.values()]
-        kept = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
+        request = ApiRequest("GET", f"/_alias/{in_path(alias)}", passed_over=(_MISSING,))
+        there: Mapping[str, Any] = self._cluster.hold(answer_to(request))
+        was = [metadata["aliases"][alias] for metadata in there.values()]
+        properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
         actions = [{"remove": {"index": index, "alias": alias}} for index in there if index != self.name]
-        actions.append({"add": {"index": self.name, "alias": alias, **kept}})
+        actions.append({"add": {"index": self.name, "alias": alias, **properties}})
         self._cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def _old(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read settings and mapping of the index that is copied."""
-        (told,) = self._cluster.ask("GET", f"/{in_path(self._source)}").values()
-        settings = {name: value for name, value in told["settings"]["index"].items() if name not in ITS_OWN}
-        return settings, told["mappings"]
+        (metadata,) = self._cluster.ask("GET", f"/{in_path(self._source)}").values()
+        settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
+        return settings, metadata["mappings"]
 
     def _shards(self) -> list[ShardRef]:
         if not self._parts:
@@ -196,10 +196,10 @@ def _without_ours(mappings: Mapping[str, Any]) -> dict[str, Any]:
     """Take out of a mapping what ibidem added to it."""
     source = mappings.get("_source", {})
     excludes = [field for field in source.get("excludes", []) if not field.startswith(f"{OURS}.")]
-    kept = {name: value for name, value in source.items() if name != "excludes"}
+    remaining = {name: value for name, value in source.items() if name != "excludes"}
     return dict(mappings) | {
         "_meta": {name: value for name, value in mappings.get("_meta", {}).items() if name != OURS},
-        "_source": kept | ({"excludes": excludes} if excludes else {}),
+        "_source": remaining | ({"excludes": excludes} if excludes else {}),
         "properties": {name: value for name, value in mappings.get("properties", {}).items() if name != OURS},
     }
 

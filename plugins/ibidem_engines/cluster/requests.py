@@ -44,7 +44,7 @@ def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
 
 
 def run_offline(flow: RequestFlow[T]) -> T:
-    """Run a flow that asks for nothing, since what it stands on answers by itself."""
+    """Run a flow that asks for nothing, since what it is based on answers by itself."""
     return run_sync(flow, _unasked)
 
 

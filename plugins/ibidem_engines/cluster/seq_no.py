@@ -20,7 +20,7 @@ NONE = 0
 """Number before the first write: sequence numbers are counted from one here, as `Outcome.order` is."""
 
 State = tuple[Name, tuple[int, int]]
-"""Where a document stands, and the sequence number and primary term of its last write."""
+"""Where a document is, and the sequence number and primary term of its last write."""
 
 
 def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | None = None) -> dict[ShardRef, int]:
@@ -28,8 +28,8 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | Non
 
     A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
     """
-    found = primaries(cluster, parts)
-    numbers = {part: order_of(int(told["seq_no"]["global_checkpoint"])) for part, told in found.items()}
+    stats = primaries(cluster, parts)
+    numbers = {part: order_of(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()}
     if numbers != since:
         refresh_index(cluster, _names(parts))
     return numbers
@@ -42,19 +42,19 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
         Unavailable: One of them is not there.
     """
     path = f"/{in_path(_names(parts))}/_stats/indexing"
-    told = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
-    found = {
+    answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+    stats = {
         ShardRef(index, int(number)): copy
-        for index, each in told.items()
+        for index, each in answer.items()
         for number, copies in each["shards"].items()
         for copy in copies
         if copy["routing"]["primary"] and "seq_no" in copy
     }
     for part in parts:
-        if part not in found:
+        if part not in stats:
             failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
             raise to_engine_error(failure, cluster.shown) from failure
-    return {part: found[part] for part in parts}
+    return {part: stats[part] for part in parts}
 
 
 def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:

@@ -53,7 +53,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
     Args:
         record: What is to be stored.
         fields: What the index calls a document's fields.
-        layout: `full`, or `lean`: no hash but that of the content beside the packed value that repeats it.
+        layout: `full`, or `lean`: no hash but that of the content next to the packed value that repeats it.
         values: What it is looked up by, where `values_of_records` has told that of several at once.
 
     Raises:
@@ -108,8 +108,8 @@ def signed_update(raw: bytes, record: Record, layout: str, there: Mapping[str, o
     ours = _ours(record, layout)
     if there.get("record") == record.digest:
         ours = {name: value for name, value in ours.items() if name not in GROUPED or name not in there}
-    kept = GROUPED if there.get("record") == record.digest else ()
-    left_out = [name for name in there if name not in kept]
+    fields = GROUPED if there.get("record") == record.digest else ()
+    left_out = [name for name in there if name not in fields]
     return with_member(raw, OURS, orjson.dumps(dict.fromkeys(left_out) | ours))
 
 
@@ -132,7 +132,7 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
 def version_update(record: Record, layout: str) -> bytes:
     """Write the partial update that raises a document's version.
 
-    It builds the document anew from its `_source`, so what is not kept there is sent again.
+    It builds the document again from its `_source`, so what is not kept there is sent again.
     """
     ours = {"version": record.version} | keys_of(record.packed, record.long, layout) | _long(record)
     return orjson.dumps({"doc": {OURS: ours}})
@@ -220,9 +220,9 @@ def _long(record: Record) -> dict[str, object]:
     return {"long": base64.b64encode(record.long).decode()} if record.long else {}
 
 
-def _hashes(record: Record, found: Values) -> dict[str, object]:
+def _hashes(record: Record, clues: Values) -> dict[str, object]:
     """Name each hash; one that is no evidence gets a value of its own, since a missing key would join all such."""
-    return {name: found.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
+    return {name: clues.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
 
 
 def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
@@ -236,9 +236,9 @@ def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
     return _keys(_clues(packed, long), layout)
 
 
-def _keys(found: Values, layout: str) -> dict[str, object]:
+def _keys(lookup_values: Values, layout: str) -> dict[str, object]:
     own = _OWN_FIELDS[layout]
-    values = [value for name, some in found.items() if name not in own for value in some]
+    values = [value for name, some in lookup_values.items() if name not in own for value in some]
     return {"keys": values} if values else {}
 
 
@@ -289,7 +289,7 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
 
 
 def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
-    """Gather what stands beside the fields that have names of ours; a date that none could read too."""
+    """Gather what is next to the fields that have names of ours; a date that none could read too."""
     inner = value_at(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.own:

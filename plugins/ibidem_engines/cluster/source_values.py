@@ -94,5 +94,5 @@ def without_member(raw: bytes, name: str) -> bytes:
 
 
 def _past_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+    match = _BLANKS.match(text, at)
+    return match.end() if match else at

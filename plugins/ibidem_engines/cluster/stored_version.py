@@ -26,9 +26,9 @@ class StoredVersion:
 
 
 def read_versions(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
-    """Read what stands under these ids, as it is now, visible to searches or not."""
-    found = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
-    return {id_: _standing(each) for id_, each in found.items()}
+    """Read what is under these ids, as it is now, visible to searches or not."""
+    documents = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
+    return {id_: _standing(each) for id_, each in documents.items()}
 
 
 def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
@@ -52,7 +52,7 @@ def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
             raise to_engine_error(failure_of(503, each), where)
 
 
-def _standing(found: Mapping[str, Any]) -> StoredVersion:
-    ours = found.get("_source", {}).get("ibidem", {})
-    seen = found["_seq_no"], found["_primary_term"]
+def _standing(document: Mapping[str, Any]) -> StoredVersion:
+    ours = document.get("_source", {}).get("ibidem", {})
+    seen = document["_seq_no"], document["_primary_term"]
     return StoredVersion(ours.get("version"), ours.get("record", ""), seen, ours.get("origin", ""))

@@ -15,16 +15,16 @@ SUGGESTED = 10
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
-    asked = list(words[:MOST_WORDS])
-    counts = yield from _answers(target, [_holding(word, fields) for word in asked]) if asked else _nothing()
+    terms = list(words[:MOST_WORDS])
+    counts = yield from _answers(target, [_holding(word, fields) for word in terms]) if terms else _nothing()
     missing = [
         word
-        for word, answer in zip(asked, counts, strict=True)
+        for word, answer in zip(terms, counts, strict=True)
         if not answer["hits"]["total"]["value"] and SHORTEST <= len(word) <= LONGEST
     ]
     answers = yield from _answers(target, [_spelled(word, fields) for word in missing]) if missing else _nothing()
-    found = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
-    return {word: term for word, term in found.items() if term}
+    spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
+    return {word: term for word, term in spellings.items() if term}
 
 
 def best(suggest: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Conditional writes: create, or read the stored version, decide, write only onto that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
-sequence number, and a write that finds another state than the one it was decided on is decided anew.
+sequence number, and a write that finds another state than the one it was decided on is decided again.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from ibidem_engines.records import Unfit, clash, superseded, values_of_records
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
 ROUNDS = 9
-"""How often a write is decided anew; each time another writer was faster."""
+"""How often a write is decided again; each time another writer was faster."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Habit:
     """What writes of this process met of late.
 
     Args:
-        new: Whether most documents were new: then they are written without a look at what stands there. The first write
+        new: Whether most documents were new: then they are written without a look at what is there. The first write
             looks, which also tells an index of which parts are away in less than the minute that writing takes to.
     """
 
@@ -60,7 +60,7 @@ class WriteTarget:
     habit: Habit = field(default_factory=Habit)
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        """Read what stands under these ids."""
+        """Read what is under these ids."""
         return read_versions(self.cluster, self.index, ids)
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
@@ -103,7 +103,7 @@ def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
 def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
-    The tombstone stands before the document goes: a writer that comes between the two finds it afterwards.
+    The tombstone precedes the document goes: a writer that comes between the two finds it afterwards.
     """
     left = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
@@ -159,13 +159,13 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
 
 
 def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, lost: bool) -> tuple[WriteStatus, str]:
-    """Decide what becomes of a record by what stands, or is buried, under its id_.
+    """Decide what becomes of a record by the documents and tombstones under its id_.
 
     Args:
         record: The record.
-        there: What stands there.
+        there: What is there.
         grave: The version that is buried there.
-        lost: Whether a try may have written it whose answer was lost: what stands there as it is was then written so.
+        lost: Whether a try may have written it whose answer was lost: what is there as it is was then written so.
     """
     if there and there.version is not None and there.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {there.version}"
@@ -213,8 +213,8 @@ def field_of(reason: str) -> str:
     >>> field_of("failed to parse field [meta.pages] of type [long] in document with id_ 'a'")
     'meta.pages'
     """
-    _, found, rest = reason.partition("field [")
-    return rest.partition("]")[0] if found else ""
+    _, mark, rest = reason.partition("field [")
+    return rest.partition("]")[0] if mark else ""
 
 
 def _after(
@@ -251,7 +251,7 @@ def _version_of_deletion(there: StoredVersion | None, version: int, *, beats: bo
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
-    """Set tombstones, except where a newer one stands."""
+    """Set tombstones, except where there is a newer one."""
     graves = place.graves(list(versions))
     now = datetime.now(UTC).isoformat(timespec="seconds")
     stones = {

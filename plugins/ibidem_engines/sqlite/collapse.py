@@ -91,8 +91,8 @@ def facets(file: SqliteFile, query: Query, most: int) -> Facets:
 def _counts(file: SqliteFile, chosen: Chosen, settled: Marks) -> tuple[MatchCounts, float | None]:
     """Count what matches, and find the highest score."""
     done = settled.get(ShardRef(file.index), 0)
-    found = file.run(_written(_COUNTS, chosen), (*chosen.values, done)).fetchone()
-    documents, groups, ungrouped, unsettled, unsigned, short, best = found
+    row = file.run(_written(_COUNTS, chosen), (*chosen.values, done)).fetchone()
+    documents, groups, ungrouped, unsettled, unsigned, short, best = row
     tables = dict(file.run(_written(_TABLES, chosen), chosen.values).fetchall())
     counts = MatchCounts(
         documents=documents,

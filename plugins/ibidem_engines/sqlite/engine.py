@@ -122,7 +122,7 @@ class SqliteEngine(CollapseEngine):
         self._file.close()
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep records beside the index."""
+        """Keep records next to the index."""
         sqlite_ledger.put_records(self._file, ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:

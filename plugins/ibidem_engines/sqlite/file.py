@@ -72,7 +72,7 @@ class SqliteFile:
                 self._run_script(connection, schema.script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
-        """Run one statement inside the transaction that stands open."""
+        """Run one statement inside the transaction that is open."""
         connection = self._open("rw")
         self._until = time.monotonic() + self._longest
         return connection.execute(statement.replace("{index}", self.index), values)
@@ -171,14 +171,14 @@ class SqliteFile:
         state = self._state()
         if not state and not any_schema:
             raise self._missing()
-        found = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
-        if found != (LAYOUT, SCHEMA) and not any_schema:
+        versions = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
+        if versions != (LAYOUT, SCHEMA) and not any_schema:
             raise Permanent(
-                f"index {self.index!r} in {self.path} was written with layout {found[0]} and signature schema "
-                f"{found[1]}, this version reads {LAYOUT} and {SCHEMA}",
+                f"index {self.index!r} in {self.path} was written with layout {versions[0]} and signature schema "
+                f"{versions[1]}, this version reads {LAYOUT} and {SCHEMA}",
                 "rebuild it with: ibidem backfill --into NAME",
             )
-        if state and not self._is_sound(connection, found[0]):
+        if state and not self._is_sound(connection, versions[0]):
             raise self._strange()
         self._checked[any_schema] = changes
 

@@ -79,8 +79,8 @@ class SqliteGroups(StoredGroups):
     @override
     def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
         searches = [_search(each) for each in wanted]
-        found = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
-        return list({hit.id: hit for each in found for hit in each.hits}.values())
+        results = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
+        return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     @override
     def members(

@@ -79,7 +79,7 @@ class CountMinSketch:
         self._shift = np.uint32(32 - bits)
 
     def holds(self, more: int) -> bool:
-        """Tell whether so many further values fit, or a larger one may not be made."""
+        """Return whether so many further values fit, or a larger one may not be made."""
         size = self._counts.size
         return size == 1 << _MOST_BITS or COUNTERS * (self.learned + more) <= size
 

@@ -115,14 +115,14 @@ class Finder:
             np.repeat(np.arange(len(sizes)), sizes)[shared].tolist(), shared.tolist(), strict=True
         ):
             left.setdefault(number, []).append(values[place])
-        asked = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
-        return asked + [each for each in questions if each.clue not in MARKED]
+        batch = [_Question(marked[number].at, marked[number].clue, some) for number, some in left.items()]
+        return batch + [each for each in questions if each.clue not in MARKED]
 
-    def _catch_up(self, asked: int, upto: int | None) -> bool:
+    def _catch_up(self, goal: int, upto: int | None) -> bool:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
         (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         newest = last if upto is None else min(last, max(upto, self._newest))
-        self._asked += asked
+        self._asked += goal
         if abs(newest - self._newest) > WORTH * self._asked:
             return False
         if newest < self._newest or not self._seen.holds(VALUES * (newest - self._newest)):
@@ -189,9 +189,9 @@ class _LookUp:
         """
         left, read, most = list(values), list[list[int]](), FEW
         while len(left) >= least:
-            found = [(value, self._carriers(value, most)) for value in left]
-            read += [places for _, places in found if len(places) < most]
-            left = [value for value, places in found if len(places) == most]
+            carriers = [(value, self._carriers(value, most)) for value in left]
+            read += [places for _, places in carriers if len(places) < most]
+            left = [value for value, places in carriers if len(places) == most]
             most *= MORE
         return _carried(read, least - len(left))
 

@@ -72,8 +72,8 @@ def conditions(query: Query | None) -> Conditions:
 
 def _written(words: Query | Words) -> str:
     """Write what must and must not occur; empty where nothing must."""
-    asked = " AND ".join(_any_of(entry) for entry in words.all_of)
-    return f"{asked} NOT {_any_of(words.none_of)}" if asked and words.none_of else asked
+    expression = " AND ".join(_any_of(entry) for entry in words.all_of)
+    return f"{expression} NOT {_any_of(words.none_of)}" if expression and words.none_of else expression
 
 
 def _any_of(parts: Sequence[Phrase | Words]) -> str:
@@ -88,16 +88,16 @@ def _phrase(phrase: Phrase) -> str:
     return f'{column}"{text}"{" *" if phrase.prefix else ""}'
 
 
-def _condition(asked: Filter) -> Conditions:
-    if asked.field == "date":
-        first, last = days(asked.value)
+def _condition(filter_: Filter) -> Conditions:
+    if filter_.field == "date":
+        first, last = days(filter_.value)
         return Conditions(
             "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
             (first, first, last, last),
         )
-    if asked.field in ("id", "source", "language"):
-        return Conditions(f"d.{asked.field} = ?", (asked.value,))
-    return Conditions(_META, (asked.field.removeprefix("meta."), asked.value, asked.value))
+    if filter_.field in ("id", "source", "language"):
+        return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
+    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
 
 
 MOST_HITS = 10_000
@@ -165,18 +165,18 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
     with file.reading():
         rows = {row[0]: row for row in file.run(_BY_ID, (as_json(here),))}
     in_title, in_text = phrases_of(query, "title"), phrases_of(query, "text")
-    found = {name: document(row) for name, row in rows.items()}
+    documents = {name: document(row) for name, row in rows.items()}
     return [
         StoredDocument(
             file.index,
-            found[name],
+            documents[name],
             version=rows[name][1],
             idf=rows[name][2],
-            snippets=(passage(found[name].text, in_text),),
-            title=marked(found[name].title, in_title),
+            snippets=(passage(documents[name].text, in_text),),
+            title=marked(documents[name].title, in_title),
         )
         for name in here
-        if name in found
+        if name in documents
     ]
 
 
@@ -235,7 +235,7 @@ def matching_places(file: SqliteFile, query: Query) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The documents that match, as SQL: what stands behind `from`, and what stands for its question marks.
+    """The documents that match, as SQL: what follows `from`, and what stands for its question marks.
 
     Args:
         place: The column that holds the place.

@@ -22,17 +22,17 @@ _SLICE = """select key, entry from "ibidem.{index}.ledger"
 
 
 def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Keep records by key, inside a transaction that stands open."""
+    """Keep records by key, inside a transaction that is open."""
     file.run_many(_PUT, [(ledger, key, as_json(dict(entry))) for key, entry in entries.items()])
 
 
 def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Read records by key, inside a transaction that stands open."""
+    """Read records by key, inside a transaction that is open."""
     return {key: orjson.loads(entry) for key, entry in file.run(_GET, (ledger, as_json(keys)))}
 
 
 def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
-    """Remove records by key, inside a transaction that stands open; returns how many were there."""
+    """Remove records by key, inside a transaction that is open; returns how many were there."""
     return file.run(_REMOVE, (ledger, as_json(keys))).rowcount
 
 
@@ -46,7 +46,7 @@ def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[
 def get_records(
     file: SqliteFile, ledger: Ledger, prefix: str, *, any_schema: bool = False
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read records in slices, so that no transaction stands open between them; see `Engine.get_records`."""
+    """Read records in slices, so that no transaction is open between them; see `Engine.get_records`."""
     start, end = prefix, f"{prefix}{_LAST}"
     while True:
         with file.reading(any_schema=any_schema):

@@ -23,7 +23,7 @@ def script(layout: str, index: str, schema: str = "") -> str:
 
 
 def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Tell whether tables, and what hangs on them, are those of the layout and no others.
+    """Return whether tables, and what hangs on them, are those of the layout and no others.
 
     Raises:
         LookupError: There is no such layout.
@@ -32,12 +32,12 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
 
 
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Tell whether the table that says what the index is can be read: it is the same in every layout."""
+    """Return whether the table that says what the index is can be read: it is the same in every layout."""
     return _state(_of(connection, index, layout), index) == _state(_made(layout, index), index)
 
 
 def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Tell whether anything bears the name of a part of the index."""
+    """Return whether anything bears the name of a part of the index."""
     return bool(_of(connection, index, layout))
 
 

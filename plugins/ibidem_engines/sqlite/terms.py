@@ -17,5 +17,5 @@ def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
     with file.reading():
         file.run(_TABLE)
         documents: dict[str, int] = dict(file.run(_TERMS, (as_json([*near, *set().union(*near.values())]),)))
-    found = {word: [each for each in some if each in documents] for word, some in near.items() if word not in documents}
-    return {word: min(some, key=lambda term: (-documents[term], term)) for word, some in found.items() if some}
+    known = {word: [each for each in some if each in documents] for word, some in near.items() if word not in documents}
+    return {word: min(some, key=lambda term: (-documents[term], term)) for word, some in known.items() if some}

@@ -122,7 +122,7 @@ _THERE = """select id, place, version, digest, origin from "ibidem.{index}.docum
 
 @dataclass(frozen=True, slots=True)
 class _There:
-    """The document that stands under an id."""
+    """The document that is under an id."""
 
     place: int
     version: int
@@ -132,7 +132,7 @@ class _There:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """What stands, or is buried, under the ids of a call.
+    """The documents and tombstones under the ids of a call.
 
     Args:
         there: The documents.
@@ -191,7 +191,7 @@ def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
 
 
 def write_at(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
-    """Store records over documents that still stand at the places where they were read; None for one that does not."""
+    """Store records over documents that are still at the places where they were read; None for one that does not."""
     ready, outcomes = prepare([record for record, _ in records])
     with file.writing():
         there = _Standing.read(file, [each.id for each in ready]).there

@@ -38,7 +38,7 @@ def refusal(held: SourceDocument, text_field: str, max_text: int) -> Refusal | N
 
 
 def is_current(held: SourceDocument, tables: Tables) -> bool:
-    """Tell whether a document is signed as it is, with the schema and the table of now."""
+    """Return whether a document is signed as it is, with the schema and the table of now."""
     table = tables.of(held.document.language)
     name = table.name if table else ""
     if not held.packed or (held.schema, held.idf) != (SCHEMA, name):
@@ -47,7 +47,7 @@ def is_current(held: SourceDocument, tables: Tables) -> bool:
 
 
 def has_words(held: SourceDocument) -> bool:
-    """Tell whether a signed document had any words."""
+    """Return whether a signed document had any words."""
     packed = unpack(held.packed)
     return packed is not None and packed.length > 0
 
@@ -216,8 +216,8 @@ def _in_place(context: BackfillContext, held: Sequence[SourceDocument]) -> _Roun
     changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
     done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
     context.own.extend(outcome.order for _, outcome in done if outcome.order)
-    kept = BatchResult(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
-    return _Round(kept + _account(done), changed)
+    result = BatchResult(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
+    return _Round(result + _account(done), changed)
 
 
 def _copied(

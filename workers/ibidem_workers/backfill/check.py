@@ -70,7 +70,7 @@ def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None
         settings: Which index.
         seen: Called with the documents that were read, and how many there are.
     """
-    found, tables = CheckResult(), Tables(settings.tables)
+    result, tables = CheckResult(), Tables(settings.tables)
     with open_for_backfill(settings) as (_, holding):
         holding.check("place")
         check_fields(holding)
@@ -78,32 +78,32 @@ def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None
         documents = sum(holding.count(stretch) for stretch in whole(upto))
         for some in everything(holding, upto):
             for held in some:
-                _take(found, held, tables, settings, holding.text_field)
-            seen(found.read, documents)
-    return found
+                _take(result, held, tables, settings, holding.text_field)
+            seen(result.read, documents)
+    return result
 
 
-def _take(found: CheckResult, held: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
+def _take(result: CheckResult, held: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
     """Count one document."""
     why = refusal(held, text_field, settings.max_text)
     if why is not None:
-        found.refused += 1
-        if len(found.refusals) < MOST_LISTED:
-            found.refusals.append(why)
+        result.refused += 1
+        if len(result.refusals) < MOST_LISTED:
+            result.refusals.append(why)
     elif is_changed(held, tables, settings.distinct):
-        found.changed += 1
-        if len(found.listed) < MOST_LISTED:
-            found.listed.append((held.name.index, held.name.id))
+        result.changed += 1
+        if len(result.listed) < MOST_LISTED:
+            result.listed.append((held.name.index, held.name.id))
     elif has_words(held):
-        found.unchanged += 1
+        result.unchanged += 1
         table = tables.of(held.document.language)
-        found.outdated += (held.schema, held.idf) != (SCHEMA, table.name if table else "")
+        result.outdated += (held.schema, held.idf) != (SCHEMA, table.name if table else "")
     else:
-        found.unsigned += 1
+        result.unsigned += 1
 
 
 def is_changed(held: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
-    """Tell whether a signed document would be signed otherwise now; fields that no signature looks at may differ.
+    """Return whether a signed document would be signed otherwise now; fields that no signature looks at may differ.
 
     Args:
         held: The document.

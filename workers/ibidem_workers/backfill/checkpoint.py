@@ -119,7 +119,7 @@ class Checkpoint:
         self.documents += documents
 
     def signs_alike(self, tables: Tables) -> bool:
-        """Tell whether what is signed now is signed as when it began; a language that came later does not matter."""
+        """Return whether what is signed now is signed as when it began; a language that came later does not matter."""
         now = tables.current()
         return self.schema == SCHEMA and all(now.get(code) == name for code, name in self.tables.items())
 
@@ -140,17 +140,17 @@ class Checkpoint:
 
 
 def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
-    """Read the checkpoint that is noted beside an index; None when there is none.
+    """Read the checkpoint that is noted next to an index; None when there is none.
 
     Args:
         engine: The index that is written to.
         into: Its name, when it is a copy.
     """
     try:
-        found = engine.get_record("runs", KEYS + into)
+        entry = engine.get_record("runs", KEYS + into)
     except NoIndex:
         return None
-    return None if found is None else Checkpoint.from_json(found)
+    return None if entry is None else Checkpoint.from_json(entry)
 
 
 def by_part(marks: Marks) -> dict[str, int]:

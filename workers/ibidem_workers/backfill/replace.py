@@ -50,7 +50,7 @@ class ReplaceResult:
     """What came of it.
 
     Args:
-        run: The run's name; its accounts stand beside the new index.
+        run: The run's name; its accounts are next to the new index.
         source: The index that was copied.
         alias: The alias that the new one has now; empty for none.
         pruned: Documents that were deleted from the first index meanwhile.
@@ -62,11 +62,11 @@ class ReplaceResult:
     pruned: int
 
 
-def replace_index(asked: Replacement, settings: Settings, seen: Seen = lambda *_: None) -> ReplaceResult:
-    """Copy an index into a new one, signed anew, and put it in the first one's place.
+def replace_index(replacement: Replacement, settings: Settings, seen: Seen = lambda *_: None) -> ReplaceResult:
+    """Copy an index into a new one, signed again, and put it in the first one's place.
 
     Args:
-        asked: The new index.
+        replacement: The new index.
         settings: The first index, or an alias of it.
         seen: Called with the progress.
 
@@ -74,17 +74,17 @@ def replace_index(asked: Replacement, settings: Settings, seen: Seen = lambda *_
         UsageError: The new index is there and was made by nothing of ours; a wrong alias; a missing field.
         Interrupted: Ctrl-C; the same command goes on.
     """
-    check_name(asked.into)
-    engine = open_engine(settings.address, asked.into)
+    check_name(replacement.into)
+    engine = open_engine(settings.address, replacement.into)
     try:
-        one = load_checkpoint(engine, asked.into)
+        one = load_checkpoint(engine, replacement.into)
         if one is not None and one.state == "swapped":
             holding = open_reindex_source(settings.address, one.source)
         else:
             holding = open_reindex_source(settings.address, settings.index)
         try:
             holding.check("copy")
-            return _Replacing(engine, holding, asked, settings, seen).through(one)
+            return _Replacing(engine, holding, replacement, settings, seen).through(one)
         finally:
             holding.close()
     finally:
@@ -103,12 +103,18 @@ class _Replacing:
     """
 
     def __init__(
-        self, engine: Engine, holding: ReindexSource, asked: Replacement, settings: Settings, seen: Seen
+        self, engine: Engine, holding: ReindexSource, replacement: Replacement, settings: Settings, seen: Seen
     ) -> None:
-        self._engine, self._holding, self._asked, self._settings, self._seen = engine, holding, asked, settings, seen
-        self._alias = asked.alias or holding.alias
+        self._engine, self._holding, self._asked, self._settings, self._seen = (
+            engine,
+            holding,
+            replacement,
+            settings,
+            seen,
+        )
+        self._alias = replacement.alias or holding.alias
         self._pruned = 0
-        self._copy = holding.copy_to(asked.into)
+        self._copy = holding.copy_to(replacement.into)
 
     def through(self, one: Checkpoint | None) -> ReplaceResult:
         """Copy, catch up, take the place."""
@@ -186,7 +192,7 @@ class _Replacing:
             one.deletions = deletions
 
     def _carry(self) -> None:
-        """Take what is kept beside the index along, where its name changes."""
+        """Take what is kept next to the index along, where its name changes."""
         if self._alias == self._settings.index:
             return
         for ledger in KEPT:

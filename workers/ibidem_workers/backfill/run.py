@@ -42,7 +42,7 @@ MOST_DEATHS = 12
 """Processes that may end one after the other, and no page be done in between, before it is none of the documents."""
 
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
-"""A page that was handed out, where it stands, and what waits for what comes of it."""
+"""A page that was handed out, where it is, and what waits for what comes of it."""
 
 
 class Backfill:
@@ -73,7 +73,7 @@ class Backfill:
         self._deaths = 0
 
     def run(self) -> None:
-        """Sign what stands there, or what an earlier one left, and what others write meanwhile until that is little."""
+        """Sign what is there, or what an earlier one left, and what others write meanwhile until that is little."""
         # Also when an earlier one said how far to go: what it wrote has to be seen before it is counted.
         now = self._holding.newest()
         self.sign(parsed(self.checkpoint.upto) or now)
@@ -173,17 +173,17 @@ class Backfill:
 
     def _unaccounted(self) -> list[tuple[BackfillBatch, ShardRef]]:
         """Take up pages that were handed out and not accounted for, because something ended."""
-        found = []
+        missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
-            told = self._engine.get_record("runs", key)
-            if told is not None:
-                self.checkpoint.settle(page.number, BatchResult.from_json(told).documents)
+            entry = self._engine.get_record("runs", key)
+            if entry is not None:
+                self.checkpoint.settle(page.number, BatchResult.from_json(entry).documents)
             else:
                 left = self._holding.names(page.stretch, PAGE)
                 written = 0 if self.checkpoint.into else max(0, page.documents - len(left))
-                found.append((BackfillBatch(self.checkpoint.run, page.number, left, written), page.stretch.part))
-        return found
+                missing.append((BackfillBatch(self.checkpoint.run, page.number, left, written), page.stretch.part))
+        return missing
 
     def _hand_out(self, signers: Signers, page: BackfillBatch, part: ShardRef) -> None:
         self._waiting.append((page, part, signers.sign(page)))

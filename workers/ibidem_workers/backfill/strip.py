@@ -26,7 +26,7 @@ LISTED = 1_000
 """Refusals that are listed; more are counted."""
 
 NOTE = "strip/"
-"""Before the key of the record, beside the first index, of a copy that is being filled."""
+"""Before the key of the record, next to the first index, of a copy that is being filled."""
 
 Seen = Callable[[int, int], None]
 """Called with the documents that are done, and how many there are."""
@@ -40,7 +40,7 @@ class StripRequest:
         into: Name of the new index; empty to strip in place.
         alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
         dry: Whether to write nothing.
-        records: Whether to remove the records beside the index too.
+        records: Whether to remove the records next to the index too.
     """
 
     into: str = ""
@@ -98,15 +98,15 @@ class StripResult:
 
 
 def carries(held: SourceDocument) -> bool:
-    """Tell whether ibidem added anything to a document."""
+    """Return whether ibidem added anything to a document."""
     return bool(held.ours or held.packed or held.digest)
 
 
-def strip(asked: StripRequest, settings: Settings, seen: Seen = lambda *_: None) -> StripResult:
+def strip(request: StripRequest, settings: Settings, seen: Seen = lambda *_: None) -> StripResult:
     """Take out of an index what ibidem added to it.
 
     Args:
-        asked: Where to, and how much.
+        request: Where to, and how much.
         settings: The index.
         seen: Called with the progress.
 
@@ -115,38 +115,38 @@ def strip(asked: StripRequest, settings: Settings, seen: Seen = lambda *_: None)
         Unavailable: The engine did not answer; the same command goes on.
     """
     with _opened(settings) as (engine, holding):
-        holding.check("copy" if asked.into else "memory" if asked.dry else "strip")
-        if asked.into and not asked.dry:
-            check_name(asked.into)
-            found = StripResult(alias=asked.alias or holding.alias)
-            _Copying(engine, holding, holding.copy_to(asked.into), found, seen).through()
+        holding.check("copy" if request.into else "memory" if request.dry else "strip")
+        if request.into and not request.dry:
+            check_name(request.into)
+            result = StripResult(alias=request.alias or holding.alias)
+            _Copying(engine, holding, holding.copy_to(request.into), result, seen).through()
         else:
-            found = _in_place(engine, holding, seen, dry=asked.dry)
-        if asked.records and not asked.dry:
+            result = _in_place(engine, holding, seen, dry=request.dry)
+        if request.records and not request.dry:
             holding.drop_records()
-        return found
+        return result
 
 
 def _in_place(engine: Engine, holding: ReindexSource, seen: Seen, *, dry: bool) -> StripResult:
-    found = StripResult()
+    result = StripResult()
     upto = holding.newest()
     documents = sum(map(holding.count, whole(upto)))
     for held in within(holding, whole(upto), raw=True):
         for each in held:
-            found.count(each, holding.without_ours(each))
+            result.count(each, holding.without_ours(each))
         if not dry:
-            _write(holding, [each for each in held if carries(each)], found)
-        seen(found.read, documents)
+            _write(holding, [each for each in held if carries(each)], result)
+        seen(result.read, documents)
     if not dry:
         engine.refresh()
         info = engine.info()
-        found.left = info.documents - info.unsigned
-        if not found.left:
-            found.fields = holding.unmark()
-    return found
+        result.left = info.documents - info.unsigned
+        if not result.left:
+            result.fields = holding.unmark()
+    return result
 
 
-def _write(holding: ReindexSource, held: Sequence[SourceDocument], found: StripResult) -> None:
+def _write(holding: ReindexSource, held: Sequence[SourceDocument], result: StripResult) -> None:
     """Write documents without what ibidem added; those that were changed meanwhile are read again."""
     for _ in range(ROUNDS):
         changed = []
@@ -154,12 +154,12 @@ def _write(holding: ReindexSource, held: Sequence[SourceDocument], found: StripR
             if done is None:
                 changed.append(there.name)
             elif done.fate is WriteStatus.REFUSED:
-                found.refuse(there.name, done.why)
+                result.refuse(there.name, done.why)
         if not changed:
             return
         held = [each for each in holding.read(changed, raw=True) if carries(each)]
     for each in held:
-        found.refuse(each.name, "another program changes it again and again; give the same command again")
+        result.refuse(each.name, "another program changes it again and again; give the same command again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, err
 class SpoolDirectory:
     """One queue's folder; in `given-up` lies what no worker can carry out.
 
-    A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` stands before it.
+    A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` precedes it.
 
     Args:
         path: The queue's own folder.
@@ -133,8 +133,8 @@ def read_whole(path: Path, most: int) -> bytes | None:
             return None
         raise
     try:
-        found = os.fstat(handle)
-        if not S_ISREG(found.st_mode) or found.st_size > most:
+        stat = os.fstat(handle)
+        if not S_ISREG(stat.st_mode) or stat.st_size > most:
             return None
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(most)

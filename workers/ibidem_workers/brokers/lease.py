@@ -83,12 +83,12 @@ def new_holder() -> str:
 
 
 def lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Tell whether the holder of a lease is gone or has shown no life for some seconds; what is no file is no lease."""
+    """Return whether a lease's holder is gone or has shown no life for some seconds; what is no file is no lease."""
     path = folder / name
     try:
-        found = path.lstat()
-        silent = time.time() - found.st_mtime
-        if silent > seconds or not S_ISREG(found.st_mode):
+        stat = path.lstat()
+        silent = time.time() - stat.st_mtime
+        if silent > seconds or not S_ISREG(stat.st_mode):
             return True
         return name.startswith(f"{HOST}~") and _unlocked(path)
     except FileNotFoundError:

@@ -78,11 +78,11 @@ class Stream:
         if self._recovered and now - self._recovered < min(self._seconds / 3, 5):
             return None
         idle = int(1_000 * self._seconds)
-        found = self._client.xautoclaim(self._name, GROUP, self._holder, idle, count=1)[1]
-        if not found:
+        messages = self._client.xautoclaim(self._name, GROUP, self._holder, idle, count=1)[1]
+        if not messages:
             self._recovered = now
             return None
-        taken = _read(found[0])
+        taken = _read(messages[0])
         return replace(taken, tries=taken.tries + self._handed_out(taken.name) - 1)
 
     def _handed_out(self, name: str) -> int:
@@ -90,10 +90,10 @@ class Stream:
         return int(pending["times_delivered"])
 
     def _fresh(self, wait: int | None) -> QueuedMessage | None:
-        found = self._client.xreadgroup(GROUP, self._holder, {self._name: ">"}, count=1, block=wait)
-        if not found:
+        streams = self._client.xreadgroup(GROUP, self._holder, {self._name: ">"}, count=1, block=wait)
+        if not streams:
             return None
-        ((_, (entry,)),) = found
+        ((_, (entry,)),) = streams
         return _read(entry)
 
     def _beat(self) -> bool:
@@ -119,7 +119,7 @@ class Stream:
             both.execute()
 
     def hand_back(self, taken: QueuedMessage) -> None:
-        """Lay the message down anew, and remove the one in hand, in one step."""
+        """Lay the message down again, and remove the one in hand, in one step."""
         self._held.discard(taken.name)
         with self._client.pipeline(transaction=True) as both:
             both.xadd(self._name, _fields(taken.message, taken.tries))
@@ -185,12 +185,12 @@ def configuration(url: str, *names: str) -> dict[str, str]:
     Raises:
         Unavailable: The server does not answer.
     """
-    told: dict[str, str] = {}
+    values: dict[str, str] = {}
     with asked(url) as client:
         for name in names:
             with contextlib.suppress(ResponseError):
-                told |= client.config_get(name)
-    return told
+                values |= client.config_get(name)
+    return values
 
 
 @contextlib.contextmanager

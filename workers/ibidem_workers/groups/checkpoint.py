@@ -1,4 +1,4 @@
-"""How far groups are settled: one record beside the index, so that any process goes on where another stopped."""
+"""How far groups are settled: one record next to the index, so that any process goes on where another stopped."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -77,9 +77,9 @@ class Checkpoint:
 
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
-        """Read what is noted beside an index; one at the beginning when there is nothing."""
-        found = engine.get_record("runs", KEY)
-        return cls() if found is None else parse_record(cls, found)
+        """Read what is noted next to an index; one at the beginning when there is nothing."""
+        entry = engine.get_record("runs", KEY)
+        return cls() if entry is None else parse_record(cls, entry)
 
     def save(self, engine: Engine) -> None:
         """Keep it."""

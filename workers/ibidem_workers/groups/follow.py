@@ -146,8 +146,8 @@ def first(store: StoredGroups, group: str) -> Iterator[Grouped]:
 def revisit(store: StoredGroups, names: list[Name]) -> None:
     """Let documents be looked at again: one that follows a lead parts from it first."""
     store.newest()
-    found = store.read(sorted(set(names)))
-    changes = [Assignment(each, each.group, lead=True) if each.lead else renamed(each) for each in found]
+    documents = store.read(sorted(set(names)))
+    changes = [Assignment(each, each.group, lead=True) if each.lead else renamed(each) for each in documents]
     if changes:
         store.assign(changes)
 
@@ -164,7 +164,7 @@ def regroup(
 
     Args:
         engine: The index.
-        everything: Whether to begin anew, with each document in a group of its own.
+        everything: Whether to begin again, with each document in a group of its own.
         policy: The figures to settle groups by from now on; those of the index when None.
         seen: Called with the progress.
         size: Documents in a portion.

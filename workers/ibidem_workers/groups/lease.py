@@ -1,4 +1,4 @@
-"""Who settles the groups of an index just now, noted beside it: others leave it alone for that long.
+"""Who settles the groups of an index just now, noted next to it: others leave it alone for that long.
 
 Two that settle at the same time do no harm, only work twice. So a race between two that take the lease is let be.
 """
@@ -30,7 +30,7 @@ class Lease:
     _renewed: float = 0.0
 
     def taken(self) -> bool:
-        """Tell whether another one holds it, and lives as far as can be told."""
+        """Return whether another one holds it, and lives as far as can be told."""
         entry = self.engine.get_record("runs", KEY) or {}
         until, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(until, int | float):

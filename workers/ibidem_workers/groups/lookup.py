@@ -37,10 +37,10 @@ def values_of(packed: Packed, policy: Policy) -> Wanted:
         "profile": policy.profile is not None,
         "bands": policy.slots is not None,
     }
-    found = lookup_keys(packed)
-    values = {clue: values for clue, values in found.items() if counted.get(clue)}
-    if policy.terms is None or "rare" not in found:
+    keys = lookup_keys(packed)
+    values = {clue: values for clue, values in keys.items() if counted.get(clue)}
+    if policy.terms is None or "rare" not in keys:
         return Wanted(values)
     ratio = policy.terms.lengths or 1e-9
     longest = min(floor(packed.length / ratio), 2**31 - 1)
-    return Wanted(values, found["rare"], least_rare(policy.terms), ceil(packed.length * ratio), longest)
+    return Wanted(values, keys["rare"], least_rare(policy.terms), ceil(packed.length * ratio), longest)

@@ -35,7 +35,7 @@ class Override:
         return cls((index_a, a), (index_b, b), str(entry["verdict"]), contents)
 
     def holds(self, row: Row, other: Row) -> bool:
-        """Tell whether it is about these two, and neither text has changed since."""
+        """Return whether it is about these two, and neither text has changed since."""
         contents = dict(zip((self.a, self.b), self.contents, strict=True))
         return all(each.packed is not None and said_of(each.packed, contents[each.name]) for each in (row, other))
 
@@ -52,7 +52,7 @@ class Overrides:
 
     @classmethod
     def of(cls, engine: Engine) -> "Overrides":
-        """Read what is kept beside an index."""
+        """Read what is kept next to an index."""
         read = [Override.read(entry) for _, entry in engine.get_records("overrides")]
         return cls({frozenset((each.a, each.b)): each for each in read})
 
@@ -91,7 +91,7 @@ class Overrides:
 
 
 def said_of(packed: Packed, content: str) -> bool:
-    """Tell whether a text is the one that a reader saw; a hash that is missing or of another scheme says nothing."""
+    """Return whether a text is the one that a reader saw; a hash that is missing or of another scheme says nothing."""
     return not content.startswith(f"ch{packed.scheme}:") or content == content_key(packed)
 
 

@@ -31,11 +31,11 @@ def possible(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[list[in
         b: Others, or the same.
         policy: The decision.
     """
-    found: list[set[int]] = [set() for _ in range(len(a))]
+    candidates: list[set[int]] = [set() for _ in range(len(a))]
     for rows, others in _every(a, b, policy):
         for row, other in zip(rows.tolist(), others.tolist(), strict=True):
-            found[row].add(other)
-    return [sorted(each) for each in found]
+            candidates[row].add(other)
+    return [sorted(each) for each in candidates]
 
 
 def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs]:
@@ -49,8 +49,8 @@ def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs
     if policy.slots is not None:
         for rows, others in sharing(_bands(a), _bands(b)):
             equal = (a.slots[rows] == b.slots[others]).view(np.uint8).sum(axis=1, dtype=np.uint8)
-            kept = equal >= policy.slots.equal
-            yield rows[kept], others[kept]
+            mask = equal >= policy.slots.equal
+            yield rows[mask], others[mask]
     if policy.terms is not None:
         for rows, others in sharing(_rare(a), _rare(b), least_rare(policy.terms)):
             yield _sharing_terms(a, b, rows, others, policy.terms)
@@ -95,9 +95,9 @@ def _spread(first: Rows, start: Rows, times: Rows, owners: Rows) -> Rows:
 def _sharing_terms(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows, rule: Terms) -> Pairs:
     """Keep the pairs whose sets share enough terms at lengths alike enough."""
     lengths = a.length[rows], b.length[others]
-    kept = np.minimum(*lengths) / np.maximum(np.maximum(*lengths), 1) >= rule.lengths
-    kept &= a.idf[rows] == b.idf[others]
-    rows, others = rows[kept], others[kept]
+    mask = np.minimum(*lengths) / np.maximum(np.maximum(*lengths), 1) >= rule.lengths
+    mask &= a.idf[rows] == b.idf[others]
+    rows, others = rows[mask], others[mask]
     both = np.sort(np.concatenate((a.terms[rows], b.terms[others]), axis=1), axis=1)
     shared = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] < 1 << 24)).sum(axis=1)
     sizes = np.minimum(a.term_count[rows], b.term_count[others]).astype(int)

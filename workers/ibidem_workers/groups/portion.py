@@ -109,14 +109,14 @@ class Rules:
 
     def candidates(self, rows: Sequence[Row], leads: Sequence[Row]) -> list[list[int]]:
         """Name for each row the leads that may be its duplicates, ascending."""
-        found = possible(_columns(rows), _columns(leads), self.policy)
+        places = possible(_columns(rows), _columns(leads), self.policy)
         if self.apart and leads:
             named = {at for at, lead in enumerate(leads) if lead.name in self.apart}
-            found = [
+            places = [
                 sorted(named.union(some)) if row.name in self.apart else some
-                for row, some in zip(rows, found, strict=True)
+                for row, some in zip(rows, places, strict=True)
             ]
-        return found
+        return places
 
 
 def grouped(portion: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
@@ -152,16 +152,16 @@ def _copies(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
     like: dict[Hashable, Row] = {}
     for lead in sorted(find(rows, copies=True), key=_rank):
         like.setdefault(rules.key(lead), lead)
-    found = (rules.first(row, [like[key]]) for row in rows if (key := rules.key(row)) in like)
-    return [join for join in found if join]
+    copies = (rules.first(row, [like[key]]) for row in rows if (key := rules.key(row)) in like)
+    return [join for join in copies if join]
 
 
 def _among_settled(rows: Sequence[Row], find: Find, rules: Rules) -> list[Join]:
     """Let rows join the first of the settled leads that they duplicate."""
     leads = sorted(find(rows, copies=False), key=_rank)
     some = zip(rows, rules.candidates(rows, leads), strict=True)
-    found = (rules.first(row, (leads[at] for at in places)) for row, places in some)
-    return [join for join in found if join]
+    joined = (rules.first(row, (leads[at] for at in places)) for row, places in some)
+    return [join for join in joined if join]
 
 
 def _within(rows: Sequence[Row], rules: Rules) -> list[Join]:

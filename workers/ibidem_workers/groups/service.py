@@ -45,6 +45,6 @@ def settle_all(engine: Engine, seen: Seen = lambda _: None) -> None:
 
 
 def settled(engine: Engine) -> bool:
-    """Tell whether all that was written is settled."""
+    """Return whether all that was written is settled."""
     seen = Checkpoint.read(engine).seen
     return by_part(store_of(engine).newest(parsed(seen))) == seen

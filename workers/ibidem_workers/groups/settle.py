@@ -77,13 +77,13 @@ class Settler:
 
     def _others(self, portion: Sequence[Grouped]) -> Mapping[str, list[Grouped]]:
         """Read who else is in the groups that these documents lead: nobody, unless one was written again."""
-        found: defaultdict[str, list[Grouped]] = defaultdict(list)
+        others: defaultdict[str, list[Grouped]] = defaultdict(list)
         names = [each.name.id for each in portion]
         for some in self.store.members([each.group for each in portion if each.group], names):
             for each in some:
                 if _name(each) not in self.joined:
-                    found[each.group].append(each)
-        return found
+                    others[each.group].append(each)
+        return others
 
     def _twins(self, portion: Sequence[Grouped], others: Mapping[str, Sequence[Grouped]]) -> list[Grouped]:
         """Name the documents of which another one leads the group: it went on when they were written again."""
@@ -101,11 +101,11 @@ class Settler:
         wanted = [content_of(each) if copies else values_of(each, self.policy) for each in packed]
         wanted = [each for each in wanted if each.values or each.rare]
         hits = self.store.carriers(wanted, before) if wanted and any(before.values()) else []
-        found = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
+        leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         said = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
-        found |= {row.name: row for row in self._declared(said - found.keys(), before)}
+        leads |= {row.name: row for row in self._declared(said - leads.keys(), before)}
         own = {row.name for row in rows}
-        return [row for name, row in found.items() if name not in self.joined and name not in own]
+        return [row for name, row in leads.items() if name not in self.joined and name not in own]
 
     def _declared(self, names: set[Name], before: Marks) -> Iterable[Row]:
         settled = max(before.values(), default=0)
@@ -119,14 +119,14 @@ class Settler:
         Raises:
             Outrun: One is no lead any more.
         """
-        found = {name: each.group for name, each in documents.items()}
-        wanted = sorted({join.lead.name for join in joins} - found.keys())
+        groups = {name: each.group for name, each in documents.items()}
+        wanted = sorted({join.lead.name for join in joins} - groups.keys())
         leads = {_name(each): each for each in self.store.read(wanted)} if wanted else {}
         for name in wanted:
             if name not in leads or not leads[name].lead:
                 raise Outrun
-            found[name] = leads[name].group
-        return found
+            groups[name] = leads[name].group
+        return groups
 
     def _successions(
         self,
@@ -152,26 +152,26 @@ class Settler:
                 continue
             own = row_of(lead)
             rows = [(each, row_of(each)) for each in followers]
-            kept = [each for each, row in rows if own and row and rules.judge(row, own)]
-            changes += parted(lead, kept, [each for each in followers if each not in kept])
+            successors = [each for each, row in rows if own and row and rules.judge(row, own)]
+            changes += parted(lead, successors, [each for each in followers if each not in successors])
         return changes
 
     def _write(self, changes: Sequence[Assignment]) -> list[bool]:
         return self.store.assign(changes) if changes else []
 
 
-def parted(lead: Grouped, kept: Sequence[Grouped], others: Sequence[Grouped]) -> list[Assignment]:
+def parted(lead: Grouped, members: Sequence[Grouped], others: Sequence[Grouped]) -> list[Assignment]:
     """Part a group; the name stays with the larger part.
 
     Args:
         lead: The lead.
-        kept: Those that duplicate it still.
+        members: Those that duplicate it still.
         others: Those that do not.
     """
-    if len(others) <= len(kept) + 1:
+    if len(others) <= len(members) + 1:
         return [renamed(each) for each in others]
     name = fresh_name(lead)
-    follow = [Assignment(each, name, lead=False) for each in kept]
+    follow = [Assignment(each, name, lead=False) for each in members]
     return [Assignment(others[0], lead.group, lead=True), Assignment(lead, name, lead=True), *follow]
 
 

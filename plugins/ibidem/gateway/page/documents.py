@@ -61,11 +61,11 @@ class Copy:
         return urlencode({"a": self.of, "b": self.document.id})
 
 
-def copies_of(engine: Engine, found: Inspection) -> Sequence[Copy]:
+def copies_of(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     """Read the documents of duplicates, as many as are shown."""
-    some = found.duplicates[:MOST]
+    some = inspection.duplicates[:MOST]
     read = {(each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in some])}
-    return [Copy(each, read[each.index, each.id], found.id) for each in some if (each.index, each.id) in read]
+    return [Copy(each, read[each.index, each.id], inspection.id) for each in some if (each.index, each.id) in read]
 
 
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26

@@ -45,11 +45,11 @@ def marked(passage: str) -> list[Stretch]:
     [('the ', 'same'), ('court', 'word'), (' held', 'same')]
     """
     head, *rest = " ".join(passage.split()).split(OPEN)
-    found = [Stretch(printable(head))]
+    stretches = [Stretch(printable(head))]
     for part in rest:
         word, _, after = part.partition(CLOSE)
-        found += [Stretch(printable(word), "word"), Stretch(printable(after))]
-    return [each for each in found if each.text]
+        stretches += [Stretch(printable(word), "word"), Stretch(printable(after))]
+    return [each for each in stretches if each.text]
 
 
 def differing(lead: str, duplicate: str) -> list[Stretch]:
@@ -83,7 +83,7 @@ class Entry:
         level: The level at which it is a duplicate; empty for a lead.
         reason: Why it is one.
         differs: What differs from its lead.
-        lead: The id of the lead that it stands under; empty for a lead.
+        lead: The id of the lead that it is under; empty for a lead.
     """
 
     id: str
@@ -156,8 +156,8 @@ def listed(response: Response, first: int) -> list[Group]:
 
 def inside(lead: ResponseHit) -> Sequence[ResponseHit]:
     """Return the duplicates that a collapsed lead carries."""
-    found: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
-    return found
+    hits: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+    return hits
 
 
 def group_of(number: int, lead: ResponseHit, duplicates: Sequence[ResponseHit], *, opened: bool) -> Group:
@@ -197,8 +197,8 @@ def duplicate(hit: ResponseHit, lead: ResponseHit) -> Entry:
 
 def title(hit: ResponseHit) -> list[Stretch]:
     """Return a hit's title with the query's words marked, or its id when it has none."""
-    found = hit.get("highlight", {}).get("title") or [hit.get("_source", {}).get("title")]
-    return marked(str(found[0] or hit["_id"]))
+    titles = hit.get("highlight", {}).get("title") or [hit.get("_source", {}).get("title")]
+    return marked(str(titles[0] or hit["_id"]))
 
 
 def about(hit: ResponseHit) -> list[str]:

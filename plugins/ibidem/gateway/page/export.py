@@ -15,7 +15,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What a spreadsheet would run when a cell begins with it, or drop before it looks; also in its wide forms."""
 
 BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"
-"""What may stand before it unseen."""
+"""What may be before it unseen."""
 
 Row = Mapping[str, Any]
 
@@ -49,22 +49,22 @@ def row(hit: ResponseHit, lead: ResponseHit) -> Row:
     }
 
 
-def as_csv(found: Iterator[Row]) -> bytes:
+def as_csv(rows: Iterator[Row]) -> bytes:
     """Write rows as CSV, with a header; no cell is taken for a formula.
 
     Args:
-        found: The rows.
+        rows: The rows.
     """
     written = io.StringIO()
     table = csv.writer(written)
     table.writerow(COLUMNS)
-    table.writerows([inert(str(each[name])) for name in COLUMNS] for each in found)
+    table.writerows([inert(str(each[name])) for name in COLUMNS] for each in rows)
     return written.getvalue().encode("utf-8", "replace")
 
 
-def as_lines(found: Iterator[Row]) -> bytes:
+def as_lines(rows: Iterator[Row]) -> bytes:
     """Write rows as JSON Lines."""
-    return b"".join(orjson.dumps(each) + b"\n" for each in found)
+    return b"".join(orjson.dumps(each) + b"\n" for each in rows)
 
 
 def inert(cell: str) -> str:

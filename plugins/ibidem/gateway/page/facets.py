@@ -52,7 +52,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
         engine: Where it is counted.
         state: What the page shows.
     """
-    found = cast("CollapseEngine", engine).facets(state.query(), MOST)
+    facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
 
     def shown(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
         for each in counts:
@@ -60,9 +60,9 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
             address = state.toggled(name, each.value)
             yield FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
 
-    languages = list(shown("language", found.languages))
+    languages = list(shown("language", facets.languages))
     return Choices(
-        sources=list(shown("source", found.sources)),
+        sources=list(shown("source", facets.sources)),
         languages=languages if len(languages) > 1 or state.language else (),
         years=[
             FacetChoice(
@@ -72,7 +72,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
                 each.groups,
                 state.date == each.value,
             )
-            for each in found.years
+            for each in facets.years
         ],
     )
 
@@ -89,12 +89,12 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
     there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
     def counted(name: str, some: Sequence[Counted]) -> Iterator[FacetChoice]:
-        found: dict[str, tuple[int, int]] = {}
+        counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, groups in some:
             if place in there and (value := str(getattr(there[place], name))):
-                before = found.get(value, (0, 0))
-                found[value] = before[0] + documents, before[1] + groups
-        for value, (documents, groups) in sorted(found.items(), key=lambda each: -each[1][0]):
+                before = counts_by_value.get(value, (0, 0))
+                counts_by_value[value] = before[0] + documents, before[1] + groups
+        for value, (documents, groups) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
             address, chosen = state.toggled(name, value), value in getattr(state, name)
             yield FacetChoice(printable(value), address, documents, groups, chosen)
 

@@ -102,27 +102,27 @@ def neighbours(engine: Engine, given: GatewayContext, state: PageState, name: st
     return Neighbours(before, after)
 
 
-def link(state: PageState, found: Sequence[Sequence[str]]) -> str:
+def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
     """Return the address of a result, empty for none."""
-    return state.part("document", id=found[0][0]) if found else ""
+    return state.part("document", id=passages[0][0]) if passages else ""
 
 
 def results(engine: Engine, given: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
     """Return the ids of results in order, each with those collapsed into it, and whether there is a next page."""
     request = replace(state.request(), explain=False)
     tables = given.current_tables()
-    found = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
+    result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
     order: list[list[str]] = []
-    for lead, duplicates in groups(found.response["hits"]["hits"]):
+    for lead, duplicates in groups(result.response["hits"]["hits"]):
         order.append([lead["_id"], *(hit["_id"] for hit in inside(lead))])
         order += ([hit["_id"]] for hit in duplicates)
-    return order, has_more(found.response, state)
+    return order, has_more(result.response, state)
 
 
 def has_more(response: Any, state: PageState) -> bool:
-    """Tell whether a further page has anything to show."""
-    told = response["dedupe"]
-    if told["mode"] == "off":
-        return bool(state.page * state.size < told["documents"]["matched"])
-    seen = state.page * state.size < told["groups"]["in_window"]
-    return bool(seen or (not told["groups"]["exact"] and state.sort == "relevance" and not told.get("limited")))
+    """Return whether a further page has anything to show."""
+    account = response["dedupe"]
+    if account["mode"] == "off":
+        return bool(state.page * state.size < account["documents"]["matched"])
+    seen = state.page * state.size < account["groups"]["in_window"]
+    return bool(seen or (not account["groups"]["exact"] and state.sort == "relevance" and not account.get("limited")))

@@ -19,7 +19,7 @@ STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "t
 
 @cache
 def static(name: str) -> bytes:
-    """Return a file that stands beside the templates.
+    """Return a file that is next to the templates.
 
     Args:
         name: One of `STATIC`.
@@ -56,7 +56,7 @@ class Parameter:
 
     Args:
         name: Its name.
-        place: Where it stands: path, query or body.
+        place: Where it is: path, query or body.
         required: Whether it has to be sent.
         about: What it means.
     """
@@ -98,11 +98,11 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     """
     schemas = document["components"]["schemas"]
     for path, by_method in document["paths"].items():
-        asked = [
+        listed = [
             (str(each.get("description", "")), list(parameters(each, schemas)), method.upper())
             for method, each in by_method.items()
         ]
-        for (about, sent), same in groupby(asked, lambda each: each[:2]):
+        for (about, sent), same in groupby(listed, lambda each: each[:2]):
             yield Operation(", ".join(sorted(method for *_, method in same)), path, about, sent)
 
 

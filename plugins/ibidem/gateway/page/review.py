@@ -42,14 +42,14 @@ class NearPair:
 
 def undecided(window: Window) -> list[NearPair]:
     """Return the near pairs of a window that no manual decision is about, the least certain first."""
-    found = []
+    pairs = []
     for row, lead in enumerate(window.grouping.lead.tolist()):
         if lead == row or (lead, row) in window.spoken.valid:
             continue
         evidence = window.evidence(row, lead)
         if evidence is not None and evidence.level == "near":
-            found.append(NearPair(lead, row, evidence))
-    return sorted(found, key=lambda pair: (pair.evidence.score, pair.row))
+            pairs.append(NearPair(lead, row, evidence))
+    return sorted(pairs, key=lambda pair: (pair.evidence.score, pair.row))
 
 
 class ShownPair(Shown):
@@ -59,19 +59,19 @@ class ShownPair(Shown):
 
 
 @router.get("/review")
-def review(engine: CallersEngine, given: WithContext, asked: Annotated[ShownPair, Query()]) -> Response:
+def review(engine: CallersEngine, given: WithContext, parameters: Annotated[ShownPair, Query()]) -> Response:
     """Show the next near pair of a list that nobody has decided on."""
-    state = asked.state()
+    state = parameters.state()
     request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
     tables = given.current_tables()
-    found = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
-    queue = undecided(found.window) if found.window is not None else []
-    pair = queue[asked.skip] if asked.skip < len(queue) else None
-    lead, duplicate = documents(engine, found.window, pair) if found.window is not None and pair else (None, None)
+    result = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
+    queue = undecided(result.window) if result.window is not None else []
+    pair = queue[parameters.skip] if parameters.skip < len(queue) else None
+    lead, duplicate = documents(engine, result.window, pair) if result.window is not None and pair else (None, None)
     return html(
         "page_review.html",
         state=state,
-        skip=asked.skip,
+        skip=parameters.skip,
         left=len(queue),
         lead=lead,
         duplicate=duplicate,

@@ -82,36 +82,36 @@ OneParameters = Annotated[One, Query()]
 TwoParameters = Annotated[Two, Query()]
 
 
-def home(engine: Engine, given: GatewayContext, asked: Shown) -> Response:
+def home(engine: Engine, given: GatewayContext, parameters: Shown) -> Response:
     """Show the list.
 
     Args:
         engine: The index, with the caller's rights.
         given: What every request may use.
-        asked: The address.
+        parameters: The address.
     """
-    state = asked.state()
+    state = parameters.state()
     if not state.q.strip():
         return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
     query, request = state.query(), state.request()
-    found = watched_search(
+    result = watched_search(
         engine, query, request, state.page, state.size, given.metrics, given.current_tables(), state.sort, facets=True
     )
-    facets = choices(engine, found.facets, state)
-    if found.response["dedupe"].get("grouping") == "stored":
+    facets = choices(engine, result.facets, state)
+    if result.response["dedupe"].get("grouping") == "stored":
         facets = stored_choices(engine, state)
     return html(
         "page_list.html",
         state=state,
         labels=LABELS,
-        groups=listed(found.response, 1 + (state.page - 1) * state.size),
-        account=account_line(found.response, 1 + (state.page - 1) * state.size),
-        notes=found.response["dedupe"].get("not_understood") or [],
-        better=found.response["dedupe"].get("did_you_mean") or "",
-        late=found.response["dedupe"].get("late") or [],
+        groups=listed(result.response, 1 + (state.page - 1) * state.size),
+        account=account_line(result.response, 1 + (state.page - 1) * state.size),
+        notes=result.response["dedupe"].get("not_understood") or [],
+        better=result.response["dedupe"].get("did_you_mean") or "",
+        late=result.response["dedupe"].get("late") or [],
         choices=facets,
         filters=bool(state.filters() or facets.sources or facets.languages or facets.years),
-        more=has_more(found.response, state),
+        more=has_more(result.response, state),
         overrides=given.settings.gateway_overrides,
     )
 
@@ -137,10 +137,10 @@ class ShownGroup(Shown):
 
 
 @router.get("/group")
-def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup, Query()]) -> Response:
+def group(engine: CallersEngine, given: WithContext, parameters: Annotated[ShownGroup, Query()]) -> Response:
     """Show further duplicates of a group, some at a time."""
-    state = asked.state()
-    found = search_window(
+    state = parameters.state()
+    result = search_window(
         engine,
         state.query(),
         replace(state.request(), mode="indent"),
@@ -148,36 +148,38 @@ def group(engine: CallersEngine, given: WithContext, asked: Annotated[ShownGroup
         state.size,
         tables=given.current_tables(),
         order=state.sort,
-        portion=Portion(asked.group, asked.after, PORTION),
+        portion=Portion(parameters.group, parameters.after, PORTION),
     )
-    groups = listed(found.response, 1)
+    groups = listed(result.response, 1)
     if not groups:
-        raise HttpError(404, "resource_not_found_exception", f"no group {asked.group!r} on this page", "search again")
+        raise HttpError(
+            404, "resource_not_found_exception", f"no group {parameters.group!r} on this page", "search again"
+        )
     return html(
         "page_group.html",
         state=state,
         group=groups[0],
-        after=asked.after,
+        after=parameters.after,
         overrides=given.settings.gateway_overrides,
     )
 
 
 @router.get("/export.{ending}")
-def export(ending: str, engine: CallersEngine, given: WithContext, asked: Annotated[Shown, Query()]) -> Response:
+def export(ending: str, engine: CallersEngine, given: WithContext, parameters: Annotated[Shown, Query()]) -> Response:
     """Give the examined documents of a list as a table, duplicates behind their leads."""
     if ending not in FORMATS:
         raise HttpError(
             404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
         )
-    state = replace(asked.state(), dedupe="indent", page=1)
+    state = replace(parameters.state(), dedupe="indent", page=1)
     request = replace(state.request(), max_per_group=None)
     tables = given.current_tables()
-    found = search_window(
+    result = search_window(
         engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
     )
     media, write = FORMATS[ending]
     name = {"content-disposition": f'attachment; filename="ibidem.{ending}"', "cache-control": "private, no-store"}
-    return Response(write(rows(found.response)), media_type=media, headers=name)
+    return Response(write(rows(result.response)), media_type=media, headers=name)
 
 
 class ShownDocument(Shown):
@@ -187,57 +189,57 @@ class ShownDocument(Shown):
 
 
 @router.get("/document")
-def document(engine: CallersEngine, given: WithContext, asked: Annotated[ShownDocument, Query()]) -> Response:
+def document(engine: CallersEngine, given: WithContext, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a document whole, the query's words marked, with the results before and after it."""
-    found, state = stored_document(engine, asked.id), asked.state()
+    hit, state = stored_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
-    shown = list(pieces(found.text, phrases_of(query, "text")))
+    shown = list(pieces(hit.text, phrases_of(query, "text")))
     return html(
         "page_document.html",
-        document=found,
-        title=marked(highlight(found.title or found.id, phrases_of(query, "title"))),
-        url=web_address(found.url),
+        document=hit,
+        title=marked(highlight(hit.title or hit.id, phrases_of(query, "title"))),
+        url=web_address(hit.url),
         pieces=shown,
         matches=max((each.match for each in shown), default=0),
         state=state,
-        neighbours=neighbours(engine, given, state, asked.id) if query else None,
-        named=urlencode({"id": found.id}),
+        neighbours=neighbours(engine, given, state, parameters.id) if query else None,
+        named=urlencode({"id": hit.id}),
     )
 
 
 @router.get("/inspect")
-def inspect(engine: CallersEngine, given: WithContext, asked: OneParameters) -> Response:
+def inspect(engine: CallersEngine, given: WithContext, parameters: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
-    found = find_copies(engine, asked.id, asked.state().policy())
-    own = stored_document(engine, asked.id)
-    copies = copies_of(engine, found)
+    inspection = find_copies(engine, parameters.id, parameters.state().policy())
+    own = stored_document(engine, parameters.id)
+    copies = copies_of(engine, inspection)
     return html(
         "page_inspect.html",
         document=own,
-        found=found,
+        found=inspection,
         copies=copies,
         timeline=timeline(own, [each.document for each in copies]),
         labels=LABELS,
-        state=asked.state(),
-        level=asked.level or "near",
+        state=parameters.state(),
+        level=parameters.level or "near",
         overrides=given.settings.gateway_overrides,
         named=urlencode({"id": own.id}),
     )
 
 
 @router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithContext, asked: TwoParameters) -> Response:
+def compare_pair(engine: CallersEngine, given: WithContext, parameters: TwoParameters) -> Response:
     """Show two documents side by side."""
-    left, right = stored_document(engine, asked.a), stored_document(engine, asked.b)
-    found = compare(left, right, Tables(given.settings.tables), asked.policy())
+    left, right = stored_document(engine, parameters.a), stored_document(engine, parameters.b)
+    comparison = compare(left, right, Tables(given.settings.tables), parameters.policy())
     words = [
         word
         for word in readable_overrides(engine, load_overrides(engine))
-        if {word.a[1], word.b[1]} == {asked.a, asked.b}
+        if {word.a[1], word.b[1]} == {parameters.a, parameters.b}
     ]
     return html(
         "page_compare.html",
-        page=shared_page(found),
+        page=shared_page(comparison),
         a=left,
         b=right,
         words=words,

@@ -96,10 +96,10 @@ def alert_of(name: str, state: PageState) -> Alert:
 @router.get("/saved")
 def saved(engine: CallersEngine, given: WithContext, _: NoParameters) -> Response:
     """List the saved searches, each with what is new."""
-    found = [
+    searches = [
         Saved(alert, pending(engine, alert) if number < MOST else None) for number, alert in enumerate(alerts(engine))
     ]
-    return html("page_saved.html", saved=found, shown=SHOWN, overrides=given.settings.gateway_overrides)
+    return html("page_saved.html", saved=searches, shown=SHOWN, overrides=given.settings.gateway_overrides)
 
 
 @router.post("/saved", dependencies=[Depends(check_allowed)])

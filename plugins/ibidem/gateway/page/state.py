@@ -189,7 +189,7 @@ class PageState:
         return sum(getattr(self, name) != DEFAULTS[name] for name in FURTHER)
 
     def chosen(self, name: str, value: str) -> bool:
-        """Tell whether a choice is the one that is made."""
+        """Return whether a choice is the one that is made."""
         return str(getattr(self, name) or CHOSEN.get(name, "")) == value
 
 

@@ -76,7 +76,7 @@ class SignedIndexes:
     _kept: OrderedDict[tuple[str, Caller], tuple[float, IndexState]] = field(default_factory=OrderedDict)
 
     async def of(self, index: str, caller: Caller) -> IndexState:
-        """Tell whether an index is signed.
+        """Return whether an index is signed.
 
         Args:
             index: Its name, or that of an alias or a data stream.
@@ -112,16 +112,16 @@ class SignedIndexes:
         state = state_of(orjson.loads(reply.body))
         if not state.layout or state.obstacle:
             return state
-        found = await self.upstream.send("POST", f"{path}/_search", _headers(caller, "application/json"), _TABLES)
-        if found.status < 400:
-            names = [each["key"] for each in orjson.loads(found.body)["aggregations"]["tables"]["buckets"]]
+        response = await self.upstream.send("POST", f"{path}/_search", _headers(caller, "application/json"), _TABLES)
+        if response.status < 400:
+            names = [each["key"] for each in orjson.loads(response.body)["aggregations"]["tables"]["buckets"]]
             if await asyncio.to_thread(has_other_tables, names, self.tables):
                 return IndexState(state.layout, "table", state.pipeline)
         return state
 
 
 def state_of(answer: Mapping[str, Any]) -> IndexState:
-    """Read how indexes are made that stand behind one name.
+    """Read how the indexes behind one name are made.
 
     Args:
         answer: What the engine says of each.
@@ -129,24 +129,24 @@ def state_of(answer: Mapping[str, Any]) -> IndexState:
     >>> state_of({"news": {"mappings": {}}}).signed
     False
     """
-    written = {name: told for name, told in answer.items() if takes_writes(told)} or answer
-    ours = [told.get("mappings", {}).get("_meta", {}).get("ibidem") for told in written.values()]
+    written = {name: metadata for name, metadata in answer.items() if takes_writes(metadata)} or answer
+    ours = [metadata.get("mappings", {}).get("_meta", {}).get("ibidem") for metadata in written.values()]
     if not ours or not all(isinstance(each, dict) for each in ours):
         return NONE
     layout = "full" if any(each.get("layout", "full") == "full" for each in ours) else "lean"
-    settings = [told.get("settings", {}).get("index", {}) for told in written.values()]
+    settings = [metadata.get("settings", {}).get("index", {}) for metadata in written.values()]
     pipelines = {each.get(name, "_none") for each in settings for name in ("default_pipeline", "final_pipeline")}
     other_schema = any(str(each.get("schema", "")) != SCHEMA for each in ours)
     return IndexState(layout, "schema" if other_schema else "", pipelines != {"_none"})
 
 
-def takes_writes(told: Mapping[str, Any]) -> bool:
-    """Tell whether an index is the one behind an alias that documents go to."""
-    return any(alias.get("is_write_index") for alias in told.get("aliases", {}).values())
+def takes_writes(metadata: Mapping[str, Any]) -> bool:
+    """Return whether an index is the one behind an alias that documents go to."""
+    return any(alias.get("is_write_index") for alias in metadata.get("aliases", {}).values())
 
 
 def has_other_tables(names: Iterable[str], folder: Path) -> bool:
-    """Tell whether an index was signed with an idf table that is no longer the one of its language.
+    """Return whether an index was signed with an idf table that is no longer the one of its language.
 
     One that this folder does not hold cannot be judged.
 

@@ -57,20 +57,20 @@ async def lines(parts: AsyncIterator[bytes]) -> AsyncIterator[list[Line]]:
     Args:
         parts: The body as it comes.
     """
-    kept: list[bytes] = []
+    pending: list[bytes] = []
     held, too_long = 0, False
     async for part in parts:
         *ended, rest = part.split(b"\n")
-        found: list[Line] = []
+        read: list[Line] = []
         for each in ended:
-            kept.append(each)
-            found.append(Line(b"".join(kept) + b"\n", not too_long))
-            kept, held, too_long = [], 0, False
-        kept.append(rest)
+            pending.append(each)
+            read.append(Line(b"".join(pending) + b"\n", not too_long))
+            pending, held, too_long = [], 0, False
+        pending.append(rest)
         held += len(rest)
         if held > LONGEST:
-            found.append(Line(b"".join(kept), whole=False))
-            kept, held, too_long = [], 0, True
-        yield found
-    if rest := b"".join(kept):
+            read.append(Line(b"".join(pending), whole=False))
+            pending, held, too_long = [], 0, True
+        yield read
+    if rest := b"".join(pending):
         yield [Line(rest, whole=False)]

@@ -51,10 +51,10 @@ class DocumentRequest:
         'a/b'
         """
         path, _, query = target.partition("?")
-        found = _PATH.fullmatch(path)
-        if method not in ("POST", "PUT") or found is None:
+        match = _PATH.fullmatch(path)
+        if method not in ("POST", "PUT") or match is None:
             return None
-        index, action, id_ = (unquote(found[name] or "") for name in ("index", "action", "id"))
+        index, action, id_ = (unquote(match[name] or "") for name in ("index", "action", "id"))
         fits = not id_ if action == BULK else bool(index and (id_ or (action == DOC and method == "POST")))
         if not fits:
             return None
@@ -69,8 +69,8 @@ class DocumentRequest:
     def meta(self) -> dict[str, Any]:
         """What path and query string say of each document."""
         named = ("pipeline", "routing", "if_seq_no", "if_primary_term", "version", "retry_on_conflict")
-        told: dict[str, Any] = {name: self.parameters[name] for name in named if name in self.parameters}
-        return told | ({"_index": self.index} if self.index else {}) | ({"_id": self.id} if self.id else {})
+        meta: dict[str, Any] = {name: self.parameters[name] for name in named if name in self.parameters}
+        return meta | ({"_index": self.index} if self.index else {}) | ({"_id": self.id} if self.id else {})
 
     def target(self, named: Mapping[str, object]) -> str:
         """Write path and query string with what is said of the document besides.
@@ -149,20 +149,20 @@ class Signing:
         read, plain = DocumentRequest.of(method, target), Outgoing(target, headers, body)
         if read is None:
             return plain
-        told = dict(headers)
-        caller = Caller.of(told)
+        sent = dict(headers)
+        caller = Caller.of(sent)
         if read.index and read.action != BULK and not (await self._indexes.of(read.index, caller)).signed:
             return plain
-        way = told.get("content-encoding", "identity").strip().lower()
-        if not takes(told.get("content-type", "")) or way not in ("identity", "gzip"):
+        way = sent.get("content-encoding", "identity").strip().lower()
+        if not takes(sent.get("content-type", "")) or way not in ("identity", "gzip"):
             self._metrics.unsigned_writes.labels("form").inc()
             return plain
-        kept = [(name, value) for name, value in headers if name not in REWRITTEN]
+        remaining = [(name, value) for name, value in headers if name not in REWRITTEN]
         opened = unpacked(body) if way == "gzip" else body
         writer = DocumentWriter(self._upstream, self._indexes, self._pool, caller)
         if read.action == BULK:
-            return Outgoing(target, kept, self._counted(signed_bulk(opened, read.meta, writer), read, writer))
-        return await self._single(read, target, kept, opened, writer)
+            return Outgoing(target, remaining, self._counted(signed_bulk(opened, read.meta, writer), read, writer))
+        return await self._single(read, target, remaining, opened, writer)
 
     async def _single(
         self,
@@ -173,13 +173,13 @@ class Signing:
         writer: DocumentWriter,
     ) -> Outgoing:
         """Sign one document; one that is too long goes on as it comes."""
-        kept = bytearray()
+        body = bytearray()
         async for part in parts:
-            kept += part
-            if len(kept) > LONGEST:
+            body += part
+            if len(body) > LONGEST:
                 writer.fates["length"] += 1
-                return Outgoing(target, headers, self._counted(chained(bytes(kept), parts), read, writer))
-        (done,) = await writer.sign([Write.of(read.operation, read.meta, bytes(kept))])
+                return Outgoing(target, headers, self._counted(chained(bytes(body), parts), read, writer))
+        (done,) = await writer.sign([Write.of(read.operation, read.meta, bytes(body))])
         where = read.target(done.named) if done.named else target
         return Outgoing(where, headers, self._counted(chained(done.body), read, writer))
 
@@ -199,12 +199,12 @@ class Signing:
         for fate, count in unsigned.items():
             self._metrics.unsigned_writes.labels(fate).inc(count)
         if unsigned:
-            told = {"path": f"/{read.index}/{read.action}", "signed": writer.fates["signed"]} | unsigned
-            LOG.warning("documents passed on without signatures", extra=told)
+            event = {"path": f"/{read.index}/{read.action}", "signed": writer.fates["signed"]} | unsigned
+            LOG.warning("documents passed on without signatures", extra=event)
 
 
 def takes(content_type: str) -> bool:
-    """Tell whether bodies of a form are read.
+    """Return whether bodies of a form are read.
 
     >>> takes("application/vnd.elasticsearch+x-ndjson; compatible-with=9"), takes("application/smile")
     (True, False)

@@ -142,7 +142,7 @@ class DocumentWriter:
         return outcomes
 
     def _is_seen(self, write: Write) -> bool:
-        """Tell whether this request wrote to a document before: what is read of it is then no longer so."""
+        """Return whether this request wrote to a document before: what is read of it is then no longer so."""
         if not write.operation or not write.id:
             return False
         key = hash(_key(write))
@@ -155,15 +155,15 @@ class DocumentWriter:
 
     async def _read(self, writes: Sequence[Write]) -> "dict[tuple[str, str], _There]":
         """Read the documents that are changed by updates."""
-        found: dict[tuple[str, str], _There] = {}
+        documents: dict[tuple[str, str], _There] = {}
         for begin in range(0, len(writes), MOST_READ):
             some = writes[begin : begin + MOST_READ]
             docs = [{"_index": each.index, "_id": each.id} | _routing(each) for each in some]
             headers = [*self.caller.headers, ("accept", "application/json"), ("content-type", "application/json")]
             reply = await self.upstream.send("POST", "/_mget", headers, orjson.dumps({"docs": docs}))
-            told = orjson.loads(reply.body)["docs"] if reply.status < 400 else [{"error": {}}] * len(some)
-            found |= {_key(each): _There.of(one) for each, one in zip(some, told, strict=True)}
-        return found
+            answers = orjson.loads(reply.body)["docs"] if reply.status < 400 else [{"error": {}}] * len(some)
+            documents |= {_key(each): _There.of(one) for each, one in zip(some, answers, strict=True)}
+        return documents
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +181,14 @@ class _There:
     known: bool = True
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "_There":
-        if "error" in told or (told.get("found") and "_source" not in told):
+    def of(cls, document: Mapping[str, Any]) -> "_There":
+        if "error" in document or (document.get("found") and "_source" not in document):
             return cls({}, {}, known=False)
-        if not told.get("found"):
+        if not document.get("found"):
             return cls({}, {})
-        return cls(told["_source"], {"if_seq_no": told["_seq_no"], "if_primary_term": told["_primary_term"]})
+        return cls(
+            document["_source"], {"if_seq_no": document["_seq_no"], "if_primary_term": document["_primary_term"]}
+        )
 
 
 def _named(write: Write, state: IndexState, *, earlier: bool) -> Write:

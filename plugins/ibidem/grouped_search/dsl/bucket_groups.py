@@ -67,11 +67,11 @@ class BucketGroups:
         some = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
         there = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
-        told: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
+        filters: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
         if not self.whole:
-            told[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
-            told[UNSIGNED] = {"missing": {"field": CONTENT}}
-        return told
+            filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
+            filters[UNSIGNED] = {"missing": {"field": CONTENT}}
+        return filters
 
     def told(self, answer: Mapping[str, Any]) -> Json:
         """Put `_dedupe` into each bucket in the place of what was asked for it."""
@@ -129,9 +129,11 @@ def write_meta(part: Any) -> Any:
     if not isinstance(part, Mapping):
         return part
     buckets = part.get("buckets")
-    told = {key_of(each): each["_dedupe"] for each in buckets if "_dedupe" in each} if isinstance(buckets, list) else {}
+    counts = (
+        {key_of(each): each["_dedupe"] for each in buckets if "_dedupe" in each} if isinstance(buckets, list) else {}
+    )
     made = {name: write_meta(each) for name, each in part.items() if name != "_dedupe"}
-    return made | {"meta": {**made.get("meta", {}), "dedupe": told}} if told else made
+    return made | {"meta": {**made.get("meta", {}), "dedupe": counts}} if counts else made
 
 
 def key_of(bucket: Mapping[str, Any]) -> str:
@@ -140,7 +142,7 @@ def key_of(bucket: Mapping[str, Any]) -> str:
 
 
 def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
-    """Tell whether there are buckets whose groups can be counted.
+    """Return whether there are buckets whose groups can be counted.
 
     >>> has_countable_buckets({"days": {"date_histogram": {}, "aggs": {"by": {"terms": {"field": "source"}}}}})
     True
@@ -149,12 +151,12 @@ def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
 
 
 def leaves_query(aggregations: Mapping[str, Any]) -> bool:
-    """Tell whether some count documents that do not match."""
+    """Return whether some count documents that do not match."""
     return any("global" in each for each in iter_aggregations(aggregations))
 
 
 def shows_hits(aggregations: Mapping[str, Any]) -> bool:
-    """Tell whether some show documents."""
+    """Return whether some show documents."""
     return any("top_hits" in each for each in iter_aggregations(aggregations))
 
 
@@ -168,8 +170,8 @@ def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, 
 
 def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the aggregations inside one."""
-    found = aggregation.get("aggs") or aggregation.get("aggregations") or {}
-    return found if isinstance(found, Mapping) else {}
+    aggregations = aggregation.get("aggs") or aggregation.get("aggregations") or {}
+    return aggregations if isinstance(aggregations, Mapping) else {}
 
 
 def untyped_name(name: str) -> str:

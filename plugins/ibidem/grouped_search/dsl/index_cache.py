@@ -76,16 +76,16 @@ class IndexMetadataCache:
         return self.stored[key][1] if names else {}
 
     def plugin(self) -> RequestFlow[bool]:
-        """Tell whether the cluster's plugin may be asked: every node has it, and nothing says that it is not wanted."""
+        """Return whether the cluster's plugin may be asked: every node has it, and no setting says otherwise."""
         if plugin.wanted() == "off":
             return False
         if self.plugins[0] < monotonic():
-            found = plugin.answers_as_here((yield from plugin.plugin_nodes()))
-            self.plugins = monotonic() + LAYOUT_S, found
+            installed = plugin.answers_as_here((yield from plugin.plugin_nodes()))
+            self.plugins = monotonic() + LAYOUT_S, installed
         return self.plugins[1]
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
-        """Give manual decisions, which stand beside each index."""
+        """Give manual decisions, which are next to each index."""
         key = ",".join(names)
         if names and (key not in self.words or self.words[key][0] < monotonic()):
             records = yield from ledgers.read_records(names, "overrides")

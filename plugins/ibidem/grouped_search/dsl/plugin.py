@@ -11,25 +11,25 @@ from ibidem_engines.cluster.plugin import NAME, account_of
 from ibidem_engines.cluster.requests import RequestFlow
 
 
-def does(asked: DslSearch) -> bool:
-    """Tell whether the plugin does what is asked, aggregations that wait for the groups aside."""
-    plain = not (asked.completes or asked.bare_total or "derived" in asked.target.parts or asked.request.cursor)
-    whole = asked.ranking.get("query") == asked.shown.get("query")
-    return plain and whole and asked.size > 0 and decides(asked.request)
+def does(search: DslSearch) -> bool:
+    """Return whether the plugin does what is asked, aggregations that wait for the groups aside."""
+    plain = not (search.completes or search.bare_total or "derived" in search.target.parts or search.request.cursor)
+    whole = search.ranking.get("query") == search.shown.get("query")
+    return plain and whole and search.size > 0 and decides(search.request)
 
 
-def by_plugin(asked: DslSearch, aggregations: Clause) -> RequestFlow[Json | None]:
+def by_plugin(search: DslSearch, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None where the layer would have counted copies that the plugin read.
 
     Args:
-        asked: What, where and how.
+        search: What, where and how.
         aggregations: What is aggregated of all that matches.
     """
-    ext = {**asked.target.parts.get("ext", {}), NAME: plugin_request(asked.request)}
-    body: Json = {**asked.ranking, **asked.shown, **asked.beside, "ext": ext, "track_total_hits": True}
-    body |= {"from": (asked.page - 1) * asked.size, "size": asked.size}
-    answer: Json = yield asked.target.search(body | ({"aggs": aggregations} if aggregations else {}))
+    ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
+    body: Json = {**search.ranking, **search.shown, **search.beside, "ext": ext, "track_total_hits": True}
+    body |= {"from": (search.page - 1) * search.size, "size": search.size}
+    answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
     account = account_of(answer)
-    if not is_read_as_here(account, asked.request, asked.size):
+    if not is_read_as_here(account, search.request, search.size):
         return None
-    return answer | {"dedupe": with_current_tables(account, asked.tables)}
+    return answer | {"dedupe": with_current_tables(account, search.tables)}

@@ -45,14 +45,14 @@ SHOWN = frozenset(
 """Parts that say what is shown of a hit: asked of the page's documents alone."""
 
 BESIDE = frozenset(("suggest", "profile"))
-"""Parts that are answered beside the hits: asked once, of all that matches."""
+"""Parts that are answered next to the hits: asked once, of all that matches."""
 
 EVERYWHERE = frozenset(("runtime_mappings", "derived", "stats", "ext"))
-"""Parts that every request brings, since queries and fields may stand on them."""
+"""Parts that every request brings, since queries and fields may be on them."""
 
 AGGREGATIONS = ("aggregations", "aggs")
 APART = frozenset(("from", "size", "pit", "track_total_hits", *AGGREGATIONS))
-"""Parts that are read here and written anew."""
+"""Parts that are read here and written again."""
 
 QUERY_STRING = ("df", "analyzer", "analyze_wildcard", "default_operator", "lenient")
 FOLDED = ("from", "size", "timeout", "track_scores", "track_total_hits", "explain", "version", "seq_no_primary_term")
@@ -68,8 +68,8 @@ class DslSearch:
     Args:
         target: Where.
         ranking: Parts of the body that decide on what is found, and on its order.
-        beside: Parts that are answered beside the hits.
-        aggregations: By name; they are answered beside the hits too.
+        beside: Parts that are answered next to the hits.
+        aggregations: By name; they are answered next to the hits too.
         shown: Parts that say what is shown of a hit.
         request: How to group and show.
         page: Which page, from 1.
@@ -126,37 +126,37 @@ def read_search(
     2
     """
     refuse_depth(body or {})
-    asked, sent = fold_parameters(body or {}, params)
-    refuse_parts(asked, sent)
-    refuse_target(index, asked)
-    refuse_scope(asked, request)
-    check_total(asked)
+    folded, sent = fold_parameters(body or {}, params)
+    refuse_parts(folded, sent)
+    refuse_target(index, folded)
+    refuse_scope(folded, request)
+    check_total(folded)
     deepest = DEEPEST
     if request.by == "stored":
-        refuse_stored(asked)
+        refuse_stored(folded)
         deepest = sys.maxsize
-    page, size = page_of(asked, deepest)
+    page, size = page_of(folded, deepest)
     check_page(page, size or 1, deepest)
     bare_total = sent.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
-    if "timeout" in asked:
+    if "timeout" in folded:
         sent["allow_partial_search_results"] = "true"
-    ranking = {name: part for name, part in asked.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
-    if is_suggest_only(asked):
+    ranking = {name: part for name, part in folded.items() if name not in SHOWN | BESIDE | EVERYWHERE | APART}
+    if is_suggest_only(folded):
         ranking["query"] = {"match_none": {}}
     elif "query" in ranking:
         ranking["query"] = without_inner_hits(ranking["query"])
-    if "preference" not in sent and "pit" not in asked:
+    if "preference" not in sent and "pit" not in folded:
         sent["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
-    target = Target(index, asked.get("pit"), sent, _some(asked, EVERYWHERE))
-    shown = _some(asked, SHOWN | {"query", "post_filter"})
-    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(asked, part).items()}
-    made = DslSearch(target, ranking, _some(asked, BESIDE), aggregations, shown, request, page, size, bare_total)
+    target = Target(index, folded.get("pit"), sent, _some(folded, EVERYWHERE))
+    shown = _some(folded, SHOWN | {"query", "post_filter"})
+    aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(folded, part).items()}
+    made = DslSearch(target, ranking, _some(folded, BESIDE), aggregations, shown, request, page, size, bare_total)
     check_scope(made.query, request)
     return made
 
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:
-    """Tell whether nothing but suggestions is asked for: the servers then find no hits."""
+    """Return whether nothing but suggestions is asked for: the servers then find no hits."""
     return bool(body.get("suggest")) and not any(body.get(name) for name in ("query", "knn", *AGGREGATIONS))
 
 

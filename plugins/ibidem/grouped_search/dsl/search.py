@@ -54,11 +54,11 @@ REQUIRED, IDS = "match on required clause", "_id:"
 REMEDY = "sign them with: ibidem backfill"
 
 
-def dsl_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def dsl_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, group the top of the ranking, and answer with a page of groups.
 
     Args:
-        asked: What, where and how.
+        search: What, where and how.
         around: What was read of the indexes lately.
 
     Returns:
@@ -69,7 +69,7 @@ def dsl_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    source = DslBackend(asked, around)
+    source = DslBackend(search, around)
     yield from source.look_around()
     done = yield from source.through_plugin()
     if done is not None:
@@ -80,7 +80,7 @@ def dsl_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json
         page = yield from grouped_page(source, source.page)
     counted = yield from source.aggregated(page)
     suggested = yield from source.suggested()
-    return response(asked, source, page, counted | suggested, began)
+    return response(search, source, page, counted | suggested, began)
 
 
 class DslBackend(SearchBackend):
@@ -92,8 +92,8 @@ class DslBackend(SearchBackend):
         ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
     """
 
-    def __init__(self, asked: DslSearch, around: IndexMetadataCache, *, ids: bool = False) -> None:
-        self.asked = asked
+    def __init__(self, search: DslSearch, around: IndexMetadataCache, *, ids: bool = False) -> None:
+        self.asked = search
         self.around = around
         self.layout = NOWHERE
         self.first: Mapping[str, Any] = {}
@@ -112,12 +112,12 @@ class DslBackend(SearchBackend):
                 f"dedupe_window={self.asked.request.window} is more than the index allows",
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
-        asked = self.asked
+        search = self.asked
         alone = self._each_by_itself()
-        return PageRequest(asked.request, asked.page, asked.size, asked.tables, deepest, may_leave_out=alone)
+        return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=alone)
 
     def _each_by_itself(self) -> bool:
-        """Tell whether each document is ranked by itself, so that others can be left out."""
+        """Return whether each document is ranked by itself, so that others can be left out."""
         joined = "knn" in self.asked.ranking or "hybrid" in (self.asked.ranking.get("query") or {})
         return not (joined or self.layout.pipelines or "search_pipeline" in self.asked.target.params)
 
@@ -162,30 +162,30 @@ class DslBackend(SearchBackend):
         if not does(self.asked) or self._aggregates_apart() or not (yield from self.around.plugin()):
             return None
         may_pin = self._may_pin()
-        told = yield from by_plugin(
+        answer = yield from by_plugin(
             self.asked, {**self.asked.aggregations, **(engine_cursors.NEWEST if may_pin else {})}
         )
-        if told is None:
+        if answer is None:
             return None
-        check_whole(told)
+        check_whole(answer)
         if may_pin:
-            self._pinned = engine_cursors.Cursor(newest_of(told))
-        drop_own_aggregation(told)
-        return told | {"dedupe": told["dedupe"] | {"cursor": self.cursor}}
+            self._pinned = engine_cursors.Cursor(newest_of(answer))
+        drop_own_aggregation(answer)
+        return answer | {"dedupe": answer["dedupe"] | {"cursor": self.cursor}}
 
     @override
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         body = self._body(depth)
         if without:
             body = excluding(body, holders_query(self.layout.kinds, "content", list(without)))
-        found = yield from rank(self.asked.target, body, self.layout.most_hits, ids=self.ids)
-        check_whole(found.answer)
+        ranking = yield from rank(self.asked.target, body, self.layout.most_hits, ids=self.ids)
+        check_whole(ranking.answer)
         if "sort" in self.asked.ranking:
-            told = zip(found.hits, found.answer["hits"]["hits"], strict=True)
-            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in told}
+            pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
+            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
         if not self.first:
-            yield from self._learn(found.answer)
-        return Ranking(found.hits, found.answer["hits"]["total"]["value"])
+            yield from self._learn(ranking.answer)
+        return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
 
     @override
     def overrides(self) -> Sequence[Override]:
@@ -203,49 +203,49 @@ class DslBackend(SearchBackend):
 
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        found: dict[DocumentRef, Json] = {}
+        documents: dict[DocumentRef, Json] = {}
         for at in range(0, len(names), AT_ONCE):
             answer = yield self._shown(names[at : at + AT_ONCE])
             check_whole(answer)
-            found |= {(hit["_index"], hit["_id"]): clean_explanation(hit) for hit in answer["hits"]["hits"]}
-        self.renamed = not self._ids and not all(name in found for name in names)
-        return found
+            documents |= {(hit["_index"], hit["_id"]): clean_explanation(hit) for hit in answer["hits"]["hits"]}
+        self.renamed = not self._ids and not all(name in documents for name in names)
+        return documents
 
     def aggregated(self, page: GroupedPage) -> RequestFlow[Json]:
         """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
         if not self._aggregates_apart():
             return {}
-        asked, aggs = self.asked, self.asked.aggregations
-        all_read = page.window.ranked == page.ranking.total and not asked.ranking.keys() & {"post_filter", "min_score"}
+        search, aggs = self.asked, self.asked.aggregations
+        all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
         whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
         counted = BucketGroups(page.window, whole)
-        parts = {name: part for name, part in asked.ranking.items() if name in AGGREGATED}
+        parts = {name: part for name, part in search.ranking.items() if name in AGGREGATED}
         if "query" in parts:
-            parts["query"] = asked.shown["query"]
+            parts["query"] = search.shown["query"]
         body = self.up_to_now(parts)
         body |= {
             "size": 0,
             "track_total_hits": False,
             "aggs": counted.asked(aggs) if has_countable_buckets(aggs) else aggs,
         }
-        answer = yield asked.target.search(body, request_cache="false")
+        answer = yield search.target.search(body, request_cache="false")
         check_whole(answer)
-        told = counted.told(answer["aggregations"])
-        typed = asked.target.params.get("typed_keys", "false").lower() in ("", "true")
-        return {"aggregations": write_meta(told) if typed else told}
+        aggregations = counted.told(answer["aggregations"])
+        typed = search.target.params.get("typed_keys", "false").lower() in ("", "true")
+        return {"aggregations": write_meta(aggregations) if typed else aggregations}
 
     def suggested(self) -> RequestFlow[Json]:
         """Ask by itself for suggestions that show documents; nothing where there are none."""
-        asked = self.asked
-        if not asked.completes:
+        search = self.asked
+        if not search.completes:
             return {}
-        shown = {name: part for name, part in asked.shown.items() if name in OF_SUGGESTIONS}
-        answer = yield asked.target.search({**shown, **asked.beside})
+        shown = {name: part for name, part in search.shown.items() if name in OF_SUGGESTIONS}
+        answer = yield search.target.search({**shown, **search.beside})
         check_whole(answer)
         return {"suggest": answer["suggest"]} if "suggest" in answer else {}
 
     def _aggregates_apart(self) -> bool:
-        """Tell whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
+        """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
         aggs, query = self.asked.aggregations, self.asked.ranking.get("query")
         return has_countable_buckets(aggs) or (
             bool(aggs) and query != self.asked.shown.get("query") and shows_hits(aggs)
@@ -258,7 +258,7 @@ class DslBackend(SearchBackend):
         return body | {"query": engine_cursors.written_until(body.get("query") or ALL, self._pinned.newest)}
 
     def _body(self, depth: int) -> Json:
-        """Ask for the top of the ranking; what is answered beside the hits, the first time."""
+        """Ask for the top of the ranking; what is answered next to the hits, the first time."""
         body: Json = {**self.asked.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
@@ -269,12 +269,12 @@ class DslBackend(SearchBackend):
         return {**body, **beside, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
-        """Tell whether the numbers of writes order them, so that a ranking can be seen again."""
+        """Return whether the numbers of writes order them, so that a ranking can be seen again."""
         knn = "knn" in self.asked.ranking
         return self.layout.shards == 1 and self._pinned.newest is None and not self.asked.target.point and not knn
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Keep what is answered beside the hits, and what the hits of a point in time tell of the indexes."""
+        """Keep what is answered next to the hits, and what the hits of a point in time tell of the indexes."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(newest_of(answer))
         self.first = answer
@@ -284,7 +284,7 @@ class DslBackend(SearchBackend):
                 yield from self.look_at(index)
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
-        """Keep what is answered beside the hits, and the highest number of a write among what matches."""
+        """Keep what is answered next to the hits, and the highest number of a write among what matches."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(newest)
         self.first = answer
@@ -292,7 +292,7 @@ class DslBackend(SearchBackend):
     def _shown(self, names: Sequence[DocumentRef]) -> ApiRequest:
         """Ask for documents by index and id.
 
-        The query stands beside the ids without deciding on them, for what is marked in a hit or told of it.
+        The query is next to the ids without deciding on them, for what is marked in a hit or told of it.
         """
         one = by_id([name for _, name in names])
         indices = {index for index, _ in names}
@@ -305,33 +305,33 @@ class DslBackend(SearchBackend):
         return self.asked.target.search(body)
 
 
-def response(asked: DslSearch, source: DslBackend, page: GroupedPage, apart: Json, began: float) -> Json:
+def response(search: DslSearch, source: DslBackend, page: GroupedPage, apart: Json, began: float) -> Json:
     """Put a response together.
 
     Args:
-        asked: What was asked.
-        source: What was found, and what stands beside it.
+        search: What was asked.
+        source: What was found, and what is next to it.
         page: The groups.
         apart: What was asked apart from the window: aggregations, suggestions.
         began: When it began, by the clock of `perf_counter`.
     """
     answer = dict(source.first)
     took = round((perf_counter() - began) * 1000)
-    told = page.account | {"cursor": source.cursor, "took_ms": took, "by": "client"}
-    if told["unsigned"] and page.window.lacks_signatures:
-        told["remedy"] = REMEDY
+    account = page.account | {"cursor": source.cursor, "took_ms": took, "by": "client"}
+    if account["unsigned"] and page.window.lacks_signatures:
+        account["remedy"] = REMEDY
     if answer.get("timed_out"):
-        told["groups"] = told["groups"] | {"exact": False}
+        account["groups"] = account["groups"] | {"exact": False}
     if source.scores:
         for hit in all_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     total = max(page.ranking.total, len(page.ranking.hits))
-    shown_total = total if asked.bare_total else {"value": total, "relation": "eq"}
-    best = answer["hits"].get("max_score") if asked.size else None
+    shown_total = total if search.bare_total else {"value": total, "relation": "eq"}
+    best = answer["hits"].get("max_score") if search.size else None
     hits = {"total": shown_total, "max_score": best, "hits": page.hits}
-    answer |= {"took": took, "hits": hits, "dedupe": told}
+    answer |= {"took": took, "hits": hits, "dedupe": account}
     drop_own_aggregation(answer)
-    whole: Json = totals_as_numbers(answer | apart) if asked.bare_total else answer | apart
+    whole: Json = totals_as_numbers(answer | apart) if search.bare_total else answer | apart
     return whole
 
 
@@ -356,10 +356,10 @@ def all_hits(hits: Sequence[Json]) -> Iterator[Json]:
 
 def drop_own_aggregation(answer: Json) -> None:
     """Take the layer's own aggregation out of an answer."""
-    told = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
+    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
     answer.pop("aggregations", None)
-    if told:
-        answer["aggregations"] = told
+    if aggregations:
+        answer["aggregations"] = aggregations
 
 
 def newest_of(answer: Mapping[str, Any]) -> int:
@@ -370,23 +370,23 @@ def newest_of(answer: Mapping[str, Any]) -> int:
 
 def check_whole(answer: Mapping[str, Any]) -> None:
     """Refuse an answer that lacks a part of the index."""
-    told = answer.get("_shards", {})
-    failures = told.get("failures", ())
+    shards = answer.get("_shards", {})
+    failures = shards.get("failures", ())
     if failures:
         raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
-    if told.get("successful", 0) < told.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
-        raise Failure(503, "no_shard_available_action_exception", f"{told['successful']} of {told['total']} shards")
+    if shards.get("successful", 0) < shards.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
+        raise Failure(503, "no_shard_available_action_exception", f"{shards['successful']} of {shards['total']} shards")
 
 
 def clean_explanation(hit: Json) -> Json:
-    """Take what stands around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
-    told = hit.get("_explanation")
-    while told and told["description"] == "sum of:":
-        asked = [part for part in told["details"] if not part["description"].startswith(REQUIRED)]
-        around = [part for part in told["details"] if part["description"].startswith(REQUIRED)]
-        if len(asked) != 1 or not around:
+    """Take what is around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
+    explanation = hit.get("_explanation")
+    while explanation and explanation["description"] == "sum of:":
+        details = [part for part in explanation["details"] if not part["description"].startswith(REQUIRED)]
+        around = [part for part in explanation["details"] if part["description"].startswith(REQUIRED)]
+        if len(details) != 1 or not around:
             break
-        hit["_explanation"] = told = asked[0]
+        hit["_explanation"] = explanation = details[0]
         if any(IDS in each["description"] for part in around for each in part["details"]):
             break
     return hit

@@ -24,11 +24,11 @@ from ibidem_ingest.signatures.packed import id_of
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
 
 
-def stored_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def stored_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of stored groups.
 
     Args:
-        asked: What, where and how.
+        search: What, where and how.
         around: What was read of the indexes lately.
 
     Raises:
@@ -36,16 +36,16 @@ def stored_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[J
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
-    stored = StoredDslBackend(asked, DslBackend(asked, around))
+    stored = StoredDslBackend(search, DslBackend(search, around))
     yield from stored.look_around()
-    found = yield from stored.page()
+    page = yield from stored.page()
     if stored.renamed or stored.source.renamed:
-        stored = StoredDslBackend(asked, stored.source.by_engine_ids(), stored.settled)
-        found = yield from stored.page()
+        stored = StoredDslBackend(search, stored.source.by_engine_ids(), stored.settled)
+        page = yield from stored.page()
     suggested = yield from stored.source.suggested()
-    answer = response(asked, stored.source, found.page, stored.aggregated() | suggested, began)
-    answer["hits"]["max_score"] = found.best if asked.size else None
-    answer["dedupe"]["cursor"] = stored.cursor(found)
+    answer = response(search, stored.source, page.page, stored.aggregated() | suggested, began)
+    answer["hits"]["max_score"] = page.best if search.size else None
+    answer["dedupe"]["cursor"] = stored.cursor(page)
     return answer
 
 
@@ -58,8 +58,8 @@ class StoredDslBackend(StoredBackend):
         settled: How far groups are settled.
     """
 
-    def __init__(self, asked: DslSearch, source: DslBackend, settled: Checkpoint | None = None) -> None:
-        self.asked = asked
+    def __init__(self, search: DslSearch, source: DslBackend, settled: Checkpoint | None = None) -> None:
+        self.asked = search
         self.source = source
         self.settled = settled or Checkpoint()
         self.renamed = False
@@ -88,8 +88,8 @@ class StoredDslBackend(StoredBackend):
 
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
-        asked = self.asked
-        return (yield from stored_page(self, PageRequest(asked.request, asked.page, asked.size, asked.tables)))
+        search = self.asked
+        return (yield from stored_page(self, PageRequest(search.request, search.page, search.size, search.tables)))
 
     @override
     def settlement(self) -> Checkpoint:
@@ -97,21 +97,21 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        answer, found = yield from self._ranking().page(place, size, parsed(self.settled.done), self._beside())
+        answer, page = yield from self._ranking().page(place, size, parsed(self.settled.done), self._beside())
         check_whole(answer)
-        self.source.learn(answer, found.newest)
-        self.source.scores |= {head.name: head.score for head in found.heads}
+        self.source.learn(answer, page.newest)
+        self.source.scores |= {head.name: head.score for head in page.heads}
         for hit in answer["hits"]["hits"]:
             self._heads[hit["_index"], hit["_id"]] = clean_explanation(as_shown(hit, self.asked.shown))
-        packed = [head.hit for head in found.heads if head.hit.packed]
+        packed = [head.hit for head in page.heads if head.hit.packed]
         self.renamed = not self.source.ids and any(id_of(hit.packed or b"") != hit.id for hit in packed)
-        return found
+        return page
 
     @override
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
-        found = yield from self._ranking().members(groups, most)
-        self.source.scores |= {each.name: each.score for each in found.hits}
-        return found
+        members = yield from self._ranking().members(groups, most)
+        self.source.scores |= {each.name: each.score for each in members.hits}
+        return members
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -129,29 +129,29 @@ class StoredDslBackend(StoredBackend):
 
     def aggregated(self) -> Json:
         """Give the aggregations with the groups of each bucket."""
-        told = self.source.first.get("aggregations")
-        if not told or not self.asked.aggregations:
+        aggregations = self.source.first.get("aggregations")
+        if not aggregations or not self.asked.aggregations:
             return {}
-        counted = stored_buckets.told(told)
+        counted = stored_buckets.told(aggregations)
         typed = self.asked.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(counted) if typed else counted}
 
-    def cursor(self, found: StoredPage) -> str:
+    def cursor(self, page: StoredPage) -> str:
         """Write what makes later pages see this ranking, and tells where the next one begins."""
-        asked = self.asked
-        return cursors.write(self.source.pin, asked.query, asked.request, found.further)
+        search = self.asked
+        return cursors.write(self.source.pin, search.query, search.request, page.further)
 
     def _ranking(self) -> ClusterCollapse:
-        asked, source = self.asked, self.source
-        shown = source.up_to_now(dict(asked.shown)) if "query" in asked.shown else dict(asked.shown)
-        body = source.up_to_now(dict(asked.ranking))
-        return collapsed(asked.target, body, source.layout, named=source.ids, shown=shown)
+        search, source = self.asked, self.source
+        shown = source.up_to_now(dict(search.shown)) if "query" in search.shown else dict(search.shown)
+        body = source.up_to_now(dict(search.ranking))
+        return collapsed(search.target, body, source.layout, named=source.ids, shown=shown)
 
     def _beside(self) -> Json:
-        """Give what is answered beside the hits."""
-        asked = self.asked
-        if not asked.aggregations:
-            return {} if asked.completes else dict(asked.beside)
-        beside: Json = {} if asked.completes else dict(asked.beside)
-        beside["aggs"] = stored_buckets.asked(asked.aggregations)
+        """Give what is answered next to the hits."""
+        search = self.asked
+        if not search.aggregations:
+            return {} if search.completes else dict(search.beside)
+        beside: Json = {} if search.completes else dict(search.beside)
+        beside["aggs"] = stored_buckets.asked(search.aggregations)
         return beside

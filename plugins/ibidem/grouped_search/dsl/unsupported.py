@@ -66,7 +66,7 @@ group; leave it out: dedupe='collapse' shows one hit of a group
 
 
 def refuse_target(index: str, body: Mapping[str, Any]) -> None:
-    """Refuse other clusters, whose indexes cannot be looked at; and names beside a point in time."""
+    """Refuse other clusters, whose indexes cannot be looked at; and names next to a point in time."""
     if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
         refuse("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself")
     if index and "pit" in body:
@@ -100,7 +100,7 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
 
 
 def page_of(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
-    """Read which page is asked for, and how many groups are on it; 0 groups: only what stands beside the hits.
+    """Read which page is asked for, and how many groups are on it; 0 groups: only what is next to the hits.
 
     >>> page_of({"from": 20, "size": 10})
     (3, 10)

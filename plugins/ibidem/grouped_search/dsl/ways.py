@@ -12,30 +12,30 @@ from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.requests import RequestFlow
 
 
-def grouped_search(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+def grouped_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of groups.
 
     Args:
-        asked: What, where and how.
+        search: What, where and how.
         around: What was read of the indexes lately.
 
     Raises:
         UsageError: What the chosen way does not do.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
-    asked = yield from with_stored_preset(asked, around)
-    return (yield from stored_search(asked, around) if asked.request.by == "stored" else dsl_search(asked, around))
+    search = yield from with_stored_preset(search, around)
+    return (yield from stored_search(search, around) if search.request.by == "stored" else dsl_search(search, around))
 
 
-def with_stored_preset(asked: DslSearch, around: IndexMetadataCache) -> RequestFlow[DslSearch]:
+def with_stored_preset(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[DslSearch]:
     """Read the preset that a search names, where it is not built in.
 
     Raises:
-        UsageError: There is none of this name beside the indexes.
+        UsageError: There is none of this name next to the indexes.
     """
-    if not asks_for_stored_preset(asked.request):
-        return asked
-    target = asked.target
+    if not asks_for_stored_preset(search.request):
+        return search
+    target = search.target
     layout = (yield from around.layout(target.index, target.params)) if target.point is None else NOWHERE
     known = yield from around.presets(names_of(target.index, layout))
-    return replace(asked, request=with_presets(asked.request, {**PRESETS, **known}))
+    return replace(search, request=with_presets(search.request, {**PRESETS, **known}))
