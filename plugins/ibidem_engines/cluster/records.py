@@ -51,16 +51,17 @@ def get_records(
         body["search_after"] = hits[-1]["sort"]
 
 
-def read_records(indices: Sequence[str], ledger: Ledger, key: str = "") -> RequestFlow[list[dict[str, Any]]]:
-    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible.
+def read_record(indices: Sequence[str], ledger: Ledger, key: str) -> RequestFlow[list[dict[str, Any]]]:
+    """Read the record of one key of each of several indexes, as far as it is there and may be read, as it is now."""
+    docs = [{"_index": f"{index}-{ledger_name(ledger)}", "_id": _id(key)} for index in indices]
+    answer = yield ApiRequest("POST", "/_mget", body={"docs": docs})
+    return [each["_source"]["entry"] for each in answer["docs"] if each.get("found")]
 
-    Args:
-        indices: Names of the indexes.
-        ledger: Which ledger.
-        key: Only the record of this key next to each.
-    """
+
+def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
+    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
     head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
-    body = _slice({"term": {"key": key}} if key else {"match_all": {}})
+    body = _slice({"match_all": {}})
     entries: list[dict[str, Any]] = []
     while True:
         (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]

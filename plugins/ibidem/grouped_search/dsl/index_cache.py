@@ -63,7 +63,7 @@ class IndexMetadataCache:
         """
         key = ",".join(names)
         if key not in self.settled or self.settled[key][0] < monotonic():
-            records = (yield from ledgers.read_records(names, "runs", KEY)) if names else []
+            records = (yield from ledgers.read_record(names, "runs", KEY)) if names else []
             self.settled[key] = monotonic() + WORDS_S, joined([parse_record(Checkpoint, each) for each in records])
         return self.settled[key][1]
 
