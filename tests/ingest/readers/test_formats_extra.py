@@ -19,14 +19,14 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
 def test_a_missing_library_is_told_before_anything_is_read(format_: Format) -> None:
-    with pytest.raises(UsageError, match=r"which is not installed; install it with: pip install 'ibidem\[readers\]'"):
+    with pytest.raises(UsageError, match=r"which is not installed; install it, from a copy of the repository, with: pip install '\.\[readers\]'"):
         require(format_)
 
 
 @pytest.mark.usefixtures("bare")
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
 def test_a_missing_library_refuses_a_file_in_a_folder_and_names_the_remedy(format_: Format) -> None:
-    with pytest.raises(Unreadable, match=r"pip install 'ibidem\[readers\]'"):
+    with pytest.raises(Unreadable, match=r"pip install '\.\[readers\]'"):
         library_for(format_)
 
 
