@@ -85,7 +85,7 @@ class Cost:
         """Return what `ibidem backfill --dry-run --json` prints of it."""
         return {
             "bytes": self.bytes,
-            "seconds": round(self.seconds, 1),
+            "seconds": round(self.seconds, 3),
             "index_bytes": self.index,
             "headroom_bytes": self.headroom,
         }
