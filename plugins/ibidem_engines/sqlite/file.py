@@ -68,7 +68,10 @@ class SqliteFile:
         with self._lock, self._translated():
             connection = self._open("rw")
             self._patiently(connection, "pragma journal_mode = wal")
-            if not self._state():
+            state = self._state()
+            if not state or (
+                str(state.get("layout")) == LAYOUT and not schema.is_complete(connection, LAYOUT, self.index)
+            ):
                 self._run_script(connection, schema.script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:

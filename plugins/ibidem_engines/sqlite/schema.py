@@ -23,12 +23,19 @@ def script(layout: str, index: str, schema: str = "") -> str:
 
 
 def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether tables, and what hangs on them, are those of the layout and no others.
+    """Return whether tables, and what hangs on them, are those of the layout and no others; SQL indexes may be missing.
 
     Raises:
         LookupError: There is no such layout.
     """
-    return _of(connection, index, layout) == _made(layout, index)
+    return not (_of(connection, index, layout) - _made(layout, index)) and all(
+        kind == "index" for kind, *_ in _missing(connection, layout, index)
+    )
+
+
+def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool:
+    """Return whether nothing of the layout is missing: files of an earlier release may lack an SQL index."""
+    return not _missing(connection, layout, index)
 
 
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
@@ -39,6 +46,10 @@ def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> b
 def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     """Return whether anything bears the name of a part of the index."""
     return bool(_of(connection, index, layout))
+
+
+def _missing(connection: sqlite3.Connection, layout: str, index: str) -> Entries:
+    return _made(layout, index) - _of(connection, index, layout)
 
 
 def _state(entries: Entries, index: str) -> Entries:
