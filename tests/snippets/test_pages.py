@@ -17,6 +17,7 @@ PROGRAM = re.compile(r"(?:ibidem|export|unset|make|docker|curl|pip|python|uvicor
 NOT_RUN = {
     "make demo": "makes .venv first; `ibidem demo`, which it calls, is run",
     "make test": "runs these tests",
+    "make plugin": "builds with Maven and a JDK; tests/plugin",
     "pip install": "installs over the network; `make install` does the same",
     "docker compose": "needs Docker",
     "ibidem serve": "goes on until it is ended; tests/cli/test_serve.py",
