@@ -6,6 +6,8 @@ when the first is asked for. Where one cannot start, its tests are listed as not
 """
 
 import os
+import signal
+import threading
 from collections import Counter
 from collections.abc import Generator
 from typing import Any
@@ -23,8 +25,15 @@ LEFT = pytest.StashKey[list[str]]()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT] = []
+    heed_interrupts()
     if not config.pluginmanager.hasplugin("dsession"):  # where other processes run the tests, each looks after its own
         config.stash[LEFTOVERS] = Leftovers()
+
+
+def heed_interrupts() -> None:
+    """Heed SIGINT as in the foreground: a shell has the commands that it runs in the background ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_runtest_teardown(item: pytest.Item) -> None:
