@@ -38,7 +38,7 @@ def shown(**changes: object) -> str:
     [
         "1,003  documents read in 2.3 s",
         "900  indexed",
-        "75  were there already, unchanged",
+        "75  unchanged",
         "40  of them identical with one that was there before",
         "a.jsonl:0, document 'd0', date: 'soon' is none",
         "… 5 more: ibidem status 20250101-120000-abcd --json",

@@ -59,8 +59,10 @@ def without_address(said: str, engine: str) -> str:
     >>> without_address("no route to http://10.0.0.7:9200", "opensearch+http://10.0.0.7:9200")
     'no route to the search engine'
     """
-    for host in re.findall(r"[^/@,?]+:[0-9]+", engine.partition("://")[2]):
-        said = re.sub(rf"(\w+(\+\w+)?://)?([^\s/@]*@)?{re.escape(host)}", "the search engine", said)
+    for host in re.split("[/@,?]", engine.partition("://")[2]):
+        if host.rpartition(":")[2].isdigit():
+            before = r"(\w{1,20}(\+\w{1,20})?://)?([^\s/@]{0,200}@)?"
+            said = re.sub(before + re.escape(host), "the search engine", said)
     return said
 
 
