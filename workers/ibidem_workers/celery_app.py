@@ -12,7 +12,7 @@ from ibidem_engines.redaction import redact
 from ibidem_workers.batches import Batch
 from ibidem_workers.brokers.broker import broker_of
 from ibidem_workers.brokers.rabbitmq import message_of, of_broker
-from ibidem_workers.message_size import COMPRESSION, most_of_message
+from ibidem_workers.message_size import COMPRESSION, most_of_message, register_compression
 from ibidem_workers.settings import Settings
 from ibidem_workers.task_message import TRIES_BEFORE
 
@@ -50,6 +50,7 @@ _COMMON: dict[str, object] = {
 
 def make_app(settings: Settings) -> Celery:
     """Make the application; it connects to nothing yet."""
+    register_compression(most_of_message(settings))
     app = Celery("ibidem", set_as_current=False)
     app.conf.update(_COMMON)
     app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)

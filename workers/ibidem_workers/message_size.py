@@ -68,13 +68,19 @@ def unpacked(data: bytes, most: int) -> bytes:
         raise ValueError(f"its compression is damaged or cut off, or something follows it: {error}") from error
 
 
+def register_compression(most: int) -> None:
+    """Let Kombu pack messages as we do, and unpack those up to a size; its own zstd needs another library."""
+    register: Any = compression.register  # kombu publishes no types for it
+    register(compress, lambda data: unpacked(data, most), COMPRESSION, ["zstd"])
+
+
 def bound(most: int) -> None:
     """Let this process unpack messages up to a size, and only those that are packed as submitters pack them."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
     for kind in encoders():
         register(_refuse, _refuse, kind)
-    register(compress, lambda data: unpacked(data, most), COMPRESSION, ["zstd"])
+    register_compression(most)
     # Kombu's own reading takes twice as long, and makes of some objects what their names say: times, decimals.
     read: Any = serialization.register
     read("json", None, json.loads, "application/json")
