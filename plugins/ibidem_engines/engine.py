@@ -247,7 +247,7 @@ class Engine(Protocol):
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         """Store records, an outcome for each in the same order; one that cannot be stored never harms another.
 
-        A record is `STALE` when a newer version is there or a tombstone of a newer or equal version does;
+        A record is `STALE` when a newer version is stored, or a tombstone of a newer or equal version;
         `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
         the newer version wins, else the later. Those that replace others may be written after those that are new.
         """

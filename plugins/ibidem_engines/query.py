@@ -20,7 +20,7 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One word, or several in quotation marks that must be side by side.
+    """One word, or several in quotation marks that must follow each other.
 
     Args:
         text: As typed (no syntax characters).

@@ -98,7 +98,7 @@ AGAIN = "give the same command again: what is there already says unchanged"
 """How a run that was broken off goes on."""
 
 SHARE = 10
-"""Of the time, one in so many may go into looking the state of a run."""
+"""One part in so many of the time may be spent on looking at the state of a run."""
 
 NO_FILES = frozenset(("-", "dead letters"))
 """Paths of runs that say nothing about what was read."""

@@ -92,7 +92,7 @@ class XzStream(PiecesStream):
             compressed = self._ahead or self._raw.read(_PIECE)
             self._ahead = b""
             if self._stream is None:
-                compressed = compressed.lstrip(b"\0")  # four null bytes or more may be between two streams
+                compressed = compressed.lstrip(b"\0")  # four null bytes or more may separate two streams
             if not compressed:
                 if self._stream is not None:
                     raise EOFError("the file ends within a stream")

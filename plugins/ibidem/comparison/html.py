@@ -36,7 +36,7 @@ class TextSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text: a passage that both have, or what is between two of them.
+    """A part of a text: a passage that both have, or the text between two passages.
 
     Args:
         stretches: Its text.

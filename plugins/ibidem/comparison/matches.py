@@ -131,7 +131,7 @@ def count_covered(spans: Iterable[tuple[int, int]]) -> int:
 
 
 GAP = 40
-"""Words that may be between two runs of a passage, in each text: two or three lines of a book."""
+"""The most words between two runs of one passage, in each text: two or three lines of a book."""
 
 OPEN = 4
 """Passages that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two."""
@@ -189,7 +189,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
 
     Args:
         runs: In the order of the first text, without overlap there.
-        gap: Words that may be between two runs, in each text.
+        gap: The most words between two runs of one passage, in each text.
 
     Returns:
         The passages in the order of the first text.

@@ -108,7 +108,7 @@ def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[P
     Args:
         run: The words that both texts have there.
         context: Words kept on each side of a place.
-        first: Whether no place precedes the run, so that its beginning is left out too.
+        first: Whether it is the first run, so that its beginning is left out too.
     """
     if len(run) <= (context if first else 2 * context):
         yield Piece("same", tuple(run))

@@ -251,7 +251,7 @@ AGGREGATIONS: Mapping[str, Part] = {
     "t_test": holding(named("a", "b", by=holding({"filter": query, "script": plain}))),
     "top_hits": hits,
 }
-"""The types of aggregations, and what is next to them."""
+"""The types of aggregations, and the parts next to them."""
 
 RETRIEVERS = frozenset(
     (

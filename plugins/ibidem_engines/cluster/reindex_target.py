@@ -39,9 +39,9 @@ class _Onto:
     """What a copy is written onto.
 
     Args:
-        verb: `create` where nothing may be, else `index`.
+        verb: `create` where there must be no document, else `index`.
         seen: The state that must be there.
-        version: The engine's own version it is to have; what is there must not have a later one.
+        version: The engine's own version it is to have; a stored document must not have a later one.
     """
 
     verb: str

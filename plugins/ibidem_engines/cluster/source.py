@@ -289,7 +289,7 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
 
 
 def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
-    """Gather what is next to the fields that have names of ours; a date that none could read too."""
+    """Gather the fields that have no name of ours; also a date that could not be read."""
     inner = value_at(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.own:

@@ -26,7 +26,7 @@ class StoredVersion:
 
 
 def read_versions(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
-    """Read what is under these ids, as it is now, visible to searches or not."""
+    """Read the present state of these ids, visible to searches or not."""
     documents = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
     return {id_: _standing(each) for id_, each in documents.items()}
 

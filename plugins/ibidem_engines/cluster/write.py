@@ -103,7 +103,7 @@ def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
 def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
-    The tombstone precedes the document goes: a writer that comes between the two finds it afterwards.
+    The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards.
     """
     left = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
@@ -159,13 +159,13 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
 
 
 def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, lost: bool) -> tuple[WriteStatus, str]:
-    """Decide what becomes of a record by the documents and tombstones under its id_.
+    """Decide what becomes of a record by the documents and tombstones under its id.
 
     Args:
         record: The record.
         there: What is there.
         grave: The version that is buried there.
-        lost: Whether a try may have written it whose answer was lost: what is there as it is was then written so.
+        lost: Whether the answer of an earlier try was lost: a stored document equal to the record is then from it.
     """
     if there and there.version is not None and there.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {there.version}"

@@ -42,7 +42,7 @@ MOST_DEATHS = 12
 """Processes that may end one after the other, and no page be done in between, before it is none of the documents."""
 
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
-"""A page that was handed out, where it is, and what waits for what comes of it."""
+"""A page that was handed out, its place, and the future of its result."""
 
 
 class Backfill:

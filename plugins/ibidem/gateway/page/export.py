@@ -15,7 +15,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """What a spreadsheet would run when a cell begins with it, or drop before it looks; also in its wide forms."""
 
 BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"
-"""What may be before it unseen."""
+"""Invisible characters that may precede a formula."""
 
 Row = Mapping[str, Any]
 
