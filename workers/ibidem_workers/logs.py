@@ -6,15 +6,17 @@ that ibidem stands on. structlog writes all of it in one form.
 
 import logging
 import sys
-from collections.abc import Iterable
-from typing import Any, TextIO
-
-import structlog
-from structlog.types import EventDict, Processor
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ibidem_engines.redaction import redact_value, secrets
 from ibidem_ingest.short_repr import printable
 from ibidem_workers.settings import Level, Settings
+
+if TYPE_CHECKING:
+    from structlog.types import EventDict, Processor
 
 LONGEST = 2_000
 """Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
@@ -37,7 +39,8 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     """
     level = getattr(logging, (settings.log or otherwise).upper())
     handler = StandardError()
-    handler.setFormatter(formatter(secrets((settings.engine, settings.broker)), terminal=sys.stderr.isatty()))
+    hidden = secrets((settings.engine, settings.broker))
+    handler.setFormatter(_OnDemand(lambda: formatter(hidden, terminal=sys.stderr.isatty())))
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, StandardError)]:
         root.removeHandler(old)
@@ -62,6 +65,48 @@ class StandardError(logging.StreamHandler[TextIO]):
         return sys.stderr
 
 
+class _OnDemand(logging.Formatter):
+    """A formatter that is made for the first record: structlog takes a sixth of a worker's start, and most log nothing.
+
+    Args:
+        make: Makes it.
+    """
+
+    def __init__(self, make: Callable[[], logging.Formatter]) -> None:
+        super().__init__()
+        self._make = make
+        self._made: logging.Formatter | None = None
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as a line."""
+        if self._made is None:
+            self._made = self._make()
+        return self._made.format(record)
+
+
+_CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  # noqa: B039 - it is never changed
+
+
+@contextmanager
+def log_context(**values: object) -> Iterator[None]:
+    """Add values to every line that is logged in this context.
+
+    Args:
+        **values: Under their names; a line's own value of a name precedes.
+    """
+    token = _CONTEXT.set({**_CONTEXT.get(), **values})
+    try:
+        yield
+    finally:
+        _CONTEXT.reset(token)
+
+
+def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
+    for name, value in _CONTEXT.get().items():
+        event.setdefault(name, value)
+    return event
+
+
 def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
     """Make what writes a record as a line.
 
@@ -69,6 +114,8 @@ def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
         hidden: Secrets that are in no line.
         terminal: Whether people read it.
     """
+    import structlog  # noqa: PLC0415 - see `_OnDemand`
+
     written: list[Processor] = (
         [on_one_line, structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
         if terminal
@@ -76,7 +123,7 @@ def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
     )
     return structlog.stdlib.ProcessorFormatter(
         foreign_pre_chain=[
-            structlog.contextvars.merge_contextvars,
+            _add_context,
             structlog.stdlib.add_log_level,
             structlog.stdlib.add_logger_name,
             structlog.stdlib.ExtraAdder(),
@@ -87,7 +134,7 @@ def formatter(hidden: Iterable[str], *, terminal: bool) -> logging.Formatter:
     )
 
 
-def redaction_processor(hidden: Iterable[str]) -> Processor:
+def redaction_processor(hidden: Iterable[str]) -> "Processor":
     """Make the step that hides secrets, in every value however deep, and cuts what is too long.
 
     Args:
@@ -95,7 +142,7 @@ def redaction_processor(hidden: Iterable[str]) -> Processor:
     """
     known = frozenset(hidden)
 
-    def step(_: object, __: str, event: EventDict) -> EventDict:
+    def step(_: object, __: str, event: "EventDict") -> "EventDict":
         return {str(name): shorten(name, redact_value(value, known)) for name, value in event.items()}
 
     return step
@@ -108,7 +155,7 @@ def shorten(name: str, value: object) -> object:
     return f"{value[:LONGEST]}… ({len(value):,} characters)"
 
 
-def on_one_line(_: object, __: str, event: EventDict) -> EventDict:
+def on_one_line(_: object, __: str, event: "EventDict") -> "EventDict":
     """Write what could steer a terminal as escapes, but for the lines of an error's places."""
     return {name: _for_terminal(name, value) for name, value in event.items()}
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from itertools import starmap
 from time import perf_counter
 
-from structlog.contextvars import bound_contextvars
-
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import EngineError
 from ibidem_engines.records import records
@@ -18,6 +16,7 @@ from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch
+from ibidem_workers.logs import log_context
 from ibidem_workers.results import BatchResult
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
@@ -154,7 +153,7 @@ def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[B
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost, try again.
         Permanent: The engine will not take anything more: its disk is full, or its index is another's.
     """
-    with bound_contextvars(run=delivery.run, batch=delivery.key):
+    with log_context(run=delivery.run, batch=delivery.key):
         if retry_unavailable(lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.ended):
             return None
         account, letters = _account(context, delivery, send)

@@ -4,12 +4,17 @@
 has no current table yet, its default one is built, by whoever comes first.
 """
 
+import fcntl
+import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.build import build_general
 from ibidem_ingest.idf.table import Table, write_whole
+from ibidem_ingest.private import make_folder
 
 _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
@@ -105,6 +110,28 @@ class Tables:
         return name
 
     def _build(self, language: str) -> Table | None:
+        """Build a default table, unless another process has done it meanwhile: workers begin all at once."""
+        with self._alone():
+            name = self._pointed(language)
+            return None if name == _NONE else self.named(name) or self._built(language)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Wait until no other process builds in this folder; where it cannot be locked, both build."""
+        try:
+            make_folder(self.folder)
+            handle = os.open(self.folder, os.O_RDONLY)
+        except OSError as error:
+            remedy = "make it writable, or name another folder for the idf tables"
+            raise TableError(f"cannot write {self.folder}: {error.strerror}", remedy) from error
+        try:
+            with suppress(OSError):  # some network drives know no locks
+                fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def _built(self, language: str) -> Table | None:
         table = build_general(language)
         if table is None:
             self._point(language, _NONE)

@@ -1,7 +1,10 @@
 """A folder of tables: one current table for each language, all others by name."""
 
+import fcntl
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,19 @@ def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> N
     assert second is not None
     assert second.name == first.name
     assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == written
+
+
+def test_who_waited_while_another_process_made_a_table_opens_that_one(tmp_path: Path) -> None:
+    another = os.open(tmp_path, os.O_RDONLY)
+    with ThreadPoolExecutor(1) as threads:
+        fcntl.flock(another, fcntl.LOCK_EX)
+        waiting = threads.submit(Tables(tmp_path).of, "da")
+        Tables(tmp_path).use(OWN)
+        os.close(another)
+        table = waiting.result()
+    assert table is not None
+    assert table.name == OWN.name
+    assert [path.stem for path in tmp_path.glob("*.idf")] == [OWN.name]
 
 
 def test_opening_needs_no_word_list(tmp_path: Path) -> None:
