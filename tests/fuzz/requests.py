@@ -24,6 +24,7 @@ from ibidem.grouped_search import cursor
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem_engines.cluster import ranking as engine_cursor
 from ibidem_engines.connect import open_engine
+from ibidem_engines.cursor import query_digest
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query, parse_filter, parse_query
 from ibidem_ingest.errors import IbidemError, UsageError
@@ -106,7 +107,7 @@ def searched(read: NativeRequest) -> None:
     if read.dedupe is not None and read.dedupe.mode != "off":
         search = read_search(read.indexes, read.body, read.parameters, read.dedupe)
         orjson.dumps(dict(search.ranking))
-        cursor.query_digest(search.query)
+        query_digest(search.query)
 
 
 def packed_body(data: bytes) -> None:

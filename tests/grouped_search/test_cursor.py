@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search import cursor
+from ibidem_engines.cursor import query_digest
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.errors import UsageError
 
@@ -62,7 +63,7 @@ def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
 
 def test_a_query_in_the_engine_s_own_language_has_a_hash_too() -> None:
     a, b = (Query(native={"match": {"text": word}}) for word in ("duty", "wheat"))
-    assert cursor.query_digest(a) != cursor.query_digest(b)
+    assert query_digest(a) != query_digest(b)
 
 
 @pytest.mark.parametrize("held", [b"1", b"null", b"[]", b'["c1"]'])

@@ -1,32 +1,23 @@
 """Cursor of a response: all pages see one ranking, and a cursor of another query is refused."""
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import orjson
-import xxhash
 
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.backend import PageRequest
 from ibidem_engines.collapse import Place
+from ibidem_engines.cursor import decode_cursor, encode_cursor, query_digest
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 
 SCHEME = "c1"
-CHECK = 8
-LONGEST = 16_384
 LEAST = 2
 """Parts without which it is none: the scheme and the engine's own cursor."""
 
 PLAIN = 4
 """Parts of one that does not say where the next page begins."""
-
-
-def query_digest(query: Query) -> str:
-    """Return a hash of what a query means; how it was typed does not matter."""
-    meaning = orjson.dumps(replace(query, typed=""), option=orjson.OPT_SORT_KEYS, default=str)
-    return xxhash.xxh3_64_hexdigest(meaning)
 
 
 def write(engine_cursor: str, query: Query, request: DedupeRequest, begins: "NextPage | None" = None) -> str:
@@ -42,8 +33,7 @@ def write(engine_cursor: str, query: Query, request: DedupeRequest, begins: "Nex
         A string that may be in a URL.
     """
     further = [str(begins.page), orjson.dumps(begins.after).decode()] if begins else []
-    body = orjson.dumps([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
-    return urlsafe_b64encode(xxhash.xxh3_64_digest(body) + body).decode().rstrip("=")
+    return encode_cursor([SCHEME, engine_cursor, query_digest(query), request.digest(), *further])
 
 
 def read(query: Query, request: DedupeRequest) -> str:
@@ -54,7 +44,7 @@ def read(query: Query, request: DedupeRequest) -> str:
     """
     if not request.cursor:
         return ""
-    scheme, engine_cursor, *digests = decode_cursor(request.cursor)
+    scheme, engine_cursor, *digests = read_parts(request.cursor)
     if scheme != SCHEME or digests[:2] != [query_digest(query), request.digest()]:
         raise UsageError(
             "dedupe_cursor belongs to another query, level, window or preset", "leave it out to start a new list"
@@ -77,7 +67,7 @@ class NextPage:
 
 def next_page(request: DedupeRequest) -> NextPage | None:
     """Tell where a cursor's next page begins; None where it does not say."""
-    parts = decode_cursor(request.cursor) if request.cursor else []
+    parts = read_parts(request.cursor) if request.cursor else []
     if len(parts) <= PLAIN:
         return None
     page, after = parts[PLAIN:]
@@ -91,16 +81,16 @@ def place_of(page_request: PageRequest) -> Place:
     return Place((page_request.page - 1) * page_request.size, after)
 
 
-def decode_cursor(cursor: str) -> list[str]:
+def read_parts(cursor: str) -> list[str]:
     """Read what a cursor holds."""
-    damaged = UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer unchanged, or leave it out")
-    if len(cursor) > LONGEST:
-        raise damaged
     try:
-        whole = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        held = orjson.loads(whole[CHECK:])
+        parts = decode_cursor(cursor)
     except ValueError as error:
-        raise damaged from error
-    if xxhash.xxh3_64_digest(whole[CHECK:]) != whole[:CHECK] or not isinstance(held, list) or len(held) < LEAST:
-        raise damaged
-    return [str(part) for part in held]
+        raise _damaged() from error
+    if len(parts) < LEAST:
+        raise _damaged()
+    return [str(part) for part in parts]
+
+
+def _damaged() -> UsageError:
+    return UsageError("dedupe_cursor is damaged", "use `dedupe.cursor` of an answer unchanged, or leave it out")

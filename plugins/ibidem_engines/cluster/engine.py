@@ -26,6 +26,7 @@ from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.collapse import Collapsed, CollapseEngine, Facets, Members, Order, Place
+from ibidem_engines.cursor import query_digest
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -239,7 +240,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         body = dsl.window(query, self.fields, 0)
         if taken.newest is not None:
             body["query"] = cursors.written_until(body["query"], taken.newest)
-        target = self._target(taken.point, cursors.marks(self.index, query)[1])
+        target = self._target(taken.point, query_digest(query))
         return collapsed(target, body, self._readable(), order)
 
     @override
@@ -336,7 +337,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
 
     def _place_of(self, taken: cursors.Cursor, query: Query) -> Target:
         """Give the place of a ranking, so that it is seen again on later pages."""
-        return self._target(taken.point, cursors.marks(self.index, query)[1])
+        return self._target(taken.point, query_digest(query))
 
     def _begin(self, known: Layout) -> cursors.Cursor:
         """Open a point in time where the numbers of writes do not order them."""

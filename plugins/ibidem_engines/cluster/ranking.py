@@ -1,7 +1,5 @@
 """Ranking: the top hits with packed signatures, equal scores ordered by index and id; point-in-time cursors."""
 
-import base64
-import binascii
 from binascii import a2b_base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,16 +8,14 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import orjson
-from xxhash import xxh3_64_hexdigest
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
 from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.cluster.seq_no import order_of
+from ibidem_engines.cursor import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.hit_columns import HitColumns
 from ibidem_engines.query import Query
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
 
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -159,8 +155,6 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
 NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 """Aggregation that tells the highest number among what matches."""
 
-ANEW = "leave it out to start over"
-
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
@@ -177,8 +171,7 @@ class Cursor:
 
 def write_cursor(cursor: Cursor, index: str, query: Query) -> str:
     """Write a cursor as text, with what it belongs to."""
-    parts = [cursor.newest, cursor.point, *marks(index, query)]
-    return base64.urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
+    return write_ranking_cursor([cursor.newest, cursor.point], index, query)
 
 
 def read_cursor(text: str, index: str, query: Query) -> Cursor:
@@ -187,20 +180,10 @@ def read_cursor(text: str, index: str, query: Query) -> Cursor:
     Raises:
         UsageError: It is none, or belongs to another index or query.
     """
-    newest, point, its_index, its_query = _parts(text)
-    here = marks(index, query)
-    if its_index != here[0]:
-        raise UsageError(f"cursor {text!r} belongs to another index", ANEW)
-    if its_query != here[1]:
-        raise UsageError(f"cursor {text!r} belongs to another query or other filters", ANEW)
+    newest, point = read_ranking_cursor(text, index, query, 2)
+    if not isinstance(newest, int | None) or not isinstance(point, str) or (newest is None) != bool(point):
+        raise no_cursor(text)
     return Cursor(newest, point)
-
-
-def marks(index: str, query: Query) -> tuple[str, str]:
-    """Hash what a cursor belongs to: the index, and what the query means, however it was typed."""
-    meaning = query.meaning
-    native = b"" if query.native is None else orjson.dumps(query.native, option=orjson.OPT_SORT_KEYS)
-    return xxh3_64_hexdigest(index.encode()), xxh3_64_hexdigest(repr(meaning).encode() + native)
 
 
 def written_until(query: Clause, newest: int) -> Clause:
@@ -226,15 +209,3 @@ def newest_of(answer: Mapping[str, Any]) -> int:
     """Read the aggregation's answer; -1 when nothing matched."""
     value = answer["aggregations"]["ibidem"]["value"]
     return -1 if value is None else int(value)
-
-
-def _parts(text: str) -> tuple[int | None, str, str, str]:
-    try:
-        parts = orjson.loads(base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True))
-        newest, point, index, query = parts
-    except (binascii.Error, ValueError, TypeError):
-        newest, point, index, query = None, None, None, None
-    texts = isinstance(point, str) and isinstance(index, str) and isinstance(query, str)
-    if not texts or (isinstance(newest, int) == bool(point)) or not isinstance(newest, int | None):
-        raise UsageError(f"cursor {text!r} is none that a search has given", ANEW)
-    return newest, point, index, query

@@ -1,13 +1,12 @@
 """Ranking, reading and scanning of documents in SQLite, and the translation of queries to FTS5."""
 
-import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import orjson
-from xxhash import xxh3_64_hexdigest
 
+from ibidem_engines.cursor import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
@@ -101,10 +100,10 @@ def _condition(filter_: Filter) -> Conditions:
 
 
 MOST_HITS = 10_000
+MOST_PLACE = 2**63 - 1
 MARGIN = 200
 """Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more."""
 
-_CURSOR = re.compile(r"(\d{1,18})\.([0-9a-f]{16})\.([0-9a-f]{16})", re.ASCII)
 _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
@@ -144,18 +143,16 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
 def pinned(file: SqliteFile, query: Query, cursor: str) -> int:
     """Give the place of the newest document that a ranking holds: the cursor's, or what is the newest now."""
     if cursor:
-        return _read_cursor(cursor, _marks(file, query))
+        (newest,) = read_ranking_cursor(cursor, file.index, query, 1)
+        if not isinstance(newest, int) or not 0 <= newest <= MOST_PLACE:
+            raise no_cursor(cursor)
+        return newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
 
 
 def write_cursor(file: SqliteFile, query: Query, newest: int) -> str:
     """Write what makes later pages see the same ranking."""
-    return f"{newest}.{_marks(file, query)}"
-
-
-def _marks(file: SqliteFile, query: Query) -> str:
-    """Hash what a cursor belongs to: the index, and what the query means."""
-    return f"{xxh3_64_hexdigest(file.index.encode())}.{_hash(query)}"
+    return write_ranking_cursor([newest], file.index, query)
 
 
 def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
@@ -299,24 +296,6 @@ def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str,
     name, version, _, source, language, date, url, given, meta, title, text, origin = row
     stated = None if given is None else version
     return Document(name, text, title, date, source, url, language, stated, orjson.loads(meta), origin)
-
-
-def _hash(query: Query) -> str:
-    """Hash what a query means, however it was typed."""
-    return xxh3_64_hexdigest(repr(query.meaning).encode())
-
-
-def _read_cursor(cursor: str, marks: str) -> int:
-    """Read the newest place from a cursor of the same index and query."""
-    shape = _CURSOR.fullmatch(cursor)
-    if shape is None:
-        raise UsageError(f"cursor {cursor!r} is none that a search has given", "leave it out to start over")
-    index, query = marks.split(".")
-    if shape[2] != index:
-        raise UsageError(f"cursor {cursor!r} belongs to another index", "leave it out to start over")
-    if shape[3] != query:
-        raise UsageError(f"cursor {cursor!r} belongs to another query or other filters", "leave it out to start over")
-    return int(shape[1])
 
 
 def _schema(state: dict[str, Value]) -> tuple[str, ...]:
