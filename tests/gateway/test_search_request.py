@@ -43,7 +43,7 @@ def test_one_name_in_both_places_is_refused_where_they_differ() -> None:
 
 
 def test_figures_without_a_mode_are_refused_instead_of_passed_over() -> None:
-    with pytest.raises(UsageError, match="dedupe_level without dedupe changes nothing"):
+    with pytest.raises(UsageError, match="dedupe_level is given without dedupe"):
         asked_of_dedupe({"dedupe_level": "near"}, {})
 
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import orjson
 
-from ibidem.dedupe.request import PREFIX, DedupeRequest, as_text, parse_request
+from ibidem.dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.ways import grouped_search
@@ -104,10 +104,10 @@ class DedupeSearch:
 
     def _search(self, args: tuple[Any, ...], given: Mapping[str, Any]) -> tuple[ClientAdapter | None, Any]:
         """Tell who speaks where dedupe is asked for; else only the search's own arguments."""
-        options = {name: value for name, value in given.items() if name == "dedupe" or name.startswith(PREFIX)}
+        options = {name: value for name, value in given.items() if is_dedupe_name(name)}
         own = {name: value for name, value in given.items() if name not in options}
-        request = request_of(options)
-        if request is None:
+        request = parse_options(options)
+        if request is None or request.mode == "off":
             return None, own
         adapter = self._speaker(self, self._would_send(args, own))
         around = IndexMetadataCache() if "authorization" in adapter.sent.headers else around_of(self)
@@ -152,19 +152,6 @@ class AsyncSearchMixin(DedupeSearch):
             return passed.answer
         except Failure as failure:
             raise adapter.exception(failure) from failure
-
-
-def request_of(given: Mapping[str, Any]) -> DedupeRequest | None:
-    """Read the arguments of dedupe; None when the client's own search is asked for.
-
-    Raises:
-        UsageError: A name or value that does not exist, or a figure for groups without groups.
-    """
-    given = {name: value for name, value in given.items() if value is not None}
-    request = parse_request(given, later=True)
-    if given and "dedupe" not in given:
-        raise UsageError(f"{next(iter(given))} is given without dedupe", "add dedupe='indent' or dedupe='collapse'")
-    return None if request.mode == "off" else request
 
 
 def around_of(client: Any) -> IndexMetadataCache:

@@ -24,7 +24,7 @@ from ibidem.dedupe.parameters import (
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Level, Policy
 
-PREFIX = "dedupe_"
+DEDUPE = "dedupe"
 
 FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days")
 """Parameters that say when two documents are duplicates."""
@@ -119,6 +119,27 @@ def parse_request(
         by=values.get("dedupe_by", "window"),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
+
+
+def is_dedupe_name(name: str) -> bool:
+    """Return whether a parameter of a search is the dedupe layer's."""
+    return name == DEDUPE or name.startswith(f"{DEDUPE}_")
+
+
+def parse_options(given: Mapping[str, object]) -> DedupeRequest | None:
+    """Make a request out of the dedupe parameters of a search in the query DSL; None where there are none.
+
+    Args:
+        given: As for `parse_request`; a preset may be one of the index.
+
+    Raises:
+        UsageError: A name or value that does not exist, or a figure for groups without groups.
+    """
+    options = {name: value for name, value in given.items() if value is not None}
+    request = parse_request(options, later=True)
+    if options and DEDUPE not in options:
+        raise UsageError(f"{', '.join(options)} is given without dedupe", "add dedupe=indent or dedupe=collapse")
+    return request if options else None
 
 
 def asks_for_stored_preset(request: DedupeRequest) -> bool:

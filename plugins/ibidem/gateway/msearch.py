@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ibidem.dedupe.request import as_text
+from ibidem.dedupe.request import as_text, is_dedupe_name
 from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
 from ibidem.gateway.defaults import default_mode, unaliased
@@ -14,7 +14,7 @@ from ibidem.gateway.grammar import UNKNOWN
 from ibidem.gateway.index_access import all_open, check_indexes
 from ibidem.gateway.native_parameters import check_parameters
 from ibidem.gateway.paths import everything
-from ibidem.gateway.search_request import NativeRequest, build_request, is_ours, read_parameters
+from ibidem.gateway.search_request import NativeRequest, build_request, read_parameters
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_ingest.errors import IbidemError, UsageError
@@ -98,8 +98,8 @@ def read_lines(
     check_parameters(parameters, settings)
     if "source" in parameters:
         raise HttpError(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
-    theirs = {name: value for name, value in parameters.items() if not is_ours(name)}
-    for_each = {name: value for name, value in parameters.items() if is_ours(name) or name in OF_EACH}
+    theirs = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
+    for_each = {name: value for name, value in parameters.items() if is_dedupe_name(name) or name in OF_EACH}
     plain = unpacked(content, headers, settings)
     check_type(headers.get("content-type", ""), ("json", "x-ndjson"))
     indexes, alias = unaliased(indexes)
@@ -159,7 +159,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     where = {"index": name.split(",")} if name else {}
     check_head(rest, settings)
     content = b"".join(
-        written({name: value for name, value in part.items() if not is_ours(name)}) + b"\n"
+        written({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
         for part in ({**where, **rest}, body)
     )
     try:
@@ -180,7 +180,7 @@ def check_head(rest: Values, settings: Settings) -> None:
         Answered: Naming it.
     """
     for name in rest:
-        if not all_open(settings) and name not in HEAD and not is_ours(name):
+        if not all_open(settings) and name not in HEAD and not is_dedupe_name(name):
             raise HttpError(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
 

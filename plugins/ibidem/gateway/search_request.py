@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
-from ibidem.dedupe.request import DedupeRequest, as_text, parse_request
+from ibidem.dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem.gateway.bodies import Values, as_object, check_type, read_body
 from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError
@@ -13,7 +13,6 @@ from ibidem.gateway.native_parameters import check_parameters
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 
-DEDUPE = "dedupe"
 NOTHING: Mapping[str, str] = {}
 SOURCE, SOURCE_TYPE = "source", "source_content_type"
 """Parameters of the query string in which the engines take a body."""
@@ -96,11 +95,11 @@ def build_request(
         default: What is asked of the dedupe layer where neither of them says it.
     """
     check_indexes(indexes, settings)
-    theirs = {name: value for name, value in body.items() if not is_ours(name)}
+    theirs = {name: value for name, value in body.items() if not is_dedupe_name(name)}
     check_references(theirs, settings)
     return NativeRequest(
         indexes,
-        {name: value for name, value in parameters.items() if not is_ours(name)},
+        {name: value for name, value in parameters.items() if not is_dedupe_name(name)},
         theirs,
         asked_of_dedupe(parameters, body, default),
     )
@@ -117,7 +116,7 @@ def asked_of_dedupe(
     >>> asked_of_dedupe({"dedupe": "collapse"}, {"dedupe_window": 100}).window
     100
     """
-    there, here = ({name: each for name, each in some.items() if is_ours(name)} for some in (parameters, body))
+    there, here = ({name: each for name, each in some.items() if is_dedupe_name(name)} for some in (parameters, body))
     for name in there.keys() & here.keys():
         if as_text(there[name]) != as_text(here[name]):
             raise UsageError(
@@ -127,18 +126,7 @@ def asked_of_dedupe(
     for name, value in here.items():
         if not isinstance(value, str | int | bool):
             raise UsageError(f"{name} in the body is no text, number or truth", "write it as in the query string")
-    options = {**default, **there, **here}
-    if not options:
-        return None
-    read = parse_request(options, later=True)
-    if DEDUPE not in options:
-        raise UsageError(f"{', '.join(options)} without dedupe changes nothing", "add dedupe=indent or dedupe=collapse")
-    return read
-
-
-def is_ours(name: str) -> bool:
-    """Return whether a parameter is the dedupe layer's."""
-    return name == DEDUPE or name.startswith(f"{DEDUPE}_")
+    return parse_options({**default, **there, **here})
 
 
 def read_parameters(query_string: str) -> dict[str, str]:

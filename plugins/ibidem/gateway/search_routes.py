@@ -9,6 +9,7 @@ from urllib.parse import quote
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
+from ibidem.dedupe.request import DEDUPE
 from ibidem.gateway.bodies import written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
 from ibidem.gateway.defaults import HEADER, unaliased
@@ -17,7 +18,7 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.msearch import Several, all_of, read_lines
 from ibidem.gateway.paths import everything
-from ibidem.gateway.search_request import DEDUPE, NativeRequest, read_request
+from ibidem.gateway.search_request import NativeRequest, read_request
 from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_workers.settings import Settings
