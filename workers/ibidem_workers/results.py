@@ -1,4 +1,4 @@
-"""Result of a batch: the outcome of each of its documents, as stored; totals of a run."""
+"""Result of a batch: the outcome of each of its documents, as stored; those of a run add up to its totals."""
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from ibidem_ingest.errors import Refusal
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """Sums and refusals of one batch; indexed + unchanged + stale + refusals = its documents.
+    """Sums and refusals of one batch, or of several; indexed + unchanged + stale + refusals = their documents.
 
     Args:
         indexed: Documents that were written.
@@ -39,7 +39,7 @@ class BatchResult:
         return self.indexed + self.unchanged + self.stale + len(self.refusals)
 
     def __add__(self, other: "BatchResult") -> "BatchResult":
-        """Return both in one."""
+        """Return both in one; `NO_RESULT` adds nothing."""
         return replace(
             self,
             indexed=self.indexed + other.indexed,
@@ -66,7 +66,7 @@ class BatchResult:
 
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "BatchResult":
-        """Read a noted account; `Account.from_json(one.as_json())` equals `one`.
+        """Read a stored result; `BatchResult.from_json(one.as_json())` equals `one`.
 
         Raises:
             Damaged: It is no such record.
@@ -76,6 +76,9 @@ class BatchResult:
         True
         """
         return parse_record(cls, {**record, "refusals": _named(record.get("refusals"))})
+
+
+NO_RESULT = BatchResult(at=0.0)
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
@@ -100,51 +103,3 @@ def _named(lists: object) -> list[dict[str, object]]:
 
 def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
     return isinstance(value, list) and all(isinstance(one, list) for one in value)
-
-
-@dataclass(slots=True)
-class RunTotals:
-    """What became of some documents.
-
-    Args:
-        indexed: Documents that were written.
-        replaced: How many of these replaced what stood there.
-        unchanged: Documents that were there as they are.
-        stale: Documents of which a newer version was there, or a newer deletion.
-        unsigned: Documents without words.
-        refusals: Why each refused document was refused.
-        at: When the last of them was accounted for, in seconds since 1970.
-    """
-
-    indexed: int = 0
-    unchanged: int = 0
-    stale: int = 0
-    unsigned: int = 0
-    refusals: list[Refusal] = field(default_factory=list)
-    replaced: int = 0
-    at: float = 0.0
-
-    @property
-    def documents(self) -> int:
-        """How many documents are accounted for."""
-        return self.indexed + self.unchanged + self.stale + len(self.refusals)
-
-    def add(self, account: BatchResult) -> None:
-        """Take an account in."""
-        self.indexed += account.indexed
-        self.unchanged += account.unchanged
-        self.stale += account.stale
-        self.unsigned += account.unsigned
-        self.replaced += account.replaced
-        self.refusals += account.refusals
-        self.at = max(self.at, account.at)
-
-    def merge(self, other: "RunTotals") -> None:
-        """Take other sums in."""
-        self.indexed += other.indexed
-        self.unchanged += other.unchanged
-        self.stale += other.stale
-        self.unsigned += other.unsigned
-        self.replaced += other.replaced
-        self.refusals += other.refusals
-        self.at = max(self.at, other.at)

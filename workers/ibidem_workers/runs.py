@@ -14,7 +14,7 @@ from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.groups.checkpoint import joined
 from ibidem_workers.process_id import has_exited, host_of
-from ibidem_workers.results import BatchResult, RunTotals, refusals_from_json
+from ibidem_workers.results import NO_RESULT, BatchResult, refusals_from_json
 from ibidem_workers.retry import retry_unavailable
 
 State = Literal["reading", "submitted", "interrupted"]
@@ -155,7 +155,7 @@ class RunMonitor:
         self._engine, self._patience = engine, patience
         self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
-        self._closed = RunTotals(at=self.record.started)
+        self._closed = BatchResult(at=self.record.started)
         self._blocks: list[_Block] = []
         self._first = 0
         self._done = 0
@@ -194,17 +194,14 @@ class RunMonitor:
                 return progress
             time.sleep(self.pause)
 
-    def sums(self) -> RunTotals:
+    def sums(self) -> BatchResult:
         """Return the sum of all batches' accounts so far."""
-        sums = RunTotals()
-        for one in (self._closed, *(block.sums for block in self._blocks)):
-            sums.merge(one)
-        return sums
+        return sum((block.sums for block in self._blocks), self._closed)
 
     def _read(self) -> None:
         self._blocks = list(self._open_blocks())
         while self._blocks and self._blocks[0].complete() == BLOCK:
-            self._closed.merge(self._blocks.pop(0).sums)
+            self._closed += self._blocks.pop(0).sums
             self._first += 1
 
     def _open_blocks(self) -> Iterator["_Block"]:
@@ -228,13 +225,13 @@ class _Block:
         single: For each such batch: how many of these are accounted for.
     """
 
-    sums: RunTotals = field(default_factory=RunTotals)
+    sums: BatchResult = NO_RESULT
     parts: dict[str, int] = field(default_factory=dict)
     single: Counter[str] = field(default_factory=Counter)
 
     def add(self, key: str, account: BatchResult) -> None:
         """Take an account in."""
-        self.sums.add(account)
+        self.sums += account
         run, _, numbers = key.partition("/")
         number, _, part = numbers.partition("/")
         if part:
@@ -320,7 +317,7 @@ def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
     return [refusal for _, noted in slices for refusal in refusals_from_json(noted["refusals"])]
 
 
-def _summary(record: RunRecord, sums: RunTotals, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
+def _summary(record: RunRecord, sums: BatchResult, progress: Progress, unread: list[Refusal]) -> dict[str, object]:
     refusals = [*unread, *sums.refusals]
     return {
         "run": record.run,
