@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -12,19 +13,22 @@ import pytest
 import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
+from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.sign import sign
+from ibidem_ingest.signatures.sign import sign, sign_batch
 from plugin.cluster import Cluster
 from servers.indices import ask
 from servers.missing import Missing
 from servers.nodes import EngineName
+from support.signed_books import text
 from support.windows import counts, documents
 
 STORIES = documents(23, 120, 6)
+BOOKS = 40
 SAID: dict[str, Any] = {"query": {"match": {"text": "said"}}, "size": 10}
-INDEXES = {"stories": (1, "two"), "spread": (3, ""), "near": (1, "one"), "heard": (1, "two")}
+INDEXES = {"stories": (1, "two"), "spread": (3, ""), "near": (1, "one"), "heard": (1, "two"), "library": (2, "")}
 """Indexes by name: how many shards, and the node that holds them; the one that is asked is `one`."""
 
 
@@ -80,6 +84,14 @@ def cluster(kind: EngineName, signed: list[Record]) -> Iterator[str]:
         yield made.address
 
 
+def books() -> list[Record]:
+    """Books, parts of them and leaflets, with the signatures of their pages; every one says so."""
+    rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
+    texts = [Document(f"b{at}", f"{text(rng)} said") for at in range(BOOKS)]
+    found = zip(texts, sign_batch(texts, None), strict=True)
+    return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
+
+
 def fill(address: str, signed: list[Record]) -> None:
     """Write the stories into each index, a foreign index without signatures, and a copy under other ids."""
     every = ",".join([*INDEXES, "foreign", "copied"])
@@ -93,7 +105,7 @@ def fill(address: str, signed: list[Record]) -> None:
         engine.create()
         alone = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
         ask(address, "PUT", f"/{name}/_settings", json.dumps(alone))
-        engine.write(signed)
+        engine.write(books() if name == "library" else signed)
         engine.refresh()
         engine.close()
     foreign = {"settings": {"number_of_replicas": 0}, "mappings": {"properties": {"text": {"type": "text"}}}}

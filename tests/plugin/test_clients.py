@@ -45,7 +45,6 @@ def test_the_account_says_who_grouped(asking: Any, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     "asked",
     [
-        {"dedupe_level": "partial"},
         {"dedupe_scope": "matches"},
         {"body": SAID | {"aggs": {"by": {"terms": {"field": "ibidem.schema"}}}}},
         {"dedupe_window": 5, "dedupe_level": "identical"},

@@ -49,13 +49,9 @@ def test_a_scroll_is_refused(cluster: str) -> None:
     ("asked", "right"),
     [
         ({"dedupe": "hide"}, "allowed: off, collapse, indent"),
-        (
-            {"dedupe": "indent", "level": "partial"},
-            "level=partial is not done by the plugin: it compares long signatures",
-        ),
         ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not done by the plugin: it looks up signatures"),
         ({"dedupe": "indent", "by": "stored"}, "by=stored is not done by the plugin: stored groups are"),
-        ({"dedupe": "indent", "level": "same"}, "allowed: identical, near"),
+        ({"dedupe": "indent", "level": "same"}, "allowed: identical, near, partial"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),
         ({"level": "near"}, "level is given without dedupe"),
         ({"dedupe": "indent", "window": 10_001}, "a whole number, 1 to 10,000, of hits"),

@@ -22,7 +22,7 @@ SORTS: tuple[list[Json], ...] = (
 def bodies(seed: int) -> tuple[str, Json, Json]:
     """Make up a search: where, what, and how to group it."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
-    index = rng.choice(["stories", "spread", "near", "dated", "stories,foreign", "stories,spread", "fore*,near"])
+    index = rng.choice(["stories", "spread", "near", "dated", "stories,foreign", "library", "library", "fore*,near"])
     words = " ".join(rng.choices([*WORDS[:40], "said"], k=rng.randrange(1, 4)))
     match: Json = {"match": {"text": {"query": words, "operator": rng.choice(["or", "and"])}}}
     query = rng.choice([
@@ -53,7 +53,7 @@ def bodies(seed: int) -> tuple[str, Json, Json]:
         body |= extras[name]
     asked: Json = {"dedupe": rng.choice(["indent", "collapse"]), "explain": rng.random() < 0.5}
     choices: dict[str, list[Any]] = {
-        "level": ["identical", "near"],
+        "level": ["identical", "near", "partial", "partial"],
         "keep": ["rank", "earliest", "latest", "longest", "source:Reuters,AP"],
         "window": [5, 20, 100, 500],
         "similarity": [20, 50, 80, 100],

@@ -25,9 +25,9 @@ pytestmark = pytest.mark.server
 OWN = ("took_ms", "cursor", "by")
 
 
-@pytest.fixture(params=["stories", "spread", "dated"])
+@pytest.fixture(params=["stories", "spread", "dated", "library"])
 def engine(cluster: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
-    """An index on one shard, one on three, and an alias with a filter."""
+    """An index on one shard, one on three, an alias with a filter, and an index of books."""
     made = open_engine(cluster, request.param)
     yield made
     made.close()
@@ -38,7 +38,7 @@ def found(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     query = parse_query(rng.choice(["said", f"said OR {rng.choice(WORDS)}", f'"said {rng.choice(WORDS)}" OR said']))
     given: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
-    given |= {"dedupe_level": rng.choice(["identical", "near"]), "dedupe_window": rng.choice([50, 500])}
+    given |= {"dedupe_level": rng.choice(["identical", "near", "partial"]), "dedupe_window": rng.choice([50, 500])}
     given |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
         {"dedupe_cursor": cursor} if cursor else {}
     )
@@ -94,7 +94,7 @@ def test_the_command_line_says_that_the_plugin_grouped(command: Callable[..., Js
     assert command("search", "said")["dedupe"]["by"] == f"plugin {ibidem.__version__}"
 
 
-@pytest.mark.parametrize("asked", [("--level", "partial"), ("--scope", "matches")])
+@pytest.mark.parametrize("asked", [("--scope", "matches")])
 def test_what_the_plugin_does_not_do_the_command_line_groups_by_itself(
     command: Callable[..., Json], asked: tuple[str, ...]
 ) -> None:

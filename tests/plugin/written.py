@@ -2,7 +2,7 @@
 
 They are written by `PYTHONPATH=tests python -m plugin.written`. `values.jsonl` holds packed values, whole and damaged,
 with what is read of each. `pages.jsonl` holds windows of such values with pages of groups out of them: each as it was
-asked for in `ext.ibidem`, with its `_dedupe` marks and its account.
+asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.jsonl` the same of long texts.
 """
 
 import random
@@ -23,6 +23,7 @@ from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.requests import RequestFlow, run_sync
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
+from support.signed_books import shelf
 from support.windows import made
 
 FOLDER = Path(__file__).with_name("golden")
@@ -48,8 +49,21 @@ ASKED: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "similarity": 90, "explain": True},
     {"dedupe": "indent", "similarity": 35, "preset": "news", "explain": True},
     {"dedupe": "indent", "window": 8, "facets": True},
+    {"dedupe": "indent", "level": "partial", "explain": True},
+    {"dedupe": "collapse", "level": "partial", "preset": "law", "keep": "longest", "explain": True},
 )
 """What each window is asked for."""
+
+ASKED_OF_BOOKS: Sequence[Mapping[str, object]] = (
+    {"dedupe": "indent", "level": "partial", "explain": True},
+    {"dedupe": "collapse", "level": "partial", "keep": "longest", "window": 6, "explain": True},
+    {"dedupe": "indent", "level": "partial", "preset": "conrad2003", "max_per_group": 1},
+    {"dedupe": "indent", "level": "near", "explain": True},
+)
+"""What each window of books is asked for."""
+
+SHELVES = (7, 9)
+BOOKS = 24
 
 PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))
 """Pages and their sizes."""
@@ -62,10 +76,12 @@ class Listed:
     Args:
         hits: In rank order.
         words: Manual decisions.
+        long: Long signatures by index and id.
     """
 
     hits: Sequence[Hit]
     words: Sequence[Override] = field(default=())
+    long: Mapping[DocumentRef, bytes] = field(default_factory=dict)
 
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
@@ -85,8 +101,7 @@ class Listed:
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """See `Source.long_signatures`."""
-        assert not names
-        return {}
+        return {name: self.long[name] for name in names if name in self.long}
         yield
 
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
@@ -156,6 +171,23 @@ def pages() -> list[Json]:
     return windows
 
 
+def books() -> list[Json]:
+    """Make windows of books, parts of them and leaflets, and pages of groups by what these are to each other."""
+    windows = []
+    for seed in SHELVES:
+        made_up = shelf(seed, BOOKS)
+        hits = made_up.window.hits
+        long = made_up.read(made_up.names)
+        words = said(hits, random.Random(seed)) if seed % 3 else []  # noqa: S311 - made-up data keeps no secret
+        windows.append({
+            "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
+            "long": [[*name, b64encode(value).decode()] for name, value in long.items()],
+            "overrides": [word.as_record() for word in words],
+            "pages": [page(Listed(hits, words, long), asked, *PAGES[at % 3]) for at, asked in enumerate(ASKED_OF_BOOKS)],
+        })  # fmt: skip
+    return windows
+
+
 def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
     """Make manual decisions about pairs, of texts as they are and of others."""
     found = []
@@ -210,7 +242,7 @@ def shown(hit: Json) -> Json:
 
 def golden() -> dict[str, bytes]:
     """Return what each file holds: a JSON object a line."""
-    held = {"values": values(), "pages": pages()}
+    held = {"values": values(), "pages": pages(), "books": books()}
     return {
         name: b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in some)
         for name, some in held.items()

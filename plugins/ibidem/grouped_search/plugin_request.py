@@ -9,10 +9,7 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.facets import MOST, Counted, Facets
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import mixed
-from ibidem_ingest.pairs.decision import Level, Policy
-
-LEVELS: frozenset[Level] = frozenset(("identical", "near"))
-"""Levels that the plugin decides on; `partial` needs long signatures."""
+from ibidem_ingest.pairs.decision import Policy
 
 SIMILARITY = "dedupe_similarity"
 APART = frozenset(("tables", "facets"))
@@ -29,7 +26,6 @@ def decides(request: DedupeRequest) -> bool:
         window
         and known
         and request.mode != "off"
-        and request.level in LEVELS
         and named_policy(request) == request.policy
     )
 

@@ -5,7 +5,7 @@ import java.math.RoundingMode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Whether two documents are duplicates: {@code decision.py} for the levels that packed values decide on. */
+/** Whether two documents are duplicates: {@code decision.py}. */
 public final class Decision {
     /** Codes of evidence, the strongest first. */
     static final int NONE = 0;
@@ -17,11 +17,17 @@ public final class Decision {
     static final int PROFILE = 5;
     static final int CHARACTERS = 6;
     static final int OVERRIDE = 7;
+    static final int SHINGLES = 8;
+    /** Two long texts, of which only their long signatures can tell. */
+    static final int UNDECIDED = 9;
+
+    static final int RELATION = 10;
 
     private static final String[] SIGNATURES = {
-        "", "content", "minhash", "termvector", "fingerprint", "profile", "characters", "override"
+        "", "content", "minhash", "termvector", "fingerprint", "profile", "characters", "override", "shingles"
     };
     private static final double CHANCE = 1.0 / (1 << 16);
+    private static final int LEAST_FOR_CONTAINMENT = 10;
 
     private Decision() {}
 
@@ -43,7 +49,38 @@ public final class Decision {
         if (a.sameContent(b)) {
             return CONTENT;
         }
-        return policy.near() && within(a, b, policy.windowDays()) ? near(a, b, policy) : NONE;
+        if (!policy.near() || !within(a, b, policy.windowDays())) {
+            return NONE;
+        }
+        int near = near(a, b, policy);
+        return near == NONE && policy.partial() ? partial(a, b, policy) : near;
+    }
+
+    private static int partial(Packed a, Packed b, Policy policy) {
+        if (a.isLong() && b.isLong()) {
+            return policy.related() == null ? NONE : UNDECIDED;
+        }
+        Policy.Contained rule = policy.contained();
+        boolean counts = rule != null && Math.min(a.length, b.length) >= rule.shortest();
+        return counts && containment(a, b) >= rule.share() ? SHINGLES : NONE;
+    }
+
+    /** Estimates how much of the smaller text the other holds; 0 where too few slots are equal to tell. */
+    private static double containment(Packed a, Packed b) {
+        if (!a.hasSlots() || !b.hasSlots() || equalSlots(a, b) < LEAST_FOR_CONTAINMENT) {
+            return 0.0;
+        }
+        double alike = alike(a, b);
+        return Math.min(1.0, alike * (a.shingles + b.shingles) / ((1 + alike) * Math.min(a.shingles, b.shingles)));
+    }
+
+    /** Returns how alike two texts are as a whole by min-hash. */
+    private static double alike(Packed a, Packed b) {
+        return a.hasSlots() && b.hasSlots() ? withoutChance((double) equalSlots(a, b) / Packed.SLOTS) : 0.0;
+    }
+
+    private static double withoutChance(double share) {
+        return Math.max(0, (share - CHANCE) / (1 - CHANCE));
     }
 
     private static int near(Packed a, Packed b, Policy policy) {
@@ -165,19 +202,62 @@ public final class Decision {
         return rule == null || !sameTable(a, b) || lengths(a, b) < rule.lengths() ? null : Noise.misread(a, b, rule);
     }
 
-    /** Decides on two documents and tells the reason; null where they are no duplicates. */
+    /** Decides on two documents and tells the reason; null where they are no duplicates by packed values. */
     public static Evidence evidence(Packed a, Packed b, Policy policy) {
         int code = code(a, b, policy);
-        if (code == NONE) {
+        if (code == NONE || code == UNDECIDED) {
             return null;
         }
         Map<String, Object> why = new LinkedHashMap<>();
         why.put("signature", signature(code));
         double score = code == CHARACTERS ? figures(misread(a, b, policy.characters()), why) : figures(a, b, code, why);
+        putGuards(a, b, why);
+        Level level = code == CONTENT ? Level.IDENTICAL : code == SHINGLES ? Level.PARTIAL : Level.NEAR;
+        return new Evidence(level, signature(code), rounded(score, 3), why);
+    }
+
+    private static void putGuards(Packed a, Packed b, Map<String, Object> why) {
         why.put("days_apart", daysApart(a, b));
         why.put("length_ratio", rounded(lengths(a, b), 2));
         why.put("numbers_agree", Numbers.agree(a, b));
-        return new Evidence(code == CONTENT ? Level.IDENTICAL : Level.NEAR, signature(code), rounded(score, 3), why);
+    }
+
+    /** Tells what a long text is to another, as far as that may be evidence at all; null where it is nothing. */
+    static Evidence relation(Packed a, Packed b, LongSignatures own, LongSignatures other, Policy policy) {
+        if (!a.hasWords()
+                || !b.hasWords()
+                || differ(a.guard, b.guard)
+                || differ(a.title, b.title)
+                || !within(a, b, policy.windowDays())) {
+            return null;
+        }
+        boolean turned = a.compareText(b) > 0;
+        Relation found = turned ? Relation.of(other, own, alike(a, b)) : Relation.of(own, other, alike(a, b));
+        if (found == null || found.confidence() < policy.related()) {
+            return null;
+        }
+        Relation relation = turned ? found.turned() : found;
+        Map<String, Object> why = new LinkedHashMap<>();
+        why.put("signature", own.parts);
+        why.put("relation", relation.told());
+        if (relation.contains() != null) {
+            why.put("direction", relation.contains().equals("a") ? "contains" : "part_of");
+        }
+        why.put("confidence", relation.confidence());
+        why.put("parts", own.parts);
+        why.put("own", span(relation.a(), own.size));
+        why.put("other", span(relation.b(), other.size));
+        why.put("signals", relation.signals());
+        putGuards(a, b, why);
+        return new Evidence(Level.PARTIAL, own.parts, relation.confidence(), why);
+    }
+
+    private static Map<String, Object> span(int[] ends, int of) {
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("from", ends[0]);
+        told.put("to", ends[1]);
+        told.put("of", of);
+        return told;
     }
 
     private static double figures(Noise.Told told, Map<String, Object> why) {
@@ -189,6 +269,9 @@ public final class Decision {
     }
 
     private static double figures(Packed a, Packed b, int code, Map<String, Object> why) {
+        if (code == SHINGLES) {
+            return contained(a, b, why);
+        }
         if (code != MINHASH && code != TERMS) {
             return 1.0;
         }
@@ -198,13 +281,21 @@ public final class Decision {
         why.put("of", of);
         double share = (double) shared / of;
         if (code == MINHASH) {
-            why.put("estimate", rounded(Math.max(0, (share - CHANCE) / (1 - CHANCE)), 3));
+            why.put("estimate", rounded(withoutChance(share), 3));
         }
         return share;
     }
 
+    private static double contained(Packed a, Packed b, Map<String, Object> why) {
+        double share = containment(a, b);
+        boolean smaller = a.shingles < b.shingles || a.shingles == b.shingles && a.compareText(b) < 0;
+        why.put("relation", smaller ? "part_of" : "contains");
+        why.put("estimate", rounded(share, 3));
+        return share;
+    }
+
     /** Rounds as Python does: the exact value, halves to even. */
-    private static double rounded(double value, int digits) {
+    static double rounded(double value, int digits) {
         return new BigDecimal(value).setScale(digits, RoundingMode.HALF_EVEN).doubleValue();
     }
 }

@@ -1,6 +1,7 @@
 package ibidem.core;
 
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * Leader grouping: down the ranking a hit joins the first lead that it duplicates, or else becomes a lead.
@@ -31,11 +32,17 @@ public final class Grouping {
     private final Multimap profiles;
     private final Multimap lengths;
     private final Multimap runs;
+    private final Multimap slots;
+    private final RareTerms rare;
+    private final List<Name> names;
+    private final LongTexts longs;
     private final double width;
     private int row;
     private int best;
 
-    private Grouping(Packed[] rows, Policy policy, AppliedOverrides overrides) {
+    private Grouping(List<Name> names, Packed[] rows, Policy policy, AppliedOverrides overrides, LongTexts longs) {
+        this.names = names;
+        this.longs = longs;
         this.rows = rows;
         this.policy = policy;
         this.overrides = overrides;
@@ -52,6 +59,9 @@ public final class Grouping {
         lengths = multimap(policy.terms() != null, size);
         boolean noisy = Arrays.stream(rows).anyMatch(packed -> packed != null && noisy(packed));
         runs = multimap(policy.characters() != null && noisy, size * Noise.SLOTS);
+        boolean parts = policy.partial() && (policy.contained() != null || policy.related() != null);
+        slots = multimap(parts, size * Packed.SLOTS);
+        rare = policy.relates() && lengths != null ? RareTerms.of(rows, policy.terms()) : null;
         width = lengths == null
                 ? 1
                 : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
@@ -66,8 +76,8 @@ public final class Grouping {
     }
 
     /** Groups rows in rank order; null stands for a hit that is not signed. */
-    static Grouping of(Packed[] rows, Policy policy, AppliedOverrides overrides) {
-        Grouping made = new Grouping(rows, policy, overrides);
+    static Grouping of(List<Name> names, Packed[] rows, Policy policy, AppliedOverrides overrides, LongTexts longs) {
+        Grouping made = new Grouping(names, rows, policy, overrides, longs);
         for (int row = 0; row < rows.length; row++) {
             made.settle(row);
         }
@@ -117,6 +127,11 @@ public final class Grouping {
                 lookAtRuns(packed, packed.noise.band(first));
             }
         }
+        if (slots != null && packed.hasSlots()) {
+            for (int slot = 0; slot < Packed.SLOTS; slot++) {
+                look(slots, (long) slot << Short.SIZE | packed.slot(slot));
+            }
+        }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             long bucket = bucket(packed);
             for (long near = bucket - 1; near <= bucket + 1; near++) {
@@ -155,12 +170,23 @@ public final class Grouping {
         for (int at = lengths.first(lengths.place(bucket)); at != Multimap.END; at = lengths.next(at)) {
             int candidate = lengths.value(at);
             Packed other = rows[candidate];
-            if (candidate < best
-                    && packed.bits.mayShare(
-                            other.bits, rule.least(Math.min(packed.terms.length, other.terms.length)))) {
+            if (candidate < best && (bothLong(candidate) ? meet(candidate, bucket) : mayShare(packed, other, rule))) {
                 compare(candidate);
             }
         }
+    }
+
+    private static boolean mayShare(Packed packed, Packed other, Policy.Terms rule) {
+        return packed.bits.mayShare(other.bits, rule.least(Math.min(packed.terms.length, other.terms.length)));
+    }
+
+    /** Tells whether the two are long texts, of which more than packed values may have to tell. */
+    private boolean bothLong(int candidate) {
+        return rare != null && rows[row].isLong() && rows[candidate].isLong();
+    }
+
+    private boolean meet(int candidate, long bucket) {
+        return rows[row].idf == rows[candidate].idf && rare.meet(row, candidate, bucket == bucket(rows[row]));
     }
 
     /** Takes an earlier lead where it comes before the best one so far and the row duplicates it. */
@@ -170,6 +196,11 @@ public final class Grouping {
         }
         compared[candidate] = row;
         int found = overrides.decided(row, candidate, Decision.code(rows[row], rows[candidate], policy));
+        if (found == Decision.UNDECIDED) {
+            Evidence evidence =
+                    longs.relation(names.get(row), rows[row], names.get(candidate), rows[candidate], policy);
+            found = evidence == null ? Decision.NONE : Decision.RELATION;
+        }
         if (found != Decision.NONE) {
             code[row] = (byte) found;
             best = candidate;
@@ -192,6 +223,11 @@ public final class Grouping {
         if (runs != null && packed.noise != null) {
             for (int first = 0; first < Noise.SLOTS; first++) {
                 runs.add(packed.noise.band(first), row);
+            }
+        }
+        if (slots != null && packed.hasSlots()) {
+            for (int slot = 0; slot < Packed.SLOTS; slot++) {
+                slots.add((long) slot << Short.SIZE | packed.slot(slot), row);
             }
         }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {

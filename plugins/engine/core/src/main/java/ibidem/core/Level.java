@@ -5,7 +5,8 @@ import java.util.Locale;
 /** How sure it is that two documents are duplicates; each level holds those before it. */
 public enum Level {
     IDENTICAL,
-    NEAR;
+    NEAR,
+    PARTIAL;
 
     /** Returns the name by which it is asked for and told. */
     public String word() {

@@ -7,6 +7,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -33,6 +34,7 @@ public final class Packed {
     /** The scheme without title and noise, which is read and no longer written. */
     private static final int EARLIER = 1;
 
+    private static final int CONTENT_AT = 26;
     private static final int TITLE_AT = 74;
     private static final int NOISE = 76;
     /** Bytes that scheme 2 has more than scheme 1. */
@@ -47,6 +49,9 @@ public final class Packed {
     final int scheme;
     final int flags;
     final long length;
+    /** Distinct five-token shingles. */
+    final long shingles;
+
     final int dateFrom;
     final int dateTo;
     final long idf;
@@ -85,6 +90,7 @@ public final class Packed {
         numbersAt = TITLE_AT + added(scheme);
         flags = bytes[1] & 0xFF;
         length = u32(bytes, 2);
+        shingles = u32(bytes, 6);
         dateFrom = (int) INT.get(bytes, 10);
         dateTo = (int) INT.get(bytes, 14);
         idf = (long) WIDE.get(bytes, 18);
@@ -195,6 +201,11 @@ public final class Packed {
         return length > 0;
     }
 
+    /** Tells whether its text is long: it has signatures of its parts as well. */
+    boolean isLong() {
+        return (flags & LONG) != 0;
+    }
+
     boolean hasSlots() {
         return slotCount > 0;
     }
@@ -225,6 +236,16 @@ public final class Packed {
     /** Returns what the content hashes of this value's scheme begin with. */
     String contentScheme() {
         return "ch" + scheme + ":";
+    }
+
+    /** Compares by content hash, then by id. */
+    int compareText(Packed other) {
+        int byContent =
+                Arrays.compareUnsigned(bytes, CONTENT_AT, CONTENT_AT + 16, other.bytes, CONTENT_AT, CONTENT_AT + 16);
+        return byContent != 0
+                ? byContent
+                : Arrays.compareUnsigned(
+                        id.getBytes(StandardCharsets.UTF_8), other.id.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Returns the content hash as it is written in an index. */

@@ -30,6 +30,14 @@ public final class Page {
         }
     }
 
+    /** Asks for the long signatures that tell why each duplicate is one. */
+    public void wantLong() {
+        groups.stream().filter(group -> group.size() > 1).forEach(group -> {
+            window.wantLong(List.of(group.lead()));
+            window.wantLong(group.following());
+        });
+    }
+
     public List<Group> groups() {
         return groups;
     }

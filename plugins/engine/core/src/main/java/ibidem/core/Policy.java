@@ -10,6 +10,8 @@ package ibidem.core;
  * @param fingerprint fingerprints
  * @param profile the least ratio of lengths where document profiles are equal; the numbers have to agree as well
  * @param characters runs of characters, and words that were read wrongly
+ * @param contained containment of shingles, at {@code partial}
+ * @param related relations of long texts, at {@code partial}: the least confidence
  */
 public record Policy(
         Level level,
@@ -18,7 +20,9 @@ public record Policy(
         Terms terms,
         Fingerprint fingerprint,
         Double profile,
-        Characters characters) {
+        Characters characters,
+        Contained contained,
+        Double related) {
 
     private static final double ROUNDING = 1e-9;
 
@@ -30,7 +34,9 @@ public record Policy(
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
             null,
-            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false));
+            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false),
+            new Contained(0.8, 50),
+            0.5);
 
     /**
      * Feature-set evidence.
@@ -68,14 +74,22 @@ public record Policy(
      */
     public record Characters(double share, double unknown, double numbers, double lengths, double lift, boolean few) {}
 
+    /**
+     * Containment evidence of texts of which not both are long.
+     *
+     * @param share the least share of the smaller text's shingles that the other holds, as min-hash estimates it
+     * @param shortest the fewest tokens of the smaller text
+     */
+    public record Contained(double share, int shortest) {}
+
     /** Returns the same figures at another level. */
     public Policy at(Level other) {
-        return new Policy(other, windowDays, slots, terms, fingerprint, profile, characters);
+        return new Policy(other, windowDays, slots, terms, fingerprint, profile, characters, contained, related);
     }
 
     /** Returns the same figures with another date window. */
     public Policy within(Integer days) {
-        return new Policy(level, days, slots, terms, fingerprint, profile, characters);
+        return new Policy(level, days, slots, terms, fingerprint, profile, characters, contained, related);
     }
 
     /** Returns the same figures with another least share of common text, in percent. */
@@ -84,7 +98,16 @@ public record Policy(
         Terms shared = terms == null
                 ? null
                 : new Terms(percent / 100.0, terms.full(), terms.smallest(), terms.lengths(), terms.numbers());
-        return new Policy(level, windowDays, equal, shared, fingerprint, profile, characters);
+        return new Policy(level, windowDays, equal, shared, fingerprint, profile, characters, contained, related);
+    }
+
+    boolean partial() {
+        return level == Level.PARTIAL;
+    }
+
+    /** Tells whether long texts are related to each other. */
+    boolean relates() {
+        return partial() && related != null;
     }
 
     boolean near() {

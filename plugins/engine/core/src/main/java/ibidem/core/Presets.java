@@ -36,12 +36,29 @@ public final class Presets {
         found.put(
                 "conrad2003",
                 new Policy(
-                        base.level(), SIX_WEEKS, null, new Policy.Terms(0.8, false, 20, 0.8, false), null, null, null));
+                        base.level(),
+                        SIX_WEEKS,
+                        null,
+                        new Policy.Terms(0.8, false, 20, 0.8, false),
+                        null,
+                        null,
+                        null,
+                        base.contained(),
+                        base.related()));
         return Collections.unmodifiableMap(found);
     }
 
     private static Policy with(Policy base, Integer slots, Policy.Terms terms, Policy.Characters characters) {
         Policy.Characters counted = characters == null ? base.characters() : characters;
-        return new Policy(base.level(), null, slots, terms, base.fingerprint(), base.profile(), counted);
+        return new Policy(
+                base.level(),
+                null,
+                slots,
+                terms,
+                base.fingerprint(),
+                base.profile(),
+                counted,
+                base.contained(),
+                base.related());
     }
 }

@@ -22,6 +22,8 @@ import java.util.regex.Pattern;
 public record Request(
         boolean collapse, Policy policy, Keep keep, int window, Integer most, boolean explain, boolean facets) {
     public static final int DEEPEST = 10_000;
+    private static final long BYTES_OF_A_ROW = 2_048;
+    private static final long BYTES_OF_A_ROW_WITH_SLOTS = 8_192;
     private static final int WINDOW = 500;
     private static final int SHOWN_IN_COLLAPSE = 10;
     private static final int LEAST_SIMILARITY = 20;
@@ -92,7 +94,6 @@ public record Request(
 
     /** Refuses what only the Python layer does, each with the reason. */
     private static void refuseWhatTheLayerDoes(Map<String, String> values) {
-        refuse(values, "level", "partial", "it compares long signatures, and packed values hold none");
         refuse(values, "scope", "matches", "it looks up signatures beyond the window");
         refuse(values, "scope", "index", "it looks up signatures beyond the window");
         refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
@@ -184,6 +185,11 @@ public record Request(
 
     private static UsageException wrong(String name, String value, String right) {
         return new UsageException(name + "='" + value + "' is not understood", "allowed: " + right);
+    }
+
+    /** Estimates the bytes that grouping so many hits takes. */
+    public long bytes(int hits) {
+        return (long) hits * (policy.partial() ? BYTES_OF_A_ROW_WITH_SLOTS : BYTES_OF_A_ROW);
     }
 
     /** Returns the level that was asked for. */

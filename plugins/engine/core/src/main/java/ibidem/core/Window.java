@@ -1,7 +1,9 @@
 package ibidem.core;
 
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** A window of hits with its groups, and what can be said of a row in it. */
 public final class Window {
@@ -10,16 +12,24 @@ public final class Window {
     final Policy policy;
     final AppliedOverrides overrides;
     final Grouping grouping;
+    final LongTexts longs;
     /** How many rows count: those behind them were read and belong to no page so far. */
     final int size;
 
     private Window(
-            List<Name> names, Packed[] packed, Policy policy, AppliedOverrides overrides, Grouping grouping, int size) {
+            List<Name> names,
+            Packed[] packed,
+            Policy policy,
+            AppliedOverrides overrides,
+            Grouping grouping,
+            LongTexts longs,
+            int size) {
         this.names = names;
         this.packed = packed;
         this.policy = policy;
         this.overrides = overrides;
         this.grouping = grouping;
+        this.longs = longs;
         this.size = size;
     }
 
@@ -30,15 +40,18 @@ public final class Window {
      * @param packed their packed values; null for a hit that is not signed
      * @param policy the decision for a pair
      * @param words what readers said
+     * @param longs long signatures; what is missing of them when it is done is to be read, and all grouped again
      */
-    public static Window of(List<Name> names, Packed[] packed, Policy policy, Collection<Verdict> words) {
+    public static Window of(
+            List<Name> names, Packed[] packed, Policy policy, Collection<Verdict> words, LongTexts longs) {
         AppliedOverrides overrides = AppliedOverrides.of(words, names, packed);
-        return new Window(names, packed, policy, overrides, Grouping.of(packed, policy, overrides), packed.length);
+        Grouping grouping = Grouping.of(names, packed, policy, overrides, longs);
+        return new Window(names, packed, policy, overrides, grouping, longs, packed.length);
     }
 
     /** Returns the first rows of the window; their groups are the same without what follows. */
     Window first(int rows) {
-        return rows >= size ? this : new Window(names, packed, policy, overrides, grouping, rows);
+        return rows >= size ? this : new Window(names, packed, policy, overrides, grouping, longs, rows);
     }
 
     public Name name(int row) {
@@ -55,8 +68,31 @@ public final class Window {
         if (word != null && !word.same()) {
             return null;
         }
-        Evidence found = Decision.evidence(packed[row], packed[other], policy);
+        Evidence found = related(row, other, Decision.evidence(packed[row], packed[other], policy));
         return found == null && word != null ? word.evidence(policy.level()) : found;
+    }
+
+    /** Adds what two long texts are to each other. */
+    private Evidence related(int row, int other, Evidence found) {
+        if (!isLong(row) || !isLong(other)) {
+            return found;
+        }
+        Evidence relation = longs.relation(name(row), packed[row], name(other), packed[other], policy);
+        if (found == null || relation == null) {
+            return found == null ? relation : found;
+        }
+        Map<String, Object> why = new LinkedHashMap<>(relation.why());
+        why.putAll(found.why());
+        return new Evidence(found.level(), found.signature(), found.score(), why);
+    }
+
+    /** Asks for the long signatures of rows, where they matter. */
+    void wantLong(List<Integer> rows) {
+        rows.stream().filter(this::isLong).map(this::name).forEach(longs::want);
+    }
+
+    private boolean isLong(int row) {
+        return policy.relates() && packed[row] != null && packed[row].isLong();
     }
 
     int leads() {

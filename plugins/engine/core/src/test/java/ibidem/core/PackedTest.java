@@ -29,6 +29,7 @@ class PackedTest {
         assertNotNull(packed);
         assertEquals(read.get("flags").asInt(), packed.flags);
         assertEquals(read.get("length").asLong(), packed.length);
+        assertEquals(read.get("shingles").asLong(), packed.shingles);
         assertEquals(read.get("date_from").asInt(), packed.dateFrom);
         assertEquals(read.get("date_to").asInt(), packed.dateTo);
         String content = packed.hasWords() ? read.get("content").asText() : "none:" + packed.id();

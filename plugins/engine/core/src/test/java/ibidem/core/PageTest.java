@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +21,8 @@ class PageTest {
     private static final Set<String> NOT_TOLD = Set.of("took_ms", "cursor", "tables", "by");
 
     static Stream<Arguments> pages() {
-        return Golden.lines("pages").stream()
+        return Stream.of("pages", "books")
+                .flatMap(name -> Golden.lines(name).stream())
                 .flatMap(window ->
                         window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)));
     }
@@ -34,11 +36,18 @@ class PageTest {
         List<JsonNode> hits = made.get("hits").valueStream().toList();
         Reading reading =
                 new Reading(request, page.get("page").asInt(), page.get("size").asInt(), Request.DEEPEST);
+        LongTexts longs = new LongTexts();
         Window window;
         do {
-            window = window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words);
+            do {
+                read(made, longs);
+                window =
+                        window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words, longs);
+            } while (!longs.missing().isEmpty());
         } while (!reading.enough(window));
         Page found = reading.page(window);
+        found.wantLong();
+        read(made, longs);
 
         assertSame(page.get("hits"), Golden.written(shown(found, window, request)));
         ObjectNode account = Golden.written(found.account(new Page.Searched(hits.size(), true, false, 0, "")))
@@ -56,12 +65,21 @@ class PageTest {
         assertTrue(Golden.same(wanted, found), () -> "\nwanted " + wanted + "\nfound  " + found);
     }
 
-    private static Window window(List<JsonNode> hits, Policy policy, List<Verdict> words) {
+    private static void read(JsonNode made, LongTexts longs) {
+        Map<Name, byte[]> values = new HashMap<>();
+        made.path("long")
+                .forEach(each -> values.put(
+                        new Name(each.get(0).asText(), each.get(1).asText()),
+                        PackedField.read(each.get(2).asText())));
+        longs.take(values);
+    }
+
+    private static Window window(List<JsonNode> hits, Policy policy, List<Verdict> words, LongTexts longs) {
         Packed[] packed = hits.stream().map(hit -> Golden.packed(hit.get(2))).toArray(Packed[]::new);
         List<Name> names = hits.stream()
                 .map(hit -> new Name(hit.get(0).asText(), hit.get(1).asText()))
                 .toList();
-        return Window.of(names, packed, policy, words);
+        return Window.of(names, packed, policy, words, longs);
     }
 
     private static List<Map<String, Object>> shown(Page page, Window window, Request request) {

@@ -46,7 +46,7 @@ class RequestTest {
             delimiter = '|',
             value = {
                 "dedupe       | hide  | off, collapse, indent",
-                "level        | close | identical, near",
+                "level        | close | identical, near, partial",
                 "keep         | first | rank, earliest, latest, longest, source:NAME,NAME,…",
                 "keep         | source:, | rank, earliest, latest, longest, source:NAME,NAME,…",
                 "window       | 0     | a whole number, 1 to 10,000, of hits",
@@ -67,7 +67,6 @@ class RequestTest {
 
     @ParameterizedTest
     @CsvSource({
-        "level,partial,long signatures",
         "scope,matches,beyond the window",
         "scope,index,beyond the window",
         "by,stored,stored groups",

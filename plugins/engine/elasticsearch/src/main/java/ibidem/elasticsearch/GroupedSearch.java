@@ -1,6 +1,8 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.LongTexts;
 import ibidem.core.Name;
+import ibidem.core.PackedField;
 import ibidem.core.Page;
 import ibidem.core.Reading;
 import ibidem.core.Refusal;
@@ -18,6 +20,7 @@ import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.action.support.ContextPreservingActionListener;
+import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.util.concurrent.ThreadContext;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchHits;
@@ -33,7 +36,6 @@ import org.elasticsearch.threadpool.ThreadPool;
  * <p>Everything is asked for as the caller and under the caller's task, so that rights hold and cancelling reaches it.
  */
 final class GroupedSearch {
-    private static final long BYTES_OF_A_ROW = 2_048;
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
@@ -51,6 +53,7 @@ final class GroupedSearch {
     private InnerRequests.Depth depth;
     private SearchResponse first;
     private boolean ids;
+    private final LongTexts longs = new LongTexts();
 
     /**
      * @param nodes what the node knows and does
@@ -145,11 +148,15 @@ final class GroupedSearch {
     }
 
     private void group(Rows rows, List<Verdict> words) {
-        long bytes = rows.packed.length * BYTES_OF_A_ROW;
+        long bytes = asked.bytes(rows.packed.length) + longs.bytes();
         nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
         Page page;
         try {
-            Window window = Window.of(rows.names, rows.packed, asked.policy(), words);
+            Window window = Window.of(rows.names, rows.packed, asked.policy(), words, longs);
+            if (!longs.missing().isEmpty()) {
+                readLong(() -> group(rows, words));
+                return;
+            }
             if (!reading.enough(window)) {
                 read(false);
                 return;
@@ -158,7 +165,33 @@ final class GroupedSearch {
         } finally {
             nodes.breaker().addWithoutBreaking(-bytes);
         }
-        fetch(rows, page);
+        page.wantLong();
+        readLong(() -> fetch(rows, page));
+    }
+
+    /** Reads the long signatures that are missing, some after the other, and goes on. */
+    private void readLong(Runnable next) {
+        readLong(List.copyOf(longs.missing()), 0, new HashMap<>(), next);
+    }
+
+    private void readLong(List<Name> missing, int at, Map<Name, byte[]> values, Runnable next) {
+        if (at >= missing.size()) {
+            longs.take(values);
+            next.run();
+            return;
+        }
+        int end = Math.min(missing.size(), at + InnerRequests.LONG_AT_ONCE);
+        send(inner.longSignatures(missing.subList(at, end)), then(found -> {
+            Whole.check(found);
+            for (SearchHit hit : found.getHits()) {
+                DocumentField field = hit.field(PackedField.LONG);
+                byte[] value = PackedField.read(field == null ? null : field.getValue());
+                if (value != null) {
+                    values.put(new Name(hit.getIndex(), hit.getId()), value);
+                }
+            }
+            readLong(missing, end, values, next);
+        }));
     }
 
     private void fetch(Rows rows, Page page) {

@@ -22,6 +22,8 @@ import org.elasticsearch.search.sort.SortOrder;
 /** The searches that one search is made of: its window, and the documents that are shown. */
 final class InnerRequests {
     private static final String NO_FIELDS = "_none_";
+    /** Documents in a request for long signatures: those of a book take some 100 KB. */
+    static final int LONG_AT_ONCE = 200;
 
     private final SearchRequest request;
     private final SearchSourceBuilder asked;
@@ -124,6 +126,17 @@ final class InnerRequests {
                     .forEach(field -> made.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
         }
         return copy(made);
+    }
+
+    /** Asks for the long signatures of documents. */
+    SearchRequest longSignatures(Collection<Name> names) {
+        SearchSourceBuilder made = everywhere();
+        made.query(QueryBuilders.boolQuery().filter(among(names)))
+                .size(names.size())
+                .trackTotalHits(false);
+        made.fetchSource(false).docValueField(PackedField.LONG);
+        SearchRequest values = copy(made);
+        return values;
     }
 
     /** Tells whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */

@@ -24,6 +24,8 @@ import org.opensearch.search.sort.SortOrder;
 final class InnerRequests {
     private static final String NO_PIPELINE = "_none";
     private static final String NO_FIELDS = "_none_";
+    /** Documents in a request for long signatures: those of a book take some 100 KB. */
+    static final int LONG_AT_ONCE = 200;
 
     private final SearchRequest request;
     private final SearchSourceBuilder asked;
@@ -133,6 +135,18 @@ final class InnerRequests {
         SearchRequest page = copy(made);
         page.pipeline(NO_PIPELINE);
         return page;
+    }
+
+    /** Asks for the long signatures of documents. */
+    SearchRequest longSignatures(Collection<Name> names) {
+        SearchSourceBuilder made = everywhere();
+        made.query(QueryBuilders.boolQuery().filter(among(names)))
+                .size(names.size())
+                .trackTotalHits(false);
+        made.fetchSource(false).docValueField(PackedField.LONG);
+        SearchRequest values = copy(made);
+        values.pipeline(NO_PIPELINE);
+        return values;
     }
 
     /** Tells whether something that is shown of a hit comes from the query: marks, scores, names, inner hits. */
