@@ -22,12 +22,7 @@ def decides(request: DedupeRequest) -> bool:
     known = (
         not request.preset or request.preset in PRESETS
     )  # others are stored with an index, and only the layer reads them
-    return (
-        window
-        and known
-        and request.mode != "off"
-        and named_policy(request) == request.policy
-    )
+    return window and known and request.mode != "off" and named_policy(request) == request.policy
 
 
 def named_policy(request: DedupeRequest) -> Policy:
