@@ -183,7 +183,9 @@ def books() -> list[Json]:
             "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
             "long": [[*name, b64encode(value).decode()] for name, value in long.items()],
             "overrides": [word.as_record() for word in words],
-            "pages": [page(Listed(hits, words, long), asked, *PAGES[at % 3]) for at, asked in enumerate(ASKED_OF_BOOKS)],
+            "pages": [
+                page(Listed(hits, words, long), asked, *PAGES[at % 3]) for at, asked in enumerate(ASKED_OF_BOOKS)
+            ],
         })  # fmt: skip
     return windows
 
