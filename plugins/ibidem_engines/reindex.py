@@ -88,6 +88,7 @@ class SourceDocument:
         idf: Name of the idf table it was signed with.
         packed: Its packed signatures.
         state: What another write changes: two numbers of the engine's own.
+        order: Number of the write that it comes from now; that of its name, unless it was written since.
         engine_version: The engine's own count of writes to it.
         ours: Names of what ibidem added to it before.
         raw: Its JSON as it is stored, where that is asked for.
@@ -102,6 +103,7 @@ class SourceDocument:
     idf: str
     packed: bytes
     state: tuple[int, int]
+    order: int
     engine_version: int = 0
     ours: tuple[str, ...] = ()
     raw: bytes = b""

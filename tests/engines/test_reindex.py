@@ -87,6 +87,15 @@ class TestReading:
         assert (held.version, held.digest, held.schema, held.idf) == (7, one.digest, SCHEMA, one.signatures.idf)
         assert (held.packed, held.fault) == (one.packed, "")
 
+    def test_a_document_tells_which_write_it_comes_from_now(
+        self, engine: Engine, holding: ReindexSource, record: Make
+    ) -> None:
+        engine.write([record("a"), record("b")])
+        names = all_names(holding)
+        engine.write([record("a", "another text", version=2)])
+        later = {held.name.id: held.order - held.name.order for held in holding.read(names)}
+        assert later == {"a": 2, "b": 0}
+
     def test_what_is_gone_is_left_out(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
         engine.write([record("a"), record("b")])
         names = all_names(holding)

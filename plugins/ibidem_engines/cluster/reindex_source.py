@@ -96,6 +96,7 @@ def _held(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> Sou
         idf=idf_of(source),
         packed=_packed(ours),
         state=(hit["_seq_no"], hit["_primary_term"]),
+        order=order_of(hit["_seq_no"]),
         engine_version=hit["_version"],
         ours=tuple(ours),
         raw=raw,

@@ -173,6 +173,7 @@ class SqliteReindexSource(ReindexSource):
                 idf=row[2],
                 packed=row[14] or b"",
                 state=(row[12], 0),
+                order=row[12],
             )
             for name in names
             if (row := rows.get(name.id)) is not None

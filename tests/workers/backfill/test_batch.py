@@ -1,6 +1,8 @@
 """One document that cannot be signed harms no other, and every document is accounted for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Name, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import batch as pages
 from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, sign_batch
 from ibidem_workers.backfill.paging import names, whole
@@ -77,6 +80,20 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
 def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(context: BackfillContext) -> None:
     account = sign_batch(context, all_of(context, before=3)).account
     assert (account.indexed, account.unchanged) == (3, 10)
+
+
+def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_signed_again(
+    context: BackfillContext, tmp_path: Path
+) -> None:
+    tables = Tables(tmp_path)
+    tables.use(Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
+    context = replace(context, tables=tables)
+    page = all_of(context)
+    sign_batch(context, replace(page, names=page.names[:4]))
+    account = sign_batch(context, replace(page, before=3, resumed=True)).account
+    assert (account.indexed, account.unchanged) == (13, 0)
+    account = sign_batch(context, replace(all_of(context), resumed=True)).account
+    assert (account.indexed, account.unchanged) == (0, 10)
 
 
 def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:

@@ -71,6 +71,9 @@ class BackfillBatch:
         number: The page's place in it, from 0.
         names: The documents.
         before: How many of the page were written before a run was broken off, and not accounted for.
+        resumed: Whether the page was handed out before. A request that was under way when its process was killed may
+            be done while the page is signed again: what it wrote is signed, but its last write is not the one that
+            was handed out, and it counts as indexed.
         late: For what follows after a copy took its place: up to where the copy had been written then.
         changes_only: Whether documents that are signed already are not worth counting.
     """
@@ -79,6 +82,7 @@ class BackfillBatch:
     number: int
     names: Sequence[Name]
     before: int = 0
+    resumed: bool = False
     late: Marks | None = None
     changes_only: bool = False
 
@@ -198,7 +202,7 @@ def _once(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) 
     fit = [each for each, why in judged if why is None]
     unfit = [each for each, why in judged if why is not None]
     done = (
-        _in_place(context, fit)
+        _in_place(context, page, fit)
         if context.copy is None
         else _Round(_copied(context, context.copy, page, fit, unfit), [])
     )
@@ -206,7 +210,7 @@ def _once(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) 
     return replace(done, account=BatchResult(refusals=refusals, stale=len(names) - len(held)) + done.account)
 
 
-def _in_place(context: BackfillContext, held: Sequence[SourceDocument]) -> _Round:
+def _in_place(context: BackfillContext, page: BackfillBatch, held: Sequence[SourceDocument]) -> _Round:
     """Add signatures to documents that have none, or not those of now."""
     same = [each for each in held if is_current(each, context.tables)]
     there = {each.name.id for each in same}
@@ -216,7 +220,8 @@ def _in_place(context: BackfillContext, held: Sequence[SourceDocument]) -> _Roun
     changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
     done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
     context.own.extend(outcome.order for _, outcome in done if outcome.order)
-    result = BatchResult(unchanged=len(same), unsigned=sum(not has_words(each) for each in same))
+    late = sum(each.order != each.name.order for each in same) if page.resumed else 0
+    result = BatchResult(indexed=late, unchanged=len(same) - late, unsigned=sum(not has_words(each) for each in same))
     return _Round(result + _account(done), changed)
 
 

@@ -182,7 +182,8 @@ class Backfill:
             else:
                 left = self._holding.names(page.stretch, PAGE)
                 written = 0 if self.checkpoint.into else max(0, page.documents - len(left))
-                missing.append((BackfillBatch(self.checkpoint.run, page.number, left, written), page.stretch.part))
+                batch = BackfillBatch(self.checkpoint.run, page.number, left, written, resumed=True)
+                missing.append((batch, page.stretch.part))
         return missing
 
     def _hand_out(self, signers: Signers, page: BackfillBatch, part: ShardRef) -> None:
