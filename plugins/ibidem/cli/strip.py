@@ -60,10 +60,12 @@ def report(result: StripResult, index: str, request: StripRequest) -> Iterator[s
     """Tell what was removed, and what is left to be done."""
     yield f"{format_count(result.read, 'document')} read"
     verb = "would lose" if request.dry else "lost"
-    yield f"{format_count(result.stripped, 'document')} {verb} their signatures: {result.bytes:,} bytes"
+    whose = "its" if result.stripped == 1 else "their"
+    yield f"{format_count(result.stripped, 'document')} {verb} {whose} signatures: {result.bytes:,} bytes"
     if result.left:
+        were = "was" if result.left == 1 else "were"
         yield (
-            f"{format_count(result.left, 'document')} in {index!r} signed meanwhile: stop what signs them "
+            f"{format_count(result.left, 'document')} in {index!r} {were} signed meanwhile: stop what signs them "
             "(ibidem worker, ibidem backfill --follow), and repeat this command."
         )
     elif result.fields and result.stripped:

@@ -5,31 +5,23 @@ another program changes meanwhile is read again. A document that carries nothing
 be given again, also after a kill.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ibidem_engines.connect import check_name, open_engine, open_reindex_source
+from ibidem_engines.connect import check_name
 from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, SeqNoRange, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.paging import NONE, whole, within
+from ibidem_workers.backfill.run import MOST_PASSES, Seen, open_for_backfill
 from ibidem_workers.settings import Settings
-
-ROUNDS = 8
-"""How often a document is read again that another program changed before it could be written."""
-
-MOST_PASSES = 20
-"""Passes over what was written meanwhile: others may write as quickly as is copied."""
 
 LISTED = 1_000
 """Refusals that are listed; more are counted."""
 
 NOTE = "strip/"
 """Before the key of the record, next to the first index, of a copy that is being filled."""
-
-Seen = Callable[[int, int], None]
-"""Called with the documents that are done, and how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +106,7 @@ def strip(request: StripRequest, settings: Settings, seen: Seen = lambda *_: Non
         UsageError: The new index is there already; a pipeline would change the documents.
         Unavailable: The engine did not answer; the same command goes on.
     """
-    with _opened(settings) as (engine, holding):
+    with open_for_backfill(settings) as (engine, holding):
         holding.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
             check_name(request.into)
@@ -227,14 +219,3 @@ class _Copying:
                     self.found.refuse(each.name, outcome.why)
             self.seen(self.found.read, expected)
         return documents
-
-
-@contextmanager
-def _opened(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
-    engine = open_engine(settings.address, settings.index)
-    holding = open_reindex_source(settings.address, settings.index)
-    try:
-        yield engine, holding
-    finally:
-        engine.close()
-        holding.close()
