@@ -20,16 +20,17 @@ ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "b
 
 def test_what_one_caller_may_know_of_an_index_is_not_told_to_another() -> None:
     remembered = CallerCache()
-    remembered.of(ADA).layouts["news"] = (0.0, NOWHERE)
-    assert "news" in remembered.of(ADA).layouts
-    assert not remembered.of(BOB).layouts
+    remembered.of(ADA).layouts.put("news", NOWHERE)
+    assert remembered.of(ADA).layouts.get("news") is NOWHERE
+    assert not len(remembered.of(BOB).layouts)
 
 
 def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> None:
     remembered = CallerCache()
     first = remembered.of(ADA)
-    first.layouts.update({str(number): (0.0, NOWHERE) for number in range(INDEXES + 1)})
-    assert not remembered.of(ADA).layouts
+    for number in range(INDEXES + 1):
+        first.layouts.put(str(number), NOWHERE)
+    assert not len(remembered.of(ADA).layouts)
     kept = remembered.of(ADA)
     for number in range(CALLERS):
         remembered.of(Caller((("authorization", str(number)),)))

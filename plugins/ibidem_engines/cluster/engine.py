@@ -1,6 +1,5 @@
 """Engine protocol over OpenSearch or Elasticsearch; `opensearch.py` and `elasticsearch.py` hold their differences."""
 
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +24,7 @@ from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to
 from ibidem_engines.cluster.source import to_stored_document
+from ibidem_engines.cluster.ttl_cache import TtlCache
 from ibidem_engines.collapse import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_engines.cursor import query_digest
 from ibidem_engines.engine import (
@@ -47,8 +47,6 @@ from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
-FRESH_S = 60.0
-"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
 
 class ClusterEngine(CollapseEngine, WithPlugin):
@@ -71,17 +69,15 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         self._dialect = dialect
         self._kind = address.layout
         self._version = ""
-        self._known: Layout | None = None
-        self._known_until = 0.0
+        self._known = TtlCache[str, Layout]()
         self._habit = writing.Habit()
-        self._plugin = False
-        self._plugin_until = 0.0
+        self._plugin = TtlCache[str, bool]()
 
     @override
     def create(self) -> None:
         self._check_server()
         layout.create(self._cluster, self._dialect, self.index, self._kind)
-        self._known = None
+        self._known.clear()
 
     @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
@@ -278,12 +274,12 @@ class ClusterEngine(CollapseEngine, WithPlugin):
 
     def _readable(self) -> Layout:
         """Give what the index was made for, once it has been found to be one that we can read."""
-        if self._known is None or time.monotonic() > self._known_until:
-            self._check_server()
-            known = layout.read(self._cluster, self.index)
-            layout.check_readable(known, self.index, self._cluster)
-            self._known, self._known_until = known, time.monotonic() + FRESH_S
-        return self._known
+        if (known := self._known.get(self.index)) is not None:
+            return known
+        self._check_server()
+        known = layout.read(self._cluster, self.index)
+        layout.check_readable(known, self.index, self._cluster)
+        return self._known.put(self.index, known)
 
     def _place(self) -> writing.WriteTarget:
         """Give the place of writing, once the index has been found to be one that has our fields."""
@@ -325,10 +321,9 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         """Return whether the plugin may be asked: every node has it, and nothing says that it is not wanted."""
         if plugin.wanted() == "off":
             return False
-        if time.monotonic() > self._plugin_until:
-            self._plugin = plugin.answers_as_here(self.plugin_nodes())
-            self._plugin_until = time.monotonic() + FRESH_S
-        return self._plugin
+        if (there := self._plugin.get(self.index)) is not None:
+            return there
+        return self._plugin.put(self.index, plugin.answers_as_here(self.plugin_nodes()))
 
     def _check_found(self, query: Query, hits: Sequence[object]) -> None:
         """Say why phrases found nothing, where that is the mapping's fault."""

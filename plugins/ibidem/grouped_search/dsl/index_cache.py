@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import monotonic
 
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.parameters import Preset
@@ -11,12 +10,10 @@ from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.requests import RequestFlow
+from ibidem_engines.cluster.ttl_cache import TtlCache
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.checkpoint import KEY, Checkpoint
-
-LAYOUT_S = 60.0
-"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
 WORDS_S = 5.0
 """Seconds after which a manual decision is heard by everybody."""
@@ -31,11 +28,11 @@ NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 class IndexMetadataCache:
     """What was read of indexes lately; one for each client."""
 
-    layouts: dict[str, tuple[float, Layout]] = field(default_factory=dict)
-    stored: dict[str, tuple[float, Mapping[str, Preset]]] = field(default_factory=dict)
-    words: dict[str, tuple[float, Sequence[Override]]] = field(default_factory=dict)
-    settled: dict[str, tuple[float, Checkpoint]] = field(default_factory=dict)
-    plugins: tuple[float, bool] = (0.0, False)
+    layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
+    stored: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
+    words: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
+    settled: TtlCache[str, Checkpoint] = field(default_factory=TtlCache)
+    plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Give how indexes are made, and refuse those whose hits cannot be grouped.
@@ -46,14 +43,14 @@ class IndexMetadataCache:
         chosen = {name: params[name] for name in NAMES if name in params}
         pipeline = params.get("search_pipeline", "")
         key = repr((index, sorted(chosen.items()), pipeline))
-        if key not in self.layouts or self.layouts[key][0] < monotonic():
-            layout = yield from read_layout(index, chosen, passed_over=(403, 404))
-            named = [pipeline] if pipeline else layout.pipelines
-            fault = schema_fault(layout) or (yield from pipeline_fault([name for name in named if name != "_none"]))
-            if fault:
-                raise UsageError(*fault)
-            self.layouts[key] = monotonic() + LAYOUT_S, layout
-        return self.layouts[key][1]
+        if (known := self.layouts.get(key)) is not None:
+            return known
+        layout = yield from read_layout(index, chosen, passed_over=(403, 404))
+        named = [pipeline] if pipeline else layout.pipelines
+        fault = schema_fault(layout) or (yield from pipeline_fault([name for name in named if name != "_none"]))
+        if fault:
+            raise UsageError(*fault)
+        return self.layouts.put(key, layout)
 
     def settlement(self, names: Sequence[str]) -> RequestFlow[Checkpoint]:
         """Tell how far the groups of indexes are settled, and by which figures.
@@ -62,35 +59,36 @@ class IndexMetadataCache:
             UsageError: Those of several are stored by other figures.
         """
         key = ",".join(names)
-        if key not in self.settled or self.settled[key][0] < monotonic():
-            records = (yield from ledgers.read_record(names, "runs", KEY)) if names else []
-            self.settled[key] = monotonic() + WORDS_S, joined([parse_record(Checkpoint, each) for each in records])
-        return self.settled[key][1]
+        if (known := self.settled.get(key)) is not None:
+            return known
+        records = (yield from ledgers.read_record(names, "runs", KEY)) if names else []
+        return self.settled.put(key, joined([parse_record(Checkpoint, each) for each in records]), WORDS_S)
 
     def presets(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Preset]]:
         """Give the presets that are stored with indexes."""
         key = ",".join(names)
-        if names and (key not in self.stored or self.stored[key][0] < monotonic()):
-            records = yield from ledgers.read_records(names, "presets")
-            self.stored[key] = monotonic() + WORDS_S, {str(each["name"]): read_preset(each) for each in records}
-        return self.stored[key][1] if names else {}
+        known = self.stored.get(key) if names else {}
+        if known is not None:
+            return known
+        records = yield from ledgers.read_records(names, "presets")
+        return self.stored.put(key, {str(each["name"]): read_preset(each) for each in records}, WORDS_S)
 
     def plugin(self) -> RequestFlow[bool]:
         """Return whether the cluster's plugin may be asked: every node has it, and no setting says otherwise."""
         if plugin.wanted() == "off":
             return False
-        if self.plugins[0] < monotonic():
-            installed = plugin.answers_as_here((yield from plugin.plugin_nodes()))
-            self.plugins = monotonic() + LAYOUT_S, installed
-        return self.plugins[1]
+        if (installed := self.plugins.get("")) is not None:
+            return installed
+        return self.plugins.put("", plugin.answers_as_here((yield from plugin.plugin_nodes())))
 
     def overrides(self, names: Sequence[str]) -> RequestFlow[Sequence[Override]]:
         """Give manual decisions, which are next to each index."""
         key = ",".join(names)
-        if names and (key not in self.words or self.words[key][0] < monotonic()):
-            records = yield from ledgers.read_records(names, "overrides")
-            self.words[key] = monotonic() + WORDS_S, [Override.from_record(each) for each in records]
-        return self.words[key][1] if names else ()
+        known = self.words.get(key) if names else ()
+        if known is not None:
+            return known
+        records = yield from ledgers.read_records(names, "overrides")
+        return self.words.put(key, [Override.from_record(each) for each in records], WORDS_S)
 
 
 def joined(settled: Sequence[Checkpoint]) -> Checkpoint:
