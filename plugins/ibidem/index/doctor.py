@@ -11,7 +11,7 @@ from typing import cast
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.language_check import REMEDY, LanguageSampler
-from ibidem_engines.engine import Engine, Info
+from ibidem_engines.engine import Engine, HealthIssue, Info
 from ibidem_engines.grouped_hits import PluginNode, WithPlugin
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
@@ -49,6 +49,11 @@ class Check:
     what: str
     remedy: str = ""
 
+    @classmethod
+    def failed(cls, name: str, why: HealthIssue | IbidemError) -> "Check":
+        """Return the check that found a health issue, or ended in an error: both say what is wrong and the remedy."""
+        return cls(name, ok=False, what=why.what, remedy=why.remedy)
+
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem doctor --json` prints."""
         return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
@@ -72,7 +77,7 @@ def report(settings: Settings, opened: Callable[[], Engine]) -> dict[str, object
 
 def settings_error_report(error: IbidemError) -> dict[str, object]:
     """Return what `ibidem doctor --json` prints where the settings themselves are wrong."""
-    return {"settings": [], "checks": [Check("settings", ok=False, what=error.what, remedy=error.remedy).as_json()]}
+    return {"settings": [], "checks": [Check.failed("settings", error).as_json()]}
 
 
 def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
@@ -96,11 +101,10 @@ def of_engine(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Chec
     """Look at the engine and at how the documents in the index are signed."""
     try:
         with closing(opened()) as engine:
-            ailments = engine.health_issues()
-            yield from (Check(one.name, ok=False, what=one.what, remedy=one.remedy) for one in ailments)
+            yield from (Check.failed(issue.name, issue) for issue in engine.health_issues())
             info = engine.info()
     except IbidemError as error:
-        yield Check("engine", ok=False, what=error.what, remedy=error.remedy)
+        yield Check.failed("engine", error)
         return
     yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
     yield from of_plugin(opened)
@@ -126,7 +130,7 @@ def of_plugin(opened: Callable[[], Engine]) -> Iterator[Check]:
                 return
             nodes = cast("WithPlugin", engine).plugin_nodes()
     except IbidemError as error:
-        yield Check("plugin", ok=False, what=error.what, remedy=error.remedy)
+        yield Check.failed("plugin", error)
         return
     yield plugin_check(nodes, version("ibidem"))
 
@@ -169,7 +173,7 @@ def of_dead_letters(opened: Callable[[], Engine]) -> Check:
         with closing(opened()) as engine:
             count = engine.count("dead")
     except IbidemError as error:
-        return Check("failed documents", ok=False, what=error.what, remedy=error.remedy)
+        return Check.failed("failed documents", error)
     what = format_count(count, "document could not be ingested", "documents could not be ingested")
     return Check("failed documents", ok=True, what=what, remedy="look at them with: ibidem dead list" if count else "")
 
@@ -183,7 +187,7 @@ def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check
                 pass
         shares = heard.foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:
-        yield Check("languages", ok=False, what=error.what, remedy=error.remedy)
+        yield Check.failed("languages", error)
         return
     for each in shares:
         yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
@@ -237,7 +241,7 @@ def of_broker(settings: Settings) -> Check:
     try:
         answers(settings)
     except IbidemError as error:
-        return Check("broker", ok=False, what=error.what, remedy=error.remedy)
+        return Check.failed("broker", error)
     return Check("broker", ok=True, what=redact(settings.broker))
 
 
@@ -256,7 +260,7 @@ def of_messages(settings: Settings) -> Iterator[Check]:
     try:
         apart = broker_of(settings).rejected()
     except IbidemError as error:
-        yield Check("messages", ok=False, what=error.what, remedy=error.remedy)
+        yield Check.failed("messages", error)
         return
     if apart.count:
         what = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
@@ -270,7 +274,7 @@ def of_redis(settings: Settings) -> Iterator[Check]:
 
         policy = configuration(settings.broker, *LASTING)
     except IbidemError as error:
-        yield Check("redis", ok=False, what=error.what, remedy=error.remedy)
+        yield Check.failed("redis", error)
         return
     if policy.keys() != LASTING.keys():
         wanted = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
@@ -298,7 +302,7 @@ def of_readers() -> Iterator[Check]:
         try:
             require(format_)
         except IbidemError as error:
-            yield Check(f"reader for {format_}", ok=False, what=error.what, remedy=error.remedy)
+            yield Check.failed(f"reader for {format_}", error)
         else:
             yield Check(f"reader for {format_}", ok=True, what="installed")
 
