@@ -21,23 +21,10 @@ from rich.text import Text
 
 from ibidem.cli.console import Indented
 from ibidem.cli.terminal_text import format_difference, highlight, one_line, sanitize
-from ibidem.comparison.word_diff import word_diff
-from ibidem.grouped_search.explanations import (
-    account_line,
-    advice,
-    duplicate_reason,
-    format_count,
-    groups,
-    hit_title,
-    not_shown,
-    uncounted_copies,
-)
-
-Hit = Mapping[str, Any]
-Response = Mapping[str, Any]
+from ibidem.comparison.result_list import Entry, read_groups
+from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 
 ASK = ", shown with --max-per-group"
-PASSAGE = 300
 LATE_SHOWN = 10
 
 
@@ -57,71 +44,44 @@ def show(response: Response, console: Console, first: int = 1) -> None:
     console.print(Text(account_line(response, first), "account"))
 
 
-def entries(hits: Sequence[Hit], first: int, *, styled: bool) -> Iterator[RenderableType]:
+def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
     """Yield the parts of the list: each lead, and below it its duplicates."""
-    for number, (lead, duplicates) in enumerate(groups(hits), first):
-        yield from lead_lines(lead, number, styled=styled)
-        for hit in duplicates:
-            yield from duplicate(hit, lead)
-        if hidden := not_shown(lead, duplicates):
-            more = f"{format_count(hidden, 'more duplicate')}{ASK}" if duplicates else format_count(hidden, "duplicate")
+    for group in read_groups(hits, first):
+        yield from lead_lines(group.lead, group.number, styled=styled)
+        for entry in group.duplicates:
+            yield from duplicate(entry)
+        if hidden := group.hidden:
+            shown = bool(group.duplicates)
+            more = f"{format_count(hidden, 'more duplicate')}{ASK}" if shown else format_count(hidden, "duplicate")
             yield Indented(Text(f"+ {more}", "level"), 4)
-        if further := uncounted_copies(lead):
-            yield Indented(Text(f"+ {further}", "level"), 4)
+        if group.further:
+            yield Indented(Text(f"+ {group.further}", "level"), 4)
         yield Text()
 
 
-def lead_lines(hit: Hit, number: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the lines of a lead: number and title, whence it is, a passage."""
-    title = highlight(title_of(hit), styled=styled)
+def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[RenderableType]:
+    """Yield the lines of a lead: number and title, date and source, a passage."""
+    title = highlight(entry.title, styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
     yield Indented(title, width + 2, f"{number:>{width}}")
-    yield Indented(Text(hit_facts(hit), "about"), width + 2)
-    if passage := snippet(hit):
-        yield Indented(highlight(passage, styled=styled), width + 2)
+    yield Indented(Text(facts_line(entry), "about"), width + 2)
+    if entry.passage:
+        yield Indented(highlight(entry.passage, styled=styled), width + 2)
 
 
-def duplicate(hit: Hit, lead: Hit) -> Iterator[RenderableType]:
-    """Yield the lines of a duplicate: title, whence it is, level and reason, what differs."""
-    mark = hit["_dedupe"]
-    yield Indented(one_line(Text(sanitize(title_of(hit)))), 6, "    └")
-    yield Indented(Text(hit_facts(hit), "about"), 6)
-    yield Indented(
-        Text.assemble((str(mark["level"] or "joined"), "level"), sanitize(duplicate_reason(mark, hit_title(lead)))), 6
-    )
-    if mark["level"] != "partial" and (line := difference_line(hit, lead)):
-        yield Indented(one_line(line), 6)
+def duplicate(entry: Entry) -> Iterator[RenderableType]:
+    """Yield the lines of a duplicate: title, date and source, level and reason, the words that differ."""
+    yield Indented(one_line(Text(sanitize(entry.title))), 6, "    └")
+    yield Indented(Text(facts_line(entry), "about"), 6)
+    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), 6)
+    if pieces := entry.difference:
+        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), 6)
 
 
-def difference_line(hit: Hit, lead: Hit) -> Text | None:
-    """Return the line that tells what differs from the lead, or None when no word does."""
-    pieces = word_diff(text_of(lead), text_of(hit))
-    return Text.assemble(("differs: ", "about"), format_difference(pieces)) if pieces else None
-
-
-def title_of(hit: Hit) -> str:
-    """Return a hit's title with the query's words marked, or its id when it has none."""
-    titles = hit.get("highlight", {}).get("title") or [hit["_source"].get("title")]
-    return str(titles[0] or hit["_id"])
-
-
-def text_of(hit: Hit) -> str:
-    """Return a hit's text."""
-    return str(hit.get("_source", {}).get("text", ""))
-
-
-def hit_facts(hit: Hit) -> str:
-    """Return date, source and id of a hit, as far as it has them."""
-    source = hit["_source"]
-    named = (source.get("date"), source.get("source"), hit["_id"])
-    return " · ".join(sanitize(str(part)) for part in named if part)
-
-
-def snippet(hit: Hit) -> str:
-    """Return the best passage of a hit, cut to a few lines."""
-    passages = hit.get("highlight", {}).get("text") or [text_of(hit)[:PASSAGE]]
-    return str(passages[0])
+def facts_line(entry: Entry) -> str:
+    """Return date, source and id of a document, as far as it has them."""
+    return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 
 def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:

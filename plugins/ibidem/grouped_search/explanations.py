@@ -237,11 +237,6 @@ def is_duplicate(hit: ResponseHit) -> bool:
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
-def not_shown(lead: ResponseHit, duplicates: Sequence[ResponseHit]) -> int:
-    """Return how many members of a group are not in the list."""
-    return int(lead.get("_dedupe", {}).get("size", 1)) - 1 - len(duplicates)
-
-
 def uncounted_copies(lead: ResponseHit) -> str:
     """Say how many copies of a lead were counted and not read, or nothing."""
     count = lead.get("_dedupe", {}).get("only_counted", 0)

@@ -1,20 +1,14 @@
 """Entries of the result list for the template: leads, their duplicates, reasons, differences and passages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlencode, urlsplit
 
+from ibidem.comparison import result_list
 from ibidem.comparison.html import printable
-from ibidem.comparison.word_diff import shorten, word_diff
-from ibidem.grouped_search.explanations import (
-    Response,
-    ResponseHit,
-    duplicate_reason,
-    format_count,
-    groups,
-    uncounted_copies,
-)
+from ibidem.comparison.word_diff import Piece, shorten, word_diff
+from ibidem.grouped_search.explanations import Response, format_count
 from ibidem_engines.engine import HIGHLIGHT
 
 OPEN, CLOSE = HIGHLIGHT
@@ -59,13 +53,14 @@ def differing(lead: str, duplicate: str) -> list[Stretch]:
         lead: The one text.
         duplicate: The other.
     """
-    return [
-        Stretch("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind)
-        for piece in word_diff(lead, duplicate)
-    ]
+    return stretches(word_diff(lead, duplicate))
 
 
-PASSAGE = 300
+def stretches(pieces: Sequence[Piece]) -> list[Stretch]:
+    """Cut a difference into stretches, long runs of words shortened."""
+    return [Stretch("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind) for piece in pieces]
+
+
 WEB = ("http", "https")
 """Schemes of addresses that are made links; any other stands as text."""
 
@@ -149,71 +144,50 @@ def listed(response: Response, first: int) -> list[Group]:
     """
     opened = response["dedupe"]["mode"] != "collapse"
     return [
-        group_of(number, lead, inside(lead) or duplicates, opened=opened)
-        for number, (lead, duplicates) in enumerate(groups(response["hits"]["hits"]), first)
+        Group(
+            number=group.number,
+            id=str(group.lead.mark.get("group", "")),
+            lead=leading(group.lead),
+            duplicates=[duplicate(entry) for entry in group.duplicates],
+            hidden=group.hidden,
+            further=group.further,
+            opened=opened,
+        )
+        for group in result_list.read_groups(response["hits"]["hits"], first, inside=True)
     ]
 
 
-def inside(lead: ResponseHit) -> Sequence[ResponseHit]:
-    """Return the duplicates that a collapsed lead carries."""
-    hits: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
-    return hits
-
-
-def group_of(number: int, lead: ResponseHit, duplicates: Sequence[ResponseHit], *, opened: bool) -> Group:
-    """Make a group of its hits."""
-    mark = lead.get("_dedupe", {})
-    return Group(
-        number=number,
-        id=str(mark.get("group", "")),
-        lead=leading(lead),
-        duplicates=[duplicate(hit, lead) for hit in duplicates],
-        hidden=int(mark.get("size", 1)) - 1 - len(duplicates),
-        further=uncounted_copies(lead),
-        opened=opened,
-    )
-
-
-def leading(hit: ResponseHit) -> Entry:
+def leading(entry: result_list.Entry) -> Entry:
     """Describe a lead."""
-    passages = hit.get("highlight", {}).get("text") or [text_of(hit)[:PASSAGE]]
-    return Entry(hit["_id"], title(hit), about(hit), url(hit), marked(str(passages[0])))
+    return Entry(entry.id, marked(entry.title), about(entry), url(entry), marked(entry.passage))
 
 
-def duplicate(hit: ResponseHit, lead: ResponseHit) -> Entry:
+def duplicate(entry: result_list.Entry) -> Entry:
     """Describe a duplicate."""
-    mark: Mapping[str, Any] = hit["_dedupe"]
     return Entry(
-        id=hit["_id"],
-        title=title(hit),
-        about=about(hit),
-        url=url(hit),
-        level=str(mark["level"] or "joined"),
-        reason=printable(duplicate_reason(mark).lstrip(":; ")),
-        differs=() if mark["level"] == "partial" else differing(text_of(lead), text_of(hit)),
-        lead=lead["_id"],
+        id=entry.id,
+        title=marked(entry.title),
+        about=about(entry),
+        url=url(entry),
+        level=entry.level,
+        reason=printable(entry.evidence),
+        differs=stretches(entry.difference),
+        lead=str(entry.lead["_id"]),
     )
 
 
-def title(hit: ResponseHit) -> list[Stretch]:
-    """Return a hit's title with the query's words marked, or its id when it has none."""
-    titles = hit.get("highlight", {}).get("title") or [hit.get("_source", {}).get("title")]
-    return marked(str(titles[0] or hit["_id"]))
+def about(entry: result_list.Entry) -> list[str]:
+    """Return date and source of a document, as far as it has them."""
+    return [printable(part) for part in entry.facts]
 
 
-def about(hit: ResponseHit) -> list[str]:
-    """Return date and source of a hit, as far as it has them."""
-    source = hit.get("_source", {})
-    return [printable(str(part)) for part in (source.get("date"), source.get("source")) if part]
-
-
-def url(hit: ResponseHit) -> str:
+def url(entry: result_list.Entry) -> str:
     """Return where a document was published, when that is an address of the web.
 
-    >>> url({"_source": {"url": "javascript:alert(1)"}}), url({"_source": {"url": "https://example.org/a"}})
-    ('', 'https://example.org/a')
+    >>> [url(result_list.Entry({"_source": {"url": each}}, {})) for each in ("javascript:alert(1)", "https://example.org/a")]
+    ['', 'https://example.org/a']
     """
-    return web_address(str(hit.get("_source", {}).get("url") or ""))
+    return web_address(entry.field("url"))
 
 
 def web_address(typed: str) -> str:
@@ -223,8 +197,3 @@ def web_address(typed: str) -> str:
     except ValueError:
         return ""
     return typed.strip() if parts.scheme in WEB and parts.netloc else ""
-
-
-def text_of(hit: ResponseHit) -> str:
-    """Return a hit's text."""
-    return str(hit.get("_source", {}).get("text", ""))

@@ -8,7 +8,8 @@ from unicodedata import normalize
 
 import orjson
 
-from ibidem.grouped_search.explanations import Response, ResponseHit, duplicate_reason, groups
+from ibidem.comparison.result_list import Entry, read_groups
+from ibidem.grouped_search.explanations import Response
 
 COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -26,26 +27,22 @@ def rows(response: Response) -> Iterator[Row]:
     Args:
         response: Of a search with duplicates indented.
     """
-    for lead, duplicates in groups(response["hits"]["hits"]):
-        yield row(lead, lead)
-        yield from (row(hit, lead) for hit in duplicates)
+    for group in read_groups(response["hits"]["hits"]):
+        yield from (row(entry) for entry in (group.lead, *group.duplicates))
 
 
-def row(hit: ResponseHit, lead: ResponseHit) -> Row:
+def row(entry: Entry) -> Row:
     """Describe one document."""
-    mark, source = hit.get("_dedupe", {}), hit.get("_source", {})
+    mark = entry.mark
     return {
         "group": mark.get("group", ""),
-        "lead": lead["_id"],
+        "lead": entry.lead["_id"],
         "level": mark.get("level") or "",
         "score": "" if mark.get("score") is None else mark["score"],
-        "id": hit["_id"],
-        "title": source.get("title", ""),
-        "date": source.get("date", ""),
-        "source": source.get("source", ""),
-        "url": source.get("url", ""),
+        "id": entry.id,
+        **{name: entry.field(name) for name in ("title", "date", "source", "url")},
         "of": mark.get("of") or "",
-        "reason": duplicate_reason(mark).lstrip(":; ") if mark.get("why") else "",
+        "reason": entry.evidence if mark.get("why") else "",
     }
 
 

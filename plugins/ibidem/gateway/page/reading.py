@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ibidem.comparison.html import PagedText
+from ibidem.comparison.result_list import duplicates_inside
 from ibidem.gateway.dependencies import GatewayContext
-from ibidem.gateway.page.entries import inside
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
@@ -114,7 +114,7 @@ def results(engine: Engine, given: GatewayContext, state: PageState) -> tuple[Se
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
     order: list[list[str]] = []
     for lead, duplicates in groups(result.response["hits"]["hits"]):
-        order.append([lead["_id"], *(hit["_id"] for hit in inside(lead))])
+        order.append([lead["_id"], *(hit["_id"] for hit in duplicates_inside(lead))])
         order += ([hit["_id"]] for hit in duplicates)
     return order, has_more(result.response, state)
 
