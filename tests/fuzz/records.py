@@ -33,7 +33,8 @@ from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead_letters import letter_of
 from ibidem_workers.results import BatchResult
 from ibidem_workers.runs import RunRecord
-from ibidem_workers.settings import Settings, load, settings_rows
+from ibidem_workers.settings import Settings, load
+from ibidem_workers.settings_table import settings_rows
 from ibidem_workers.task_message import check
 
 FIELDS = Fields(text="article.body", title="headline", meta="")

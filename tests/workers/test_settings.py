@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings import Settings, load, settings_rows
+from ibidem_workers.settings import Settings, load
+from ibidem_workers.settings_table import settings_rows
 
 
 def write(folder: Path, name: str, text: str) -> None:

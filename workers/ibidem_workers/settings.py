@@ -2,11 +2,9 @@
 # ruff: noqa: ARG003 - the library's hook names five sources and we keep one
 
 import os
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
@@ -17,31 +15,23 @@ from pydantic_settings import (
 )
 
 from ibidem_engines.address import with_fields
-from ibidem_engines.redaction import is_address, redact, redact_text
+from ibidem_engines.redaction import redact_text
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environment, from_toml, variable
+from ibidem_workers.settings_values import (
+    BROKER_OPTIONS,
+    BROKERS,
+    ENGINES,
+    as_text,
+    check_options,
+    check_scheme,
+    file_path,
+    redacted_value,
+)
 
 DOTENV = ".env"
 TOML = "ibidem.toml"
-ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-BROKER_OPTIONS = (
-    "connect_timeout",
-    "db",
-    "heartbeat",
-    "health_check_interval",
-    "socket_connect_timeout",
-    "socket_timeout",
-    "ssl_ca_certs",
-    "ssl_cert_reqs",
-    "ssl_certfile",
-    "ssl_check_hostname",
-    "ssl_keyfile",
-    "ssl_password",
-)
-"""Options of a broker's address; kombu fails at others, or takes no notice of them."""
-
-BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
 OTHERS = ("index", "fields", "tables", "distinct", "gateway_indexes", "gateway_hosts")
 """Settings of any text that are no addresses."""
 
@@ -254,7 +244,7 @@ class Settings(BaseSettings):
     @classmethod
     def _without_account(cls, value: object) -> object:
         """Refuse an account in a setting that is shown as it is."""
-        text = _as_text(value)
+        text = as_text(value)
         if redact_text(text) != text:
             raise ValueError("an address with an account belongs into IBIDEM_ENGINE or IBIDEM_BROKER alone")
         return value
@@ -269,12 +259,12 @@ class Settings(BaseSettings):
     @field_validator("engine")
     @classmethod
     def _known_engine(cls, url: str) -> str:
-        return _with_scheme(url, ENGINES)
+        return check_scheme(url, ENGINES)
 
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        return _with_options(_with_scheme(url, BROKERS), BROKER_OPTIONS)
+        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS)
 
     @field_validator("fields")
     @classmethod
@@ -327,7 +317,7 @@ class Settings(BaseSettings):
 
     def as_environment(self) -> dict[str, str]:
         """Return the variables that give another process these very settings."""
-        return {variable(name): _as_text(value) for name, value in self.model_dump().items()}
+        return {variable(name): as_text(value) for name, value in self.model_dump().items()}
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
@@ -355,72 +345,6 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     return _validated(values, origins)
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One setting as `ibidem doctor` and the documentation show it, with passwords masked.
-
-    Args:
-        name: Its name in `ibidem.toml`.
-        variable: Its name in the environment.
-        value: Its value as text.
-        default: Its default as text.
-        origin: Where the value comes from.
-        meaning: What it means, in a sentence.
-    """
-
-    name: str
-    variable: str
-    value: str
-    default: str
-    origin: str
-    meaning: str
-
-
-def settings_rows(settings: Settings) -> list[Shown]:
-    """Return every setting with its value, origin and meaning."""
-    fields = type(settings).model_fields
-    return [
-        Shown(
-            name=name,
-            variable=variable(name),
-            value=_redacted(name, getattr(settings, name)),
-            default=_as_text(field.default),
-            origin=settings.origin(name),
-            meaning=field.description or "",
-        )
-        for name, field in fields.items()
-    ]
-
-
-def file_path(url: str) -> Path:
-    """Return the path in a `sqlite:///` or `filesystem:///` URL: three slashes relative, four absolute.
-
-    >>> str(file_path("filesystem:///.ibidem/queue")), str(file_path("filesystem:////var/queue"))
-    ('.ibidem/queue', '/var/queue')
-    """
-    return Path(urlsplit(url).path[1:])
-
-
-def _with_scheme(url: str, schemes: Iterable[str]) -> str:
-    scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in schemes or not is_address(url):
-        begins = ", ".join(f"{known}://" for known in schemes)
-        raise ValueError(f"it is not understood; an address begins with one of: {begins}, and escapes what is special")
-    if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
-        raise ValueError(f"a path follows {scheme}:///")
-    return url
-
-
-def _with_options(url: str, known: Collection[str]) -> str:
-    """Refuse an option that is not known, without its name: it may be a part of a password."""
-    names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
-    for number, name in enumerate(names, 1):
-        if name not in known:
-            right = f"the account is before the host, and options are: {', '.join(known)}"
-            raise ValueError(f"option number {number} is unknown; {right}")
-    return url
-
-
 def _validated(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
     try:
         settings = Settings(**values)
@@ -445,15 +369,6 @@ def _usage_error(
     what = redact_text(str(first["msg"]).removeprefix("Value error, "))
     where = (origins or {}).get(name, "the caller")
     return UsageError(
-        f"{variable(name)} (from {where}) is {_redacted(name, values[name])!r}: {what}",
+        f"{variable(name)} (from {where}) is {redacted_value(name, values[name])!r}: {what}",
         Settings.model_fields[name].description or "",
     )
-
-
-def _redacted(name: str, value: object) -> str:
-    text = _as_text(value)
-    return redact(text) if name in {"engine", "broker"} else redact_text(text)
-
-
-def _as_text(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -1,8 +1,14 @@
-"""The page `docs/settings.md`, written from the settings themselves: `python -m ibidem_workers.settings_table`."""
+"""Table of all settings with value, default, origin and meaning, for `ibidem doctor` and `docs/settings.md`.
+
+The page is written by `python -m ibidem_workers.settings_table`.
+"""
 
 import sys
+from dataclasses import dataclass
 
-from ibidem_workers.settings import Settings, settings_rows
+from ibidem_workers.settings import Settings
+from ibidem_workers.settings_sources import variable
+from ibidem_workers.settings_values import as_text, redacted_value
 
 _HEAD = """# Settings
 
@@ -13,6 +19,43 @@ A name that is not known is an error. This page is written by `python -m ibidem_
 | variable | default | meaning |
 |---|---|---|
 """
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting as `ibidem doctor` and the documentation show it, with passwords masked.
+
+    Args:
+        name: Its name in `ibidem.toml`.
+        variable: Its name in the environment.
+        value: Its value as text.
+        default: Its default as text.
+        origin: Where the value comes from.
+        meaning: What it means, in a sentence.
+    """
+
+    name: str
+    variable: str
+    value: str
+    default: str
+    origin: str
+    meaning: str
+
+
+def settings_rows(settings: Settings) -> list[SettingRow]:
+    """Return every setting with its value, origin and meaning."""
+    fields = type(settings).model_fields
+    return [
+        SettingRow(
+            name=name,
+            variable=variable(name),
+            value=redacted_value(name, getattr(settings, name)),
+            default=as_text(field.default),
+            origin=settings.origin(name),
+            meaning=field.description or "",
+        )
+        for name, field in fields.items()
+    ]
 
 
 def page() -> str:

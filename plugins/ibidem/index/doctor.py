@@ -22,7 +22,8 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.brokers.broker import broker_of
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import answers
-from ibidem_workers.settings import Settings, settings_rows
+from ibidem_workers.settings import Settings
+from ibidem_workers.settings_table import settings_rows
 
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
 """Libraries of the extra `gateway`."""
