@@ -14,7 +14,19 @@ from rich.text import Text
 from ibidem.cli.console import bar, messages, print_json, results, warn_once
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.groups import KINDS
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, figures, presets_for
+from ibidem.cli.options import (
+    Docs,
+    Filters,
+    Json,
+    LabelTable,
+    Level,
+    Positive,
+    Preset,
+    Similarity,
+    WindowDays,
+    figures,
+    presets_for,
+)
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.errors import MOST
@@ -52,31 +64,17 @@ class EvaluationRequest:
 
 
 def run(
-    docs: Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)],
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS",
-            help="A table with a header: `id, cluster`, or `a, b` and more columns.",
-            show_default=False,
-        ),
-    ],
+    docs: Docs,
+    labels: LabelTable,
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
-    positive: Annotated[
-        str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")
-    ] = "",
+    positive: Positive = "",
     unjudged: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not cover; left out.")
     ] = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."
-        ),
-    ] = None,
+    filters: Filters = None,
     worst: Annotated[
         int | None,
         typer.Option(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,6 +17,18 @@ from ibidem_workers.settings import Settings, load
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
+Docs = Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)]
+LabelTable = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LABELS", help="A table with a header: `id, cluster`, or `a, b` and more columns.", show_default=False
+    ),
+]
+Positive = Annotated[str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."),
+]
 
 
 def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:

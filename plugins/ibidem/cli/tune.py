@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import bar, print_json, results
-from ibidem.cli.options import Json, engine_context
+from ibidem.cli.options import Docs, Filters, Json, LabelTable, Positive, engine_context
 from ibidem.dedupe.parameters import Preset
 from ibidem.dedupe.stored_presets import check_name, save_preset
 from ibidem.evaluation.evaluate import Labels, sign_collection
@@ -22,27 +22,13 @@ from ibidem_workers.settings import Settings, load
 
 
 def run(
-    docs: Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)],
-    labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS",
-            help="A table with a header: `id, cluster`, or `a, b` and more columns.",
-            show_default=False,
-        ),
-    ],
-    positive: Annotated[
-        str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")
-    ] = "",
+    docs: Docs,
+    labels: LabelTable,
+    positive: Positive = "",
     unjudged: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
     ] = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."
-        ),
-    ] = None,
+    filters: Filters = None,
     save: Annotated[
         str,
         typer.Option(

@@ -50,7 +50,7 @@ Found = Iterable[tuple[int, str, bytes | None, float, str]]
 def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
     file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, cursor: str
 ) -> Collapsed:
-    """See `CollapseEngine.collapse`."""
+    """Rank what matches, one hit for each stored group, and count groups and documents."""
     with file.reading():
         newest = pinned(file, query, cursor)
         chosen = choose(query, newest)
@@ -62,7 +62,7 @@ def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
 def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
     file: SqliteFile, query: Query, groups: Sequence[str], most: int, order: Order, cursor: str
 ) -> Members:
-    """See `CollapseEngine.members`."""
+    """Find the members of stored groups that match, the best first, and the sizes of the groups."""
     names = as_json(list(groups))
     with file.reading():
         chosen = choose(query, pinned(file, query, cursor))
@@ -72,7 +72,7 @@ def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
 
 
 def facets(file: SqliteFile, query: Query, most: int) -> Facets:
-    """See `CollapseEngine.facets`."""
+    """Count the documents and groups of each source, language and year among what matches."""
     with file.reading():
         chosen = choose(query, pinned(file, query, ""))
 
