@@ -5,19 +5,30 @@ a server counts off, the plain ranking is gone through instead (`search_after`),
 best of its group.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, PACKED, Clause
-from ibidem_engines.cluster.errors import failure_of
-from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
+from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.dsl import ONLY_PACKED, PACKED, Clause
+from ibidem_engines.cluster.groups import GROUP, LEADS
 from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.match_counts import (
+    OWN,
+    Counted,
+    KeptCount,
+    MatchCounter,
+    behind_filter,
+    checked,
+    narrowed,
+    without_writes,
+)
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.cluster.requests import IN_HEADS, WHOLE, ApiRequest, RequestFlow, Target
-from ibidem_engines.collapse import MOST_GROUPS, MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Order, Place
+from ibidem_engines.cluster.requests import IN_HEADS, RequestFlow, Target
+from ibidem_engines.collapse import MOST_MEMBERS, Collapsed, GroupHit, Members, Order, Place
 from ibidem_engines.engine import Hit
-from ibidem_engines.reindex import Marks, ShardRef
+from ibidem_engines.reindex import Marks
 from ibidem_ingest.errors import UsageError
 
 CHUNK = 1_000
@@ -26,10 +37,6 @@ CHUNK = 1_000
 TOGETHER = 1_000
 """Documents of a page's groups that are read in one search."""
 
-OWN = "ibidem_groups"
-"""Name of the aggregation that counts all matches."""
-
-_SIZES = "groups>_count"
 _TIES: Sequence[Clause] = (
     {"_index": "asc"},
     {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}},
@@ -44,7 +51,6 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
 }
 _SCORE: Clause = {"_score": "desc"}
 _HELD: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
-_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
 
 
 def collapsed(  # noqa: PLR0913 - what a ranking is made of
@@ -94,7 +100,12 @@ class ClusterCollapse:
     shown: Mapping[str, Any] | None = None
 
     def page(
-        self, place: Place, size: int, settled: Marks, beside: Mapping[str, Any] | None = None
+        self,
+        place: Place,
+        size: int,
+        settled: Marks,
+        beside: Mapping[str, Any] | None = None,
+        kept: KeptCount | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
         """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
 
@@ -103,27 +114,70 @@ class ClusterCollapse:
             size: How many groups.
             settled: Up to which write of each part groups are settled.
             beside: Parts of the body that are answered next to the hits.
+            kept: Where counts of this search are kept.
 
         Returns:
             The server's answer to the first search, and what was found.
         """
         counted_off = place.start + size <= self.layout.most_hits
         first = {**self._collapsed(place.start if counted_off else 0, size if counted_off else 0), **(beside or {})}
-        counting = [self._counting(settled)]
-        if beside or self.target.params.keys() - set(IN_HEADS):  # what a search among several cannot say
-            answer: Mapping[str, Any] = yield self.target.search(first)
-        else:
-            counting.insert(0, first)
-        *answers, counts = yield from self._search(counting, _WITHOUT_BUCKETS)
-        answer = answers[0] if answers else answer
-        counted = yield from self._counts(counts, settled)
+        counter = MatchCounter(self.target, self.body, self.layout, settled)
+        answer, counted = yield from self._first(first, counter, kept, alone=bool(beside))
+        counts = counted.counts
         heads = yield from self._with_ids(answer, first)
         after = answer["hits"]["hits"][-1]["sort"] if heads else place.after
-        if counted.ungrouped > 1 or not counted_off:
+        if counts.ungrouped > 1 or not counted_off:
             heads, after = yield from self._walk(place, size, within=counted_off)
-        best = answer["hits"].get("max_score") if counted.documents else None
-        newest = counts["aggregations"][OWN]["newest"]["value"]
-        return answer, Collapsed(heads, counted, best, after, newest=-1 if newest is None else int(newest))
+        best = answer["hits"].get("max_score") if counts.documents else None
+        return answer, Collapsed(heads, counts, best, after, newest=counted.writes.newest)
+
+    def _first(
+        self, first: Mapping[str, Any], counter: MatchCounter, kept: KeptCount | None, *, alone: bool
+    ) -> RequestFlow[tuple[Mapping[str, Any], Counted]]:
+        """Send the first search; all that matches is counted at the same time, unless it is known."""
+        first = with_engine_ids(first) if self.named else first
+        alone = alone or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say
+        known = kept.get() if kept and "typed_keys" not in self.target.params else None
+        if known is None and not alone:
+            (answer,), counted = yield from counter.count(first)
+        else:
+            search = first if known is None else {**first, "aggs": {**first.get("aggs", {}), **counter.writes()}}
+            answer = (yield self.target.search(search)) if alone else (yield from self._search([search]))[0]
+            if known is not None:
+                writes, answer = without_writes(answer)
+                if writes == known.writes:
+                    return answer, known
+            _, counted = yield from counter.count()
+        if kept:
+            kept.put(counted)
+        return answer, counted
+
+    def others(
+        self, groups: Sequence[str], heads: Sequence[GroupHit], most: int
+    ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
+        """Read the documents of some groups but the best of each, with what is shown of them.
+
+        Args:
+            groups: Names of groups.
+            heads: The best of each.
+            most: How many documents of each group are asked for.
+
+        Returns:
+            The server's hits, and the documents; none where these groups hold more than are shown.
+        """
+        size = min(TOGETHER, self.layout.most_hits, most * len(groups))
+        if not size:
+            return (), Members((), {})
+        heads = [head for head in heads if head.group]
+        known = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
+        among = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [known]}}
+        body = narrowed({**self.body, **self._held(), "size": size, "track_total_hits": True}, among)
+        (answer,) = yield from self._search([body])
+        if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
+            return (), (yield from self.members(groups, most))
+        hits = yield from self._with_ids(answer, body)
+        sizes = Counter([*(head.group for head in heads), *(each.group for each in hits)])
+        return answer["hits"]["hits"], Members(hits, sizes)
 
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
         """Read documents of some groups; see `CollapseEngine.members`."""
@@ -131,7 +185,7 @@ class ClusterCollapse:
             return Members((), {})
         most = min(most, MOST_MEMBERS, self.layout.most_hits)
         size = min(TOGETHER, self.layout.most_hits, max(100, 2 * most * len(groups)))
-        body = self._among(groups, size) | {"aggs": {OWN: self._counted({"groups": _sizes(groups)})}}
+        body = self._among(groups, size) | {"aggs": {OWN: behind_filter(self.body, {"groups": _sizes(groups)})}}
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
         hits = yield from self._with_ids(answer, body)
@@ -209,71 +263,6 @@ class ClusterCollapse:
         body = {**self.body, **_HELD, "size": size, "track_total_hits": False}
         return narrowed(body, {"terms": {GROUP: list(groups)}})
 
-    def _counting(self, settled: Marks) -> Clause:
-        """Write the search that counts all matches."""
-        aggs: Clause = {
-            "groups": _many(single=self.layout.shards == 1),
-            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
-            "ungrouped": {"missing": {"field": GROUP}},
-            "unsigned": {"filter": UNSIGNED},
-            "short": {"filter": {"range": {"ibidem.length": {"gte": 1, "lt": 5}}}},
-            "tables": {"terms": {"field": "ibidem.idf", "size": 100}},
-            "newest": {"max": {"field": "_seq_no"}},
-        }
-        if not self._sharded:
-            aggs["unsettled"] = {"filter": _unsettled(self.layout, settled)}
-        return self._count(aggs)
-
-    @property
-    def _sharded(self) -> bool:
-        """Whether the writes of an index are numbered in several shards."""
-        return max(self.layout.shards_of.values(), default=1) > 1
-
-    def _unsettled_in_shards(self, settled: Marks) -> RequestFlow[int]:
-        """Count the leads of writes that are not settled, shard by shard, each with numbers of its own."""
-        lines: list[Mapping[str, Any]] = []
-        for index, shards in self.layout.shards_of.items():
-            for shard in range(shards):
-                newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
-                body = narrowed(self._count({}), {"bool": {"filter": [LEADS, newer]}})
-                lines += [{"index": index, "preference": f"_shards:{shard}", **WHOLE}, {**self.target.parts, **body}]
-        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-        return sum(int(each["aggregations"][OWN]["doc_count"]) for each in checked(answers))
-
-    def _count(self, aggs: Clause) -> Clause:
-        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
-        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: self._counted(aggs)}}
-
-    def _counted(self, aggs: Clause) -> Clause:
-        """Count behind the filter that takes hits out after they were ranked."""
-        return {"filter": self.body.get("post_filter") or ALL, "aggs": aggs}
-
-    def _counts(self, counted: Mapping[str, Any], settled: Marks) -> RequestFlow[MatchCounts]:
-        """Read what was counted; more groups than are counted one by one are estimated."""
-        counts = counted["aggregations"][OWN]
-        documents, ungrouped = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
-        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
-        rest = int(counts["groups"]["sum_other_doc_count"])
-        exact = several < MOST_GROUPS and not (rest and self.layout.shards > 1)
-        groups = documents - ungrouped - (members - several)
-        if not exact:
-            estimate = {"groups": {"cardinality": {"field": GROUP, "precision_threshold": MOST_GROUPS}}}
-            (answer,) = yield from self._search([self._count(estimate)])
-            groups = min(documents - ungrouped, int(answer["aggregations"][OWN]["groups"]["value"]))
-        unsettled = (
-            (yield from self._unsettled_in_shards(settled)) if self._sharded else int(counts["unsettled"]["doc_count"])
-        )
-        return MatchCounts(
-            documents=documents,
-            groups=groups + ungrouped,
-            exact=exact,
-            ungrouped=ungrouped,
-            unsettled=unsettled,
-            unsigned=int(counts["unsigned"]["doc_count"]),
-            short=int(counts["short"]["doc_count"]),
-            tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
-        )
-
     def _with_ids(self, answer: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[list[GroupHit]]:
         """Read hits; once more, with the engine's ids, where some hold none."""
         raw = answer["hits"]["hits"]
@@ -287,21 +276,11 @@ class ClusterCollapse:
             for hit, each in zip(hits, raw, strict=True)
         ]
 
-    def _search(
-        self, bodies: Sequence[Mapping[str, Any]], params: Mapping[str, str] | None = None
-    ) -> RequestFlow[list[Mapping[str, Any]]]:
+    def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
         sent = [with_engine_ids(body) if self.named else body for body in bodies]
-        return checked((yield replace(self.target.searches(sent), params=params or {}))["responses"])
-
-
-def checked(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Give the answers of several searches; one that failed raises."""
-    for answer in answers:
-        if "error" in answer:
-            raise failure_of(int(answer["status"]), answer)
-    return list(answers)
+        return checked((yield self.target.searches(sent))["responses"])
 
 
 def with_engine_ids(body: Mapping[str, Any]) -> Clause:
@@ -311,33 +290,8 @@ def with_engine_ids(body: Mapping[str, Any]) -> Clause:
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
-def narrowed(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Keep what a clause lets in; what ranks by neighbours, or joins several rankings, is narrowed behind that."""
-    query = body.get("query", ALL)
-    if "knn" in body or "hybrid" in query:
-        behind = [clause, body["post_filter"]] if "post_filter" in body else [clause]
-        return {**body, "post_filter": {"bool": {"filter": behind}}}
-    return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
-
-
-def _many(*, single: bool) -> Clause:
-    """Ask for all groups of two or more; of several shards each has to tell those of one, too."""
-    least = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
-    return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **least}}
-
-
 def _sizes(groups: Sequence[str]) -> Clause:
     return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
-
-
-def _unsettled(layout: Layout, settled: Marks) -> Clause:
-    """Name the leads that come from writes which are not settled, of indexes of one shard."""
-    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shards_of}
-    some: list[Clause] = [
-        {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
-        for index, mark in marks.items()
-    ]
-    return {"bool": {"filter": [LEADS, {"bool": {"should": some, "minimum_should_match": 1}}]}}
 
 
 def as_shown(hit: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ibidem
 from grouped_search.dsl.test_same_as_api import WORDS, told
 from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.engine import Engine
 from ibidem_engines.fields import Fields
 from ibidem_ingest.errors import UsageError
@@ -232,10 +233,49 @@ def test_a_filter_behind_the_query_holds_for_every_count(wrapped: Any, plain: An
     assert found[0]["dedupe"]["groups"]["matching"] == len(groups)
 
 
-def test_more_groups_than_are_counted_are_estimated_and_told_so(wrapped: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_groups_than_are_counted_are_estimated_and_told_so(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
-    counted = wrapped.search(**asked)["dedupe"]["groups"]
-    monkeypatch.setattr("ibidem_engines.cluster.collapse.MOST_GROUPS", 3)
-    estimated = wrapped.search(**asked)["dedupe"]["groups"]
+    counted = ibidem.wrap(plain).search(**asked)["dedupe"]["groups"]
+    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MOST_GROUPS", 3)
+    estimated = ibidem.wrap(plain).search(**asked)["dedupe"]["groups"]
     assert (counted["exact"], estimated["exact"]) == (True, False)
     assert abs(estimated["matching"] - counted["matching"]) <= counted["matching"] // 2
+
+
+def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searches(plain: Any, url: str) -> None:
+    client, asked = ibidem.wrap(plain), {"dedupe": "indent", "dedupe_by": "stored"}
+
+    def counted(client: Any) -> tuple[int, int]:
+        account = client.search(index=INDEX, body={"query": ALL, "size": 3}, **asked)["dedupe"]
+        return account["documents"]["matched"], account["groups"]["matching"]
+
+    def write(name: str, group: str) -> None:
+        entry = {"text": "said said", "ibidem": {"group": group * 24, "lead": True}}
+        ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps(entry))
+
+    documents, groups = counted(client)
+    try:
+        for name in ("one", "other"):
+            write(name, "f")
+        assert counted(client) == (documents + 2, groups + 1)
+        write("other", "e")
+        assert counted(client) == (documents + 2, groups + 2)
+        ask(url, "DELETE", f"/{INDEX}/_doc/one?refresh=true")
+        assert counted(client) == counted(ibidem.wrap(plain)) == (documents + 1, groups + 1)
+    finally:
+        lines = [json.dumps({"delete": {"_id": name}}) for name in ("one", "other")]
+        ask(url, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
+
+
+def test_groups_are_counted_once_while_the_same_documents_match(
+    plain: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.refresh()
+    client = ibidem.wrap(plain)
+    counted = []
+    count = MatchCounter.count
+    monkeypatch.setattr(MatchCounter, "count", lambda *given: counted.append(1) or count(*given))
+    found = every_page(client, {"query": ALL}, 10)
+    assert len(found) > 2
+    assert len(counted) == 1
+    assert len({json.dumps(each["dedupe"]["groups"]["matching"]) for each in found}) == 1

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from time import perf_counter
+from typing import Any
 
+import orjson
 from typing_extensions import override
+from xxhash import xxh3_128_hexdigest
 
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.grouped_search import cursor as cursors
@@ -16,8 +19,9 @@ from ibidem.grouped_search.dsl.search import DslBackend, check_whole, clean_expl
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapsed
+from ibidem_engines.cluster.match_counts import KeptCount
 from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_engines.collapse import Collapsed, Members, Place
+from ibidem_engines.collapse import Collapsed, GroupHit, Members, Place
 from ibidem_engines.engine import Hit
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import id_of
@@ -63,7 +67,8 @@ class StoredDslBackend(StoredBackend):
         self.source = source
         self.settled = settled or Checkpoint()
         self.renamed = False
-        self._heads: dict[DocumentRef, Json] = {}
+        self._heads: Sequence[GroupHit] = ()
+        self._shown: dict[DocumentRef, Json] = {}
 
     def look_around(self) -> RequestFlow[None]:
         """Read how far groups are settled; of a point in time the indexes first.
@@ -97,19 +102,24 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        answer, page = yield from self._ranking().page(place, size, parsed(self.settled.done), self._beside())
+        settled = parsed(self.settled.done)
+        answer, page = yield from self._ranking().page(place, size, settled, self._beside(), self._kept())
         check_whole(answer)
         self.source.learn(answer, page.newest)
         self.source.scores |= {head.name: head.score for head in page.heads}
-        for hit in answer["hits"]["hits"]:
-            self._heads[hit["_index"], hit["_id"]] = clean_explanation(as_shown(hit, self.asked.shown))
+        self._heads = page.heads
+        self._keep(answer["hits"]["hits"])
         packed = [head.hit for head in page.heads if head.hit.packed]
         self.renamed = not self.source.ids and any(id_of(hit.packed or b"") != hit.id for hit in packed)
         return page
 
     @override
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
-        members = yield from self._ranking().members(groups, most)
+        if self.asked.request.keep.by == "rank":  # all that are read are shown
+            hits, members = yield from self._ranking().others(groups, self._heads, most)
+            self._keep(hits)
+        else:
+            members = yield from self._ranking().members(groups, most)
         self.source.scores |= {each.name: each.score for each in members.hits}
         return members
 
@@ -123,7 +133,7 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        known = {name: self._heads[name] for name in names if name in self._heads}
+        known = {name: self._shown[name] for name in names if name in self._shown}
         missing = [name for name in names if name not in known]
         return {**known, **((yield from self.source.fetch(missing)) if missing else {})}
 
@@ -140,6 +150,18 @@ class StoredDslBackend(StoredBackend):
         """Write what makes later pages see this ranking, and tells where the next one begins."""
         search = self.asked
         return cursors.write(self.source.pin, search.query, search.request, page.further)
+
+    def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
+        """Keep hits that hold all that is shown of them."""
+        shown = self.asked.shown
+        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, shown)) for hit in hits}
+
+    def _kept(self) -> KeptCount:
+        """Say where counts of this search are kept, whatever a cursor keeps out of it: the writes that match tell."""
+        search = self.asked
+        parts = (search.target.index, search.target.point, search.target.params, search.query.native, self.settled.done)
+        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+        return KeptCount(self.source.around.counts, xxh3_128_hexdigest(key))
 
     def _ranking(self) -> ClusterCollapse:
         search, source = self.asked, self.source

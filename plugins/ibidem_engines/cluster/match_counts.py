@@ -1,0 +1,225 @@
+"""All that matches a search, counted by a search of its own; what was counted holds while the same writes match.
+
+How many writes match, the highest of their numbers and the sum of them tell whether the same do as before: whatever is
+written, joins another group or is deleted changes one of the three. They are asked for with the hits of each page, so
+that only the first page of a ranking has its groups counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ibidem_engines.cluster.dsl import ALL, Clause
+from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
+from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow, Target
+from ibidem_engines.cluster.ttl_cache import TtlCache
+from ibidem_engines.collapse import MOST_GROUPS, MatchCounts
+from ibidem_engines.reindex import Marks, ShardRef
+
+OWN = "ibidem_groups"
+"""Name of the aggregation that counts all matches."""
+
+MOST_KEPT = 1_000
+"""The most searches of which counts are kept."""
+
+WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
+_SIZES = "groups>_count"
+_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The writes that all matching documents come from.
+
+    Args:
+        number: How many there are.
+        newest: The highest of their numbers; -1 where nothing matches.
+        total: The sum of their numbers.
+    """
+
+    number: int
+    newest: int
+    total: float
+
+    @classmethod
+    def read(cls, counts: Mapping[str, Any]) -> "Writes":
+        """Read them from an answer's own aggregation."""
+        writes = counts["writes"]
+        return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"])
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What was counted.
+
+    Args:
+        writes: What it was counted of.
+        counts: The counts.
+    """
+
+    writes: Writes
+    counts: MatchCounts
+
+
+@dataclass(frozen=True, slots=True)
+class KeptCount:
+    """Where what was counted for one search is kept.
+
+    Args:
+        cache: Among others.
+        key: Under which name.
+    """
+
+    cache: TtlCache[str, Counted]
+    key: str
+
+    def get(self) -> Counted | None:
+        """Return what was counted, unless that is long ago."""
+        return self.cache.get(self.key)
+
+    def put(self, counted: Counted) -> None:
+        """Keep what was counted, and not of more searches than a client needs."""
+        if len(self.cache) >= MOST_KEPT:
+            self.cache.clear()
+        self.cache.put(self.key, counted)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCounter:
+    """Counts all that matches a search.
+
+    Args:
+        target: Where.
+        body: The search.
+        layout: What the indexes were made for.
+        settled: Up to which write of each part groups are settled.
+    """
+
+    target: Target
+    body: Mapping[str, Any]
+    layout: Layout
+    settled: Marks
+
+    def writes(self) -> Clause:
+        """Write the aggregation that tells with the hits of the search whether the same writes match as before."""
+        return {OWN: behind_filter(self.body, WRITES)}
+
+    def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Counted]]:
+        """Count, and answer searches at the same time.
+
+        Returns:
+            The answers to the searches, and what was counted.
+        """
+        sent = replace(self.target.searches([*searches, self._counting()]), params=_WITHOUT_BUCKETS)
+        *answers, counted = checked((yield sent)["responses"])
+        counts = counted["aggregations"][OWN]
+        return answers, Counted(Writes.read(counts), (yield from self._read(counts)))
+
+    def _counting(self) -> Clause:
+        """Write the search that counts."""
+        aggs: Clause = {
+            "groups": _many(single=self.layout.shards == 1),
+            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
+            "ungrouped": {"missing": {"field": GROUP}},
+            "unsigned": {"filter": UNSIGNED},
+            "short": {"filter": {"range": {"ibidem.length": {"gte": 1, "lt": 5}}}},
+            "tables": {"terms": {"field": "ibidem.idf", "size": 100}},
+            **WRITES,
+        }
+        if not self._sharded:
+            aggs["unsettled"] = {"filter": _unsettled(self.layout, self.settled)}
+        return self._sized(aggs)
+
+    @property
+    def _sharded(self) -> bool:
+        """Whether the writes of an index are numbered in several shards."""
+        return max(self.layout.shards_of.values(), default=1) > 1
+
+    def _sized(self, aggs: Clause) -> Clause:
+        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: behind_filter(self.body, aggs)}}
+
+    def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
+        """Read what was counted; more groups than are counted one by one are estimated."""
+        documents, ungrouped = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
+        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
+        rest = int(counts["groups"]["sum_other_doc_count"])
+        exact = several < MOST_GROUPS and not (rest and self.layout.shards > 1)
+        groups = documents - ungrouped - (members - several)
+        if not exact:
+            groups = min(documents - ungrouped, (yield from self._estimate()))
+        unsettled = (yield from self._unsettled()) if self._sharded else int(counts["unsettled"]["doc_count"])
+        return MatchCounts(
+            documents=documents,
+            groups=groups + ungrouped,
+            exact=exact,
+            ungrouped=ungrouped,
+            unsettled=unsettled,
+            unsigned=int(counts["unsigned"]["doc_count"]),
+            short=int(counts["short"]["doc_count"]),
+            tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
+        )
+
+    def _estimate(self) -> RequestFlow[int]:
+        """Let the server estimate the groups."""
+        body = self._sized({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MOST_GROUPS}}})
+        (answer,) = checked((yield self.target.searches([body]))["responses"])
+        return int(answer["aggregations"][OWN]["groups"]["value"])
+
+    def _unsettled(self) -> RequestFlow[int]:
+        """Count the leads of writes that are not settled, shard by shard, each with numbers of its own."""
+        lines: list[Mapping[str, Any]] = []
+        for index, shards in self.layout.shards_of.items():
+            for shard in range(shards):
+                newer: Clause = {"range": {"_seq_no": {"gte": self.settled.get(ShardRef(index, shard), 0)}}}
+                body = narrowed(self._sized({}), {"bool": {"filter": [LEADS, newer]}})
+                lines += [{"index": index, "preference": f"_shards:{shard}", **WHOLE}, {**self.target.parts, **body}]
+        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+        return sum(int(each["aggregations"][OWN]["doc_count"]) for each in checked(answers))
+
+
+def behind_filter(body: Mapping[str, Any], aggs: Clause) -> Clause:
+    """Count behind the filter that takes hits of a search out after they were ranked."""
+    return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
+
+
+def without_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
+    """Read the writes that match from the answer to a search, and take them out of it."""
+    others = {name: each for name, each in answer["aggregations"].items() if name != OWN}
+    rest = {name: part for name, part in answer.items() if name != "aggregations"}
+    return Writes.read(answer["aggregations"][OWN]), rest | ({"aggregations": others} if others else {})
+
+
+def checked(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Give the answers of several searches; one that failed raises."""
+    for answer in answers:
+        if "error" in answer:
+            raise failure_of(int(answer["status"]), answer)
+    return list(answers)
+
+
+def narrowed(body: Mapping[str, Any], clause: Clause) -> Clause:
+    """Keep what a clause lets in; what ranks by neighbours, or joins several rankings, is narrowed behind that."""
+    query = body.get("query", ALL)
+    if "knn" in body or "hybrid" in query:
+        behind = [clause, body["post_filter"]] if "post_filter" in body else [clause]
+        return {**body, "post_filter": {"bool": {"filter": behind}}}
+    return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
+
+
+def _many(*, single: bool) -> Clause:
+    """Ask for all groups of two or more; of several shards each has to tell those of one, too."""
+    least = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
+    return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **least}}
+
+
+def _unsettled(layout: Layout, settled: Marks) -> Clause:
+    """Name the leads that come from writes which are not settled, of indexes of one shard."""
+    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shards_of}
+    some: list[Clause] = [
+        {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
+        for index, mark in marks.items()
+    ]
+    return {"bool": {"filter": [LEADS, {"bool": {"should": some, "minimum_should_match": 1}}]}}
