@@ -39,6 +39,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.follow import Follower, store_of
+from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, remove_indices
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
@@ -83,7 +84,7 @@ def settle(engine: Engine) -> float:
 
 def settle_apart(address: str, index: str) -> None:
     """Settle groups in a process of its own."""
-    Follower(open_engine(address, index)).catch_up()
+    settle_all(open_engine(address, index))
 
 
 def leads(engine: Engine) -> dict[str, str]:

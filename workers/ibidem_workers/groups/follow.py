@@ -115,12 +115,17 @@ class Follower:
         if deletions != checkpoint.deletions:
             inherit(store)
             checkpoint.deletions, changed = deletions, True
-        said = {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in self.engine.get_records("overrides")}
+        said = said_of_pairs(self.engine)
         if said != checkpoint.overrides:
             keys = {key for key, _ in said.items() ^ checkpoint.overrides.items()}
             revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
             checkpoint.overrides, changed = said, True
         return changed
+
+
+def said_of_pairs(engine: Engine) -> dict[str, str]:
+    """Hash each manual decision, by its key."""
+    return {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in engine.get_records("overrides")}
 
 
 def inherit(store: StoredGroups) -> None:

@@ -1,6 +1,7 @@
 """Who settles the groups of an index just now, noted next to it: others leave it alone for that long.
 
-Two that settle at the same time do no harm, only work twice. So a race between two that take the lease is let be.
+Two that settle at the same time do no harm, only work twice. So two may take the lease in the same moment: who took it
+last holds it, and the other leaves off when it is about to hold it on.
 """
 
 import time
@@ -23,10 +24,12 @@ class Lease:
     Args:
         engine: The index.
         name: What this holder is called.
+        lost: Whether another one took it after this one did.
     """
 
     engine: Engine
     name: str = field(default_factory=lambda: uuid4().hex)
+    lost: bool = False
     _renewed: float = 0.0
 
     def taken(self) -> bool:
@@ -45,13 +48,15 @@ class Lease:
         return True
 
     def renew(self) -> None:
-        """Hold it on."""
-        if time.monotonic() - self._renewed > SECONDS / 4:
+        """Hold it on, unless another one took it meanwhile."""
+        self.lost = self.lost or self.taken()
+        if not self.lost and time.monotonic() - self._renewed > SECONDS / 4:
             self._note(time.time() + SECONDS)
 
     def give_back(self) -> None:
-        """Let go of it."""
-        self._note(0.0)
+        """Let go of it, unless another one has it."""
+        if not self.taken():
+            self._note(0.0)
 
     def _note(self, until: float) -> None:
         self._renewed = time.monotonic()

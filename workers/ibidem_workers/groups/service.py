@@ -5,7 +5,7 @@ from math import inf
 
 from ibidem_engines.engine import Engine
 from ibidem_workers.groups.checkpoint import Checkpoint, by_part, parsed
-from ibidem_workers.groups.follow import Follower, Seen, store_of
+from ibidem_workers.groups.follow import Follower, Seen, said_of_pairs, store_of
 from ibidem_workers.groups.lease import Lease
 
 PAUSE = 0.2
@@ -26,9 +26,11 @@ def settle(engine: Engine, seconds: float, seen: Seen = lambda _: None) -> None:
         lease.renew()
         seen(documents)
 
-    if not settled(engine) and lease.take():
+    if lease.taken() or settled(engine):  # whoever settles is not held up by refreshes for those that wait
+        return
+    if lease.take():
         try:
-            Follower(engine, going_on, stop=lambda: time.monotonic() > until).catch_up()
+            Follower(engine, going_on, stop=lambda: lease.lost or time.monotonic() > until).catch_up()
         finally:
             lease.give_back()
 
@@ -36,7 +38,7 @@ def settle(engine: Engine, seconds: float, seen: Seen = lambda _: None) -> None:
 def settle_all(engine: Engine, seen: Seen = lambda _: None) -> None:
     """Settle all that was there at the beginning, or wait until another process did; others may go on writing."""
     goal = store_of(engine).newest()
-    while not settled(engine):
+    while True:
         settle(engine, inf, seen)
         checkpoint = Checkpoint.read(engine)
         if all(checkpoint.after(part) >= number for part, number in goal.items()):
@@ -45,6 +47,7 @@ def settle_all(engine: Engine, seen: Seen = lambda _: None) -> None:
 
 
 def settled(engine: Engine) -> bool:
-    """Return whether all that was written is settled."""
-    seen = Checkpoint.read(engine).seen
-    return by_part(store_of(engine).newest(parsed(seen))) == seen
+    """Return whether all that was written is settled, and every manual decision followed."""
+    checkpoint = Checkpoint.read(engine)
+    written = by_part(store_of(engine).newest(parsed(checkpoint.seen)))
+    return written == checkpoint.seen and said_of_pairs(engine) == checkpoint.overrides
