@@ -53,6 +53,13 @@ def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Ans
     assert "1  of them replaced an earlier version" in out
 
 
+def test_of_an_empty_folder_it_says_which_files_were_looked_for(run: Run) -> None:
+    Path("empty").mkdir()
+    code, out, err = run("ingest", "empty")
+    assert (code, "0  documents read" in out) == (0, True)
+    assert "no document in empty; in folders, files are read that end in one of: .jsonl" in " ".join(err.split())
+
+
 def test_files_are_named_by_their_text_or_their_name(answer: Answer) -> None:
     two_cases()
     assert answer("ingest", "case-a", "case-b", "--id-from", "hash")["indexed"] == 2

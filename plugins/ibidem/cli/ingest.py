@@ -1,5 +1,6 @@
 """`ibidem ingest`: files and folders into the index, through the queue."""
 
+from collections.abc import Sequence
 from typing import Annotated, cast
 
 import typer
@@ -9,9 +10,10 @@ from ibidem.cli.console import Advance, messages, print_json, rated_bar, results
 from ibidem.cli.errors import SOME_REFUSED
 from ibidem.cli.options import Json, engine_context
 from ibidem.cli.summary import show_summary
+from ibidem.cli.terminal_text import sanitize
 from ibidem_ingest.languages import DETECT
 from ibidem_ingest.readers.choice import Choice, IdFrom
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.formats import SUFFIXES, Format
 from ibidem_ingest.readers.inputs import count_documents
 from ibidem_workers import logs
 from ibidem_workers.ingest import ingest
@@ -65,10 +67,21 @@ def run(
         print_json(result)
     else:
         show_summary(result, results())
+    if not result["read"] and not result["pending"]:
+        messages().print(Text(sanitize(nothing_found(paths))))
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"]:
         raise typer.Exit(SOME_REFUSED)
+
+
+def nothing_found(paths: Sequence[str]) -> str:
+    """Say where documents were looked for, and in which files.
+
+    >>> nothing_found(["news"]).partition(" .jsonl, ")[0]
+    'no document in news; in folders, files are read that end in one of:'
+    """
+    return f"no document in {', '.join(paths)}; in folders, files are read that end in one of: {', '.join(SUFFIXES)}"
 
 
 def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
