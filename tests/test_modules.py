@@ -16,7 +16,6 @@ SMALL = {
     "ibidem/suggestion.py": "used by a search without matches alone; reads the engine and nothing of grouping",
     "ibidem_engines/cluster/ttl_cache.py": "used by the engine and by searches in the query DSL",
     "ibidem_engines/disk.py": "both families of engines look at disks, and do not know each other",
-    "ibidem_engines/sqlite/terms.py": "the counterpart of cluster/terms.py",
 }
 """Modules with fewer lines, and why each is one."""
 

@@ -18,8 +18,7 @@ from ibidem_ingest.readers.error_map import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, Tally, format_named, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import mails
-from ibidem_ingest.readers.sandbox import SECONDS, SandboxedReader
-from ibidem_ingest.readers.sandbox_pool import Parse, SandboxPool
+from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.table import rows
 from ibidem_ingest.readers.text import record_of as text_record
 from ibidem_ingest.short_repr import short_repr

@@ -29,9 +29,8 @@ from ibidem.cli.options import (
 )
 from ibidem.cli.terminal_text import sanitize
 from ibidem.dedupe.request import pair_policy
-from ibidem.evaluation.errors import MOST
+from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
-from ibidem.evaluation.worst import render_worst, worst_pairs
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.errors import UsageError

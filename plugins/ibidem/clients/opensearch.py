@@ -16,9 +16,9 @@ from ibidem.clients.adapter import (
     SyncSearchMixin,
     capture_request,
     format_parameter,
+    read_fast,
     twin_of,
 )
-from ibidem.clients.fast_json import read_fast
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES
 from ibidem_engines.cluster.errors import Failure

@@ -1,17 +1,21 @@
-"""Error analysis: pairs on which detection and labels disagree, the worst first, with their signatures' evidence."""
+"""Error analysis: pairs on which detection and labels disagree, the worst first; a page that shows them."""
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
 import numpy as np
 
-from ibidem.comparison.compare import Signals, signals
+from ibidem.comparison.compare import Signals, compare, signals
+from ibidem.comparison.html_page import SharedPage, environment, shared_page
 from ibidem.dedupe.long_texts import LongTextMatcher
 from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import Why, guards, reason
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -123,3 +127,45 @@ def shared_share(name: str, figures: Why) -> str:
     if name == "minhash" and not figures["band"]:
         return f"{said} and no band of three"
     return f"{said} of sets that are not full" if figures.get("full") is False else said
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair:
+    """A pair on which labels and signatures disagree, with both texts.
+
+    Args:
+        mistake: What they say.
+        page: The two side by side.
+    """
+
+    mistake: Mistake
+    page: SharedPage
+
+
+def worst_pairs(
+    mistakes: Sequence[Mistake], items: Iterable[Document | Refusal], tables: Tables, policy: Policy
+) -> list[WorstPair]:
+    """Compare the two documents of each mistake.
+
+    Args:
+        mistakes: The pairs, the worst first.
+        items: Documents and refusals, as readers give them; only those of the pairs are kept.
+        tables: Where the idf tables are.
+        policy: The decision for a pair.
+    """
+    wanted = {name for each in mistakes for name in (each.a, each.b)}
+    held = {item.id: item for item in items if isinstance(item, Document) and item.id in wanted}
+    worst = []
+    for number, each in enumerate(mistakes, 1):
+        page = shared_page(compare(held[each.a], held[each.b], tables, policy))
+        worst.append(WorstPair(each, replace(page, prefix=f"p{number}-")))
+    return worst
+
+
+def render_worst(pairs: Sequence[WorstPair]) -> str:
+    """Write the page as one file of HTML that needs nothing else.
+
+    Args:
+        pairs: The pairs, the worst first.
+    """
+    return environment().get_template("worst_page.html").render(pairs=pairs)

@@ -12,9 +12,8 @@ from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
 from ibidem.gateway.index_access import all_open, check_indexes
-from ibidem.gateway.native_parameters import check_parameters
 from ibidem.gateway.paths import everything
-from ibidem.gateway.search_request import NativeRequest, build_request, read_parameters
+from ibidem.gateway.search_request import NativeRequest, build_request, check_parameters, read_parameters
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_ingest.errors import IbidemError, UsageError

@@ -16,10 +16,9 @@ from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapsed
 from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.groups import ClusterGroups
-from ibidem_engines.cluster.health import of_cluster
+from ibidem_engines.cluster.health import field_issue, of_cluster
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
-from ibidem_engines.cluster.mapped_fields import field_issue
 from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, answer_to

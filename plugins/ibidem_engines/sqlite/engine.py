@@ -22,7 +22,7 @@ from ibidem_engines.engine import (
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks
 from ibidem_engines.sqlite import collapse as sqlite_collapse
-from ibidem_engines.sqlite import read, terms
+from ibidem_engines.sqlite import read
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
@@ -72,7 +72,7 @@ class SqliteEngine(CollapseEngine):
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         """Look up spellings in the terms of the file."""
-        return terms.suggest(self._file, words)
+        return read.suggest(self._file, words)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Go through the index in the order of writing."""

@@ -1,4 +1,4 @@
-"""Ranking, reading and scanning of documents in SQLite, and the translation of queries to FTS5."""
+"""Ranking, reading, scanning and spelling suggestions in SQLite, and the translation of queries to FTS5."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -10,6 +10,7 @@ from ibidem_engines.cursor import no_cursor, read_ranking_cursor, write_ranking_
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
+from ibidem_engines.spelling import MOST_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.keys import word
 from ibidem_engines.sqlite.records import as_json
@@ -300,3 +301,18 @@ def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str,
 
 def _schema(state: dict[str, Value]) -> tuple[str, ...]:
     return (str(state["schema"]),) if "schema" in state else ()
+
+
+_TABLE = """create virtual table if not exists temp."ibidem.{index}.terms"
+    using fts5vocab(main, "ibidem.{index}.texts", row)"""
+_TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (select value from json_each(?))'
+
+
+def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
+    """Find spellings; see `Engine.suggest`."""
+    near = {word: spellings(word) for word in words[:MOST_WORDS]}
+    with file.reading():
+        file.run(_TABLE)
+        documents: dict[str, int] = dict(file.run(_TERMS, (as_json([*near, *set().union(*near.values())]),)))
+    known = {word: [each for each in some if each in documents] for word, some in near.items() if word not in documents}
+    return {word: min(some, key=lambda term: (-documents[term], term)) for word, some in known.items() if some}

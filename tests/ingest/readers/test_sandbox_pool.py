@@ -14,8 +14,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.choice import Choice
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.inputs import count_documents
-from ibidem_ingest.readers.sandbox import SandboxedReader
-from ibidem_ingest.readers.sandbox_pool import SandboxPool
+from ibidem_ingest.readers.sandbox import SandboxedReader, SandboxPool
 
 PAGES = 12
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
+from ibidem.cli.compare import Columns, side_by_side
 from ibidem.cli.console import results
-from ibidem.cli.side_by_side import Columns, side_by_side
 from ibidem.comparison.compare import compare
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
