@@ -3,7 +3,7 @@
     python benchmarks/books.py [--collections FOLDER] [--rounds N]
 
 Relations: every pair of `ecco_tcp_pages` that the level `partial` joins, found through shared clues over the whole
-collection, beside its labels (text relation and pagination, computed from exact overlap) and beside the figures that
+collection, with its labels (text relation and pagination, computed from exact overlap) and with the figures that
 Spasojevic and Poncin published for their own books. A label of a direction that its own coverage contradicts (the text
 said to be held is covered less than the other) is told apart. `its` and `cs`: which of the two scores of unique words
 finds parts of books, on excerpts of 2,000 words from the middle of each of `gitenberg_editions`, by other editions.
@@ -70,20 +70,20 @@ def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, obj
     if related is None:
         raise RuntimeError("nothing decides on long texts at this level")
     found = duplicates(collection.columns, PARTIAL, related, suspected)
-    told = {}
+    relations = {}
     for row, other in zip(found.row.tolist(), found.earlier.tolist(), strict=True):
         evidence = related.evidence(row, other)
-        told[collection.ids[row], collection.ids[other]] = dict(evidence.why) if evidence else {}
-    return told
+        relations[collection.ids[row], collection.ids[other]] = dict(evidence.why) if evidence else {}
+    return relations
 
 
-def seen_from(told: dict[tuple[str, str], dict[str, object]], a: str, b: str) -> tuple[str, str]:
+def seen_from(relations: dict[tuple[str, str], dict[str, object]], a: str, b: str) -> tuple[str, str]:
     """Return relation and direction as seen from the first of two; nothing where they were not found."""
     turn = {"part_of": "contains", "contains": "part_of"}
-    if (a, b) in told:
-        why = told[a, b]
+    if (a, b) in relations:
+        why = relations[a, b]
         return str(why.get("relation", "")), str(why.get("direction", ""))
-    why = told.get((b, a), {})
+    why = relations.get((b, a), {})
     relation, direction = str(why.get("relation", "")), str(why.get("direction", ""))
     return turn.get(relation, relation), turn.get(direction, direction)
 
@@ -114,13 +114,13 @@ def kind(label: dict[str, str]) -> str:
 def relations(collections: Path, tables: Tables) -> Iterator[str]:
     """Tell the relations of the books with labels."""
     collection = sign_collection(books(collections, ECCO), tables)
-    told = related_pairs(collection)
+    relations = related_pairs(collection)
     with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
         labels = list(csv.DictReader(table, delimiter="\t"))
     every, hit, odd = Counter(map(kind, labels)), Counter(), Counter()
     missed = []
     for label in labels:
-        relation, direction = seen_from(told, label["a"], label["b"])
+        relation, direction = seen_from(relations, label["a"], label["b"])
         if right(label, relation, direction):
             hit[kind(label)] += 1
         elif contradicted(label):
@@ -141,7 +141,7 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
     yield from missed
     named = {frozenset((label["a"], label["b"])) for label in labels}
     yield "\nFurther pairs that were found:\n\n| a | b | told | confidence |\n|---|---|---|---|"
-    for (a, b), why in told.items():
+    for (a, b), why in relations.items():
         if frozenset((a, b)) not in named:
             yield f"| {a} | {b} | {why.get('relation') or why.get('signature')} | {why.get('confidence', '')} |"
     yield (

@@ -63,14 +63,14 @@ class Rounds:
     def row(self) -> str:
         """Tell it as a line of a table."""
         victims = Counter(round_.victim for round_, _ in self.played)
-        told = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
+        deaths = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
         again = sum(played.attempts > 1 for _, played in self.played)
         documents = sum(round_.documents for round_, _ in self.played)
         other = len(self.wrong()) - self.count("lost") - self.count("times")
         cells = (
             self.name,
             len(self.played),
-            told,
+            deaths,
             again,
             f"{documents:,}",
             self.count("lost"),
@@ -118,19 +118,19 @@ def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, 
     """Play the rounds of one pair."""
     broker, engine = pair
     rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a lot that can be drawn again
-    told = Rounds(f"{broker} to {engine}")
+    rounds = Rounds(f"{broker} to {engine}")
     with (
         tempfile.TemporaryDirectory() as folder,
         of_our_own(own, Path(folder), broker, engine, rng, networks=True) as setting,
     ):
-        print(f"{told.name}: {count} rounds, seed {seed}", *warm_up(setting, DOCUMENTS[engine]).wrong, flush=True)
+        print(f"{rounds.name}: {count} rounds, seed {seed}", *warm_up(setting, DOCUMENTS[engine]).wrong, flush=True)
         victims = setting.victims
         for number in range(count):
             if time.monotonic() > until:
                 break
             victim = victims[(number + seed) % len(victims)]
-            told.played.append(one_round(setting, rng, victim, DOCUMENTS[engine]))
-    return told
+            rounds.played.append(one_round(setting, rng, victim, DOCUMENTS[engine]))
+    return rounds
 
 
 def losses(count: int, seed: int, engine: Clustered) -> Iterator[Lost]:
@@ -163,13 +163,13 @@ def lost_nodes(lost: Sequence[Lost], engine: Clustered) -> Iterator[str]:
 
 
 def page(
-    seed: int, told: Sequence[Rounds], nodes: Sequence[Lost], engine: Clustered, bad: Mixed | None
+    seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Lost], engine: Clustered, bad: Mixed | None
 ) -> Iterator[str]:
     """Write what was measured."""
-    played = sum(len(each.played) for each in told)
+    played = sum(len(each.played) for each in played_rounds)
     if played:
-        lost, twice = (sum(each.count(word) for each in told) for word in ("lost", "times"))
-        breaches = sum(len(each.wrong()) for each in told)
+        lost, twice = (sum(each.count(word) for each in played_rounds) for word in ("lost", "times"))
+        breaches = sum(len(each.wrong()) for each in played_rounds)
         yield "## Rounds of killing"
         yield ""
         yield f"{played} rounds with seed {seed}: {lost} documents lost, {twice} there twice, {breaches} laws broken."
@@ -178,7 +178,7 @@ def page(
         yield ""
         yield "| queue and index | rounds | killed | command given again | documents submitted | lost | twice | other |"
         yield "|---|---|---|---|---|---|---|---|"
-        yield from (each.row() for each in told)
+        yield from (each.row() for each in played_rounds)
         yield ""
     yield from lost_nodes(nodes, engine)
     if bad is not None:
@@ -202,17 +202,17 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             bad = taken_in(Path(folder), mixed(lots, options.good, options.bad))
             print(*bad.lines(), sep="\n", flush=True)
-    until, told = time.monotonic() + 60 * options.minutes, []
+    until, rounds = time.monotonic() + 60 * options.minutes, []
     for broker, engine, count in pairs(options.rounds):
         if time.monotonic() < until:
             with Own() as own:
-                told.append(rounds_of(own, count, (broker, engine), options.seed, until))
+                rounds.append(rounds_of(own, count, (broker, engine), options.seed, until))
     lost = list(losses(options.nodes, options.seed, options.engine))
-    lines = list(page(options.seed, told, lost, options.engine, bad))
+    lines = list(page(options.seed, rounds, lost, options.engine, bad))
     print(*lines, sep="\n")
     if options.write:
         measured.write("faults", "What is killed, and what is bad", lines)
-    if any(each.wrong() for each in told) or any(one.wrong for one in lost) or (bad is not None and bad.wrong):
+    if any(each.wrong() for each in rounds) or any(one.wrong for one in lost) or (bad is not None and bad.wrong):
         sys.exit(1)
 
 

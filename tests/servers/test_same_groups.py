@@ -107,17 +107,18 @@ def answer(engine: Engine, query: Query, scope: str, level: str = "near") -> dic
     given_ = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"} | {
         "dedupe_level": level
     }
-    told = search(SameOrder(engine), query, parse_request(given_), overrides=())  # type: ignore[arg-type]
+    response = search(SameOrder(engine), query, parse_request(given_), overrides=())  # type: ignore[arg-type]
     hits = [
-        (hit["_id"], {**hit["_dedupe"], "group": "", "of": hit["_dedupe"].get("of")}) for hit in told["hits"]["hits"]
+        (hit["_id"], {**hit["_dedupe"], "group": "", "of": hit["_dedupe"].get("of")})
+        for hit in response["hits"]["hits"]
     ]
-    account = {name: value for name, value in told["dedupe"].items() if name not in ("took_ms", "cursor")}
-    return {"hits": hits, "account": account, "total": told["hits"]["total"]}
+    account = {name: value for name, value in response["dedupe"].items() if name not in ("took_ms", "cursor")}
+    return {"hits": hits, "account": account, "total": response["hits"]["total"]}
 
 
-def same(text: str, told: dict[str, dict[str, Any]]) -> None:
-    for name, each in told.items():
-        assert each == told["sqlite"], f"{name} differs from sqlite for {text!r}"
+def same(text: str, answers: dict[str, dict[str, Any]]) -> None:
+    for name, each in answers.items():
+        assert each == answers["sqlite"], f"{name} differs from sqlite for {text!r}"
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -135,33 +136,37 @@ def test_every_query_has_the_same_groups_and_account(
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_the_word_of_all_stories_has_the_same_groups(engines: dict[str, Engine], scope: str) -> None:
-    told = {name: answer(engine, parse_query("said", ["source=AP"]), scope) for name, engine in engines.items()}
-    assert told["sqlite"]["account"]["duplicates"] > 2
-    same("said", told)
+    answers = {name: answer(engine, parse_query("said", ["source=AP"]), scope) for name, engine in engines.items()}
+    assert answers["sqlite"]["account"]["duplicates"] > 2
+    same("said", answers)
 
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_books_have_the_same_groups_at_partial(engines: dict[str, Engine], scope: str) -> None:
-    told = {name: answer(engine, parse_query("said the"), scope, "partial") for name, engine in engines.items()}
-    why = [mark["why"] for _, mark in told["sqlite"]["hits"] if mark["level"] == "partial"]
+    answers = {name: answer(engine, parse_query("said the"), scope, "partial") for name, engine in engines.items()}
+    why = [mark["why"] for _, mark in answers["sqlite"]["hits"] if mark["level"] == "partial"]
     assert {each["relation"] for each in why} >= {"contiguous_subset", "overlapping_text"}
-    same("said", told)
+    same("said", answers)
 
 
 def test_what_a_book_is_to_others_is_the_same_in_the_whole_index(engines: dict[str, Engine]) -> None:
     for each in BOOKS:
-        told = {name: inspect(engine, each.id, Policy("partial")).duplicates for name, engine in engines.items()}
-        same(each.id, {name: {"found": [replace(one, index="") for one in found]} for name, found in told.items()})
-        assert told["sqlite"]
+        answers = {name: inspect(engine, each.id, Policy("partial")).duplicates for name, engine in engines.items()}
+        same(each.id, {name: {"found": [replace(one, index="") for one in found]} for name, found in answers.items()})
+        assert answers["sqlite"]
 
 
 def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str, Engine]) -> None:
-    told = {name: index_groups(engine, Policy("partial"), overrides=()) for name, engine in engines.items()}
-    same("all", {name: {"members": [replace(each, index="") for each in one.members()]} for name, one in told.items()})
-    assert {"pages", "chunks"} & told["sqlite"].kinds.keys()
+    answers = {name: index_groups(engine, Policy("partial"), overrides=()) for name, engine in engines.items()}
+    same(
+        "all", {name: {"members": [replace(each, index="") for each in one.members()]} for name, one in answers.items()}
+    )
+    assert {"pages", "chunks"} & answers["sqlite"].kinds.keys()
 
 
 def test_one_documents_duplicates_in_the_whole_index_are_the_same(engines: dict[str, Engine]) -> None:
     for story in STORIES[:10]:
-        told = {name: inspect(engine, story.id).duplicates for name, engine in engines.items()}
-        same(story.id, {name: {"found": [replace(each, index="") for each in found]} for name, found in told.items()})
+        answers = {name: inspect(engine, story.id).duplicates for name, engine in engines.items()}
+        same(
+            story.id, {name: {"found": [replace(each, index="") for each in found]} for name, found in answers.items()}
+        )

@@ -36,8 +36,8 @@ def ours(signed: Signed, id_: str) -> Mapping[str, Any]:
 
 
 def bulk(signed: Signed, *parts: object, **headers: str) -> list[Any]:
-    told = signed.ask("POST", f"/{signed.index}/_bulk?refresh=true", lines(*parts), **headers)
-    return [next(iter(each.values())) for each in told["items"]]
+    reply = signed.ask("POST", f"/{signed.index}/_bulk?refresh=true", lines(*parts), **headers)
+    return [next(iter(each.values())) for each in reply["items"]]
 
 
 def test_a_document_is_signed_as_a_worker_signs_it(signed: Signed) -> None:
@@ -88,11 +88,11 @@ def test_thousands_of_documents_are_signed_byte_for_byte_but_for_the_object_that
     )
     sent = gzip.compress(raw) if packed else raw
     encoding = {"content-encoding": "gzip"} if packed else {}
-    told = signed.ask(
+    reply = signed.ask(
         "POST", f"/{signed.index}/_bulk?refresh=true", sent, **{"content-type": "application/x-ndjson", **encoding}
     )
-    assert not told["errors"]
-    assert [each["index"]["_id"] for each in told["items"]] == [f"n{at}" for at in range(count)]
+    assert not reply["errors"]
+    assert [each["index"]["_id"] for each in reply["items"]] == [f"n{at}" for at in range(count)]
     assert all(ours(signed, f"n{at}") for at in (0, 1_234, count - 1))
     with_all = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
     assert with_all["count"] >= count
@@ -102,8 +102,8 @@ def test_a_backfill_finds_nothing_to_do_and_groups_are_settled_as_after_an_inges
     signed = start()
     bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {"_id": "b"}}, {"text": LEASE + " Twice."})
     bulk(signed, {"index": {"_id": "c"}}, {"text": OTHER * 5})
-    told = summary(open_engine(signed.settings.address, signed.index), in_place(signed.settings))
-    assert (told["indexed"], told["unchanged"]) == (0, 3)
+    account = summary(open_engine(signed.settings.address, signed.index), in_place(signed.settings))
+    assert (account["indexed"], account["unchanged"]) == (0, 3)
     assert ours(signed, "b")["group"] == ours(signed, "a")["group"] == group_name("a")
     bulk(signed, {"index": {"_id": "b"}}, {"text": OTHER * 5 + "Twice."})
     settle_all(open_engine(signed.settings.address, signed.index))
@@ -132,8 +132,8 @@ def found_by_keys(signed: Signed, id_: str) -> bool:
 
 def test_an_update_that_changes_nothing_is_none(signed: Signed) -> None:
     bulk(signed, {"index": {"_id": "v"}}, {"text": LEASE})
-    told = signed.ask("POST", f"/{signed.index}/_update/v", {"doc": {"text": LEASE}})
-    assert told["result"] == "noop"
+    reply = signed.ask("POST", f"/{signed.index}/_update/v", {"doc": {"text": LEASE}})
+    assert reply["result"] == "noop"
     assert found_by_keys(signed, "v")
 
 
@@ -181,8 +181,8 @@ def test_an_update_that_the_engine_is_to_try_again_is_signed_where_it_makes_the_
 
 def test_an_update_loses_against_what_was_written_after_it_was_signed(signed: Signed) -> None:
     bulk(signed, {"index": {"_id": "y"}}, {"text": LEASE})
-    told = signed.ask("GET", f"/{signed.index}/_doc/y")
-    stale = f"if_seq_no={told['_seq_no'] + 1}&if_primary_term={told['_primary_term']}"
+    reply = signed.ask("GET", f"/{signed.index}/_doc/y")
+    stale = f"if_seq_no={reply['_seq_no'] + 1}&if_primary_term={reply['_primary_term']}"
     answer = signed.ask("POST", f"/{signed.index}/_update/y?{stale}", {"doc": {"text": OTHER}})
     assert answer["status"] == 409
     assert signed.source("y")["text"] == LEASE
@@ -243,7 +243,7 @@ def test_an_index_that_is_not_signed_gets_what_was_sent_byte_for_byte(signed: Si
 def test_one_request_may_write_to_signed_indexes_and_others(signed: Signed) -> None:
     name = f"{signed.index}-plain"
     try:
-        told = signed.ask(
+        reply = signed.ask(
             "POST",
             "/_bulk?refresh=true",
             lines(
@@ -253,7 +253,7 @@ def test_one_request_may_write_to_signed_indexes_and_others(signed: Signed) -> N
                 {"text": LEASE},
             ),
         )
-        assert not told["errors"]
+        assert not reply["errors"]
         assert "ibidem" not in signed.ask("GET", f"/{name}/_doc/1")["_source"]
         assert ours(signed, "both")
     finally:
@@ -294,8 +294,8 @@ def test_what_the_engine_refuses_it_refuses_in_its_own_words(signed: Signed, bod
 
 def test_while_not_all_indexes_are_open_the_same_rules_hold_for_what_is_signed(start: Start) -> None:
     signed = start(gateway_indexes=())
-    told = signed.ask("POST", "/vault/_bulk", lines({"index": {"_id": "1"}}, {"text": LEASE}))
-    assert told["status"] == 403
+    reply = signed.ask("POST", "/vault/_bulk", lines({"index": {"_id": "1"}}, {"text": LEASE}))
+    assert reply["status"] == 403
     twice = b'{"index":{"_id":"1"}}\n{"text":"a","text":"b"}\n'
     assert signed.ask("POST", f"/{signed.index}/_bulk", twice)["status"] == 400
     bulk(signed, {"index": {"_id": "a"}}, {"text": LEASE}, {"index": {}}, {"text": LEASE})
@@ -303,8 +303,8 @@ def test_while_not_all_indexes_are_open_the_same_rules_hold_for_what_is_signed(s
     signed.ask("POST", f"/{signed.index}/_update/a", {"doc": {"text": OTHER}})
     assert ours(signed, "a")["length"] == len(OTHER.split())
     signed.ask("POST", f"/{signed.index}/_refresh")
-    told = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
-    assert told["count"] == 3
+    reply = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+    assert reply["count"] == 3
 
 
 def test_an_index_that_is_made_anew_through_the_gateway_without_our_fields_gets_no_signatures(start: Start) -> None:
