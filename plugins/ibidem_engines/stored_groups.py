@@ -122,8 +122,13 @@ class StoredGroups(Protocol):
             lead: Only leads, or only those that follow one; None for both.
         """
 
-    def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
-        """Read documents by (index, id), as they are now; those that are gone are left out."""
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
+        """Read documents by (index, id), as they are now; those that are gone are left out.
+
+        Args:
+            ids: Index and id of each.
+            upto: Only those that come from writes up to these numbers, each in its own part; None for all.
+        """
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         """Write groups; False for a document that is no longer what was read, and is left as it is."""

@@ -267,14 +267,12 @@ class ClusterCollapse:
         """Read hits; once more, with the engine's ids, where some hold none."""
         raw = answer["hits"]["hits"]
         hits = read_hits(answer)
-        if not all(hit.id for hit in hits):
+        if not hits.ids.complete:
             named = {name: part for name, part in body.items() if name not in ("stored_fields", "aggs")}
             (again,) = yield from self._search([named | {"_source": False}])
             raw, hits = again["hits"]["hits"], read_hits(again)
-        return [
-            GroupHit(replace(hit, sort=hit.sort[: self.sorted_by]), _group(each), each.get("_score"))
-            for hit, each in zip(hits, raw, strict=True)
-        ]
+        shown = replace(hits, sorts=[values[: self.sorted_by] for values in hits.sorts])
+        return [GroupHit(hit, _group(each), each.get("_score")) for hit, each in zip(shown, raw, strict=True)]
 
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:

@@ -105,11 +105,15 @@ class ClusterGroups(StoredGroups):
             body["search_after"] = hits[-1]["sort"]
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
+        places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
+        if upto is not None:  # each part numbers its writes by itself
+            places = [(self._shard(part), [{"range": {"_seq_no": {"lt": upto[part]}}}]) for part in upto]
         members: list[Grouped] = []
         for at in range(0, len(ids), SLICE):
             some = list(ids[at : at + SLICE])
-            members += self._documents(Target(self.index), _read([dsl.by_name(some)["query"]], len(some)))
+            for target, among in places:
+                members += self._documents(target, _read([dsl.by_name(some)["query"], *among], len(some)))
         return members
 
     @override

@@ -18,7 +18,7 @@ _OF_GROUPS = """select id, place, packed, "group", lead from "ibidem.{index}.doc
     where "group" in (select value from json_each(?)) and place > ?
     and id not in (select value from json_each(?)) and lead between ? and ? order by place limit ?"""
 _BY_ID = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
-    where id in (select value from json_each(?)) order by place"""
+    where id in (select value from json_each(?)) and place <= ? order by place"""
 _JOIN = 'update "ibidem.{index}.documents" set "group" = ?, lead = ? where id = ? and place = ?'
 _COUNTS = 'select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from "ibidem.{index}.documents"'
 _LAST = """select value from "ibidem.{index}.state" where name = 'place'"""
@@ -26,6 +26,7 @@ _COUNT = 'select count(*) from "ibidem.{index}.documents"'
 _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
 SLICE = 1_000
+LAST_PLACE = 2**63 - 1
 MOST = 10_000
 """Leads that are read for one class of values of one document."""
 
@@ -92,8 +93,9 @@ class SqliteGroups(StoredGroups):
             after = some[-1].name.order
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]]) -> list[Grouped]:
-        return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]),))
+    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[Grouped]:
+        last = LAST_PLACE if upto is None else upto[ShardRef(self.index)]
+        return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last))
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:

@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.follow import Follower, regroup
+from ibidem_workers.groups.follow import Follower, regroup, store_of
 from ibidem_workers.groups.overrides import none_said
 from ibidem_workers.groups.settle import row_of
 from servers.indices import ask, remove_indices
@@ -91,3 +91,30 @@ def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> No
     engine.write([make_record(f"late{at}", f"said number{at} all alone here") for at in range(5)])
     engine.refresh()
     assert search(engine, query, request)["dedupe"]["unsettled"] == 5
+
+
+def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(engine: Engine) -> None:
+    texts = {at: " ".join(f"word{at}x{number}" for number in range(40)) for at in range(24)}
+    made = [make_record(f"lead{at}", text) for at, text in texts.items()]
+    made += [make_record(f"other{at}", f"something else said {at} times over again here") for at in texts]
+    made += [make_record(f"copy{at}", text) for at, text in texts.items()]
+    engine.write(made)
+    for at in texts:
+        a, b = [engine.index, f"copy{at}"], [engine.index, f"other{at}"]
+        entry = {"a": a, "b": b, "verdict": "same"}
+        engine.put_records("overrides", {json.dumps([a, b], separators=(",", ":")): entry})
+    Follower(engine, size=4).catch_up()
+    found = stored(engine)
+    assert sorted(each.group for each in found if each.lead) == sorted({each.group for each in found})
+
+
+def test_a_document_is_read_where_its_own_shard_is_settled(engine: Engine) -> None:
+    engine.write([make_record(f"one{at}", f"said number{at} all alone here") for at in range(30)])
+    store, names = store_of(engine), [(engine.index, f"one{at}") for at in range(30)]
+    newest = store.newest()
+    read = {
+        part: [each.name.id for each in store.read(names, {each: newest[each] * (each == part) for each in newest})]
+        for part in newest
+    }
+    assert all(read.values())
+    assert sorted(name for some in read.values() for name in some) == sorted(name for _, name in names)

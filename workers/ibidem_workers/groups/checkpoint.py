@@ -3,6 +3,9 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+
+import orjson
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import parse_record
@@ -112,4 +115,10 @@ def policy_of(record: Mapping[str, object]) -> Policy:
     >>> policy_of(as_record(Policy(window_days=42))) == Policy(window_days=42)
     True
     """
-    return parse_record(Policy, record)
+    return _read_policy(orjson.dumps(record))
+
+
+@lru_cache(maxsize=16)
+def _read_policy(record: bytes) -> Policy:
+    """Read a policy; each search by stored groups does, and an index has one."""
+    return parse_record(Policy, orjson.loads(record))

@@ -108,9 +108,8 @@ class Settler:
         return [row for name, row in leads.items() if name not in self.joined and name not in own]
 
     def _declared(self, names: set[Name], before: Marks) -> Iterable[Row]:
-        settled = max(before.values(), default=0)
-        for each in self.store.read(sorted(names)) if names else ():
-            if each.lead and each.name.order <= settled and (row := row_of(each)) is not None:
+        for each in self.store.read(sorted(names), before) if names else ():
+            if each.lead and (row := row_of(each)) is not None:
                 yield row
 
     def _groups(self, joins: Sequence[Join], documents: Mapping[Name, Grouped]) -> Mapping[Name, str]:

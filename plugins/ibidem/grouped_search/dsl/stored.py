@@ -27,6 +27,9 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import id_of
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
 
+BEGINNING = Checkpoint()
+"""How far groups are settled before that is read."""
+
 
 def stored_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of stored groups.
@@ -65,7 +68,7 @@ class StoredDslBackend(StoredBackend):
     def __init__(self, search: DslSearch, source: DslBackend, settled: Checkpoint | None = None) -> None:
         self.asked = search
         self.source = source
-        self.settled = settled or Checkpoint()
+        self.settled = BEGINNING if settled is None else settled
         self.renamed = False
         self._heads: Sequence[GroupHit] = ()
         self._shown: dict[DocumentRef, Json] = {}
