@@ -12,8 +12,7 @@ from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.sign import digest, sign
+from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
 
 Kind = TypeVar("Kind")
 
@@ -151,11 +150,12 @@ def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[st
         tables: The idf tables by language.
         distinct: Names of the fields that must not differ between duplicates.
     """
-    for document, signatures in zip(documents, sign(documents, tables), strict=True):
-        yield Record(
-            document=document,
-            signatures=signatures,
-            version=document.version or 0,
-            digest=digest(document, signatures.idf),
-            packed=pack(document, signatures, distinct),
-        )
+    for batch in batches(documents):
+        for document, (signatures, packed) in zip(batch, sign_and_pack(batch, tables, distinct), strict=True):
+            yield Record(
+                document=document,
+                signatures=signatures,
+                version=document.version or 0,
+                digest=digest(document, signatures.idf),
+                packed=packed,
+            )

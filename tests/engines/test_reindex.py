@@ -8,6 +8,7 @@ import pytest
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.errors import NoIndex
+from ibidem_engines.query import Query
 from ibidem_engines.reindex import Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import remove_indices
@@ -45,6 +46,24 @@ class TestGoingThrough:
         engine.write([record(name) for name in "cab"])
         engine.write([record("c", "another text", version=2)])
         assert [name.id for name in all_names(holding)] == ["a", "b", "c"]
+
+    def test_a_document_is_read_with_the_signatures_of_its_latest_state_before_a_search_sees_it(
+        self, engine: Engine, holding: ReindexSource, record: Make
+    ) -> None:
+        engine.write([record("a")])
+        names, later = all_names(holding), record("a", "another text", version=2)
+        engine.write([later])
+        assert [held.packed for held in holding.read(names)] == [later.packed]
+
+    def test_a_document_whose_version_alone_was_raised_keeps_its_signatures(
+        self, engine: Engine, holding: ReindexSource, record: Make
+    ) -> None:
+        first = record("a")
+        engine.write([first])
+        engine.write([replace(first, version=7)])
+        (held,) = read(holding).values()
+        assert (held.version, held.packed) == (7, first.packed)
+        assert [hit.packed for hit in engine.search(Query(), 1).hits] == [first.packed]
 
     def test_a_stretch_holds_what_was_written_within_it(
         self, engine: Engine, holding: ReindexSource, record: Make

@@ -23,7 +23,6 @@ table speaks its language.
 
 import struct
 from collections.abc import Sequence
-from math import log2
 from typing import NamedTuple
 
 import numpy as np
@@ -61,6 +60,11 @@ CHANCE = 1 / 256
 NONE = b""
 
 _LAYOUT = struct.Struct(f"<{SLOTS}sBBH{OF_TERMS}s")
+_COLUMNS = np.dtype(
+    [("slots", "u1", (SLOTS,)), ("run", "u1"), ("runs", "u1"), ("unknown", "<u2"), ("terms", "u1", (OF_TERMS,))]
+)
+"""The same, for many blocks."""
+
 _VALUE = np.uint32((1 << 26) - 1)
 _EMPTY = np.uint32(0xFFFFFFFF)
 Letters = NDArray[np.uint32]
@@ -199,22 +203,17 @@ def _blocks(spelled: Spelled, strange: Hashes, offsets: Places, table: Table) ->
     letters, counts, lengths = spelled
     run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
     run[(lengths < SHORTEST) | (counts < run)] = 0
-    runs = [
-        min(255, round(8 * log2(count - size + 1))) if size else 0
-        for count, size in zip(counts.tolist(), run.tolist(), strict=True)
-    ]
-    mark = POOR if table.size < FEW_TERMS else 0
-    columns = zip(
-        sketch(letters, counts, run),
-        of_terms(strange, offsets),
-        (run | mark).tolist(),
-        runs,
-        np.minimum(np.diff(offsets), 0xFFFF).tolist(),
-        strict=True,
-    )
+    counted = np.maximum(counts - run + 1, 1)
+    blocks = np.zeros(counts.size, _COLUMNS)
+    blocks["slots"] = sketch(letters, counts, run)
+    blocks["run"] = run | (POOR if table.size < FEW_TERMS else 0)
+    blocks["runs"] = np.where(run > 0, np.minimum(255, np.rint(8 * np.log2(counted))), 0)
+    blocks["unknown"] = np.minimum(np.diff(offsets), 0xFFFF)
+    blocks["terms"] = of_terms(strange, offsets)
+    written, size = blocks.tobytes(), _COLUMNS.itemsize
     return [
-        _LAYOUT.pack(slots.tobytes(), *figures, terms.tobytes()) if figures[1] else NONE
-        for slots, terms, *figures in columns
+        written[at : at + size] if runs else NONE
+        for at, runs in zip(range(0, len(written), size), blocks["runs"].tolist(), strict=True)
     ]
 
 

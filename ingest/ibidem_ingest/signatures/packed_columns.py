@@ -30,7 +30,7 @@ NO_TERM = 1 << 24
 NO_NUMBER = 1 << 16
 """Filling behind the last hash of a number sketch: greater than every hash."""
 
-_HEAD = np.dtype(
+HEAD_COLUMNS = np.dtype(
     [
         ("scheme", "u1"),
         ("flags", "u1"),
@@ -126,7 +126,7 @@ class PackedColumns:
         laid = PackedBuffer.of(values)
         terms = _terms(laid.terms, laid.term_count)
         signed = laid.readable(laid.whole & ~_disordered(terms))
-        rows = np.where(signed, laid.heads, np.zeros(1, _HEAD))
+        rows = np.where(signed, laid.heads, np.zeros(1, HEAD_COLUMNS))
         return cls(
             values=values,
             ids=laid.ids(signed),
@@ -193,21 +193,21 @@ class PackedBuffer:
         """Cut values that lie side by side; a missing one is empty."""
         values = values.lifted
         octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
-        term_count = octets[begin + _HEAD.itemsize].astype(np.int64)
-        slots_at = _HEAD.itemsize + 1 + term_count * TERM_BYTES
+        term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
+        slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
         slot_count = octets[begin + np.minimum(slots_at, length)].astype(np.int64)
         name_at = slots_at + 1 + slot_count * 2 + 2
         inside = name_at < length
         mark = begin + np.where(inside, name_at, 2) - 2
         named = octets[mark] | octets[mark + 1].astype(np.int64) << 8
-        heads = _cut(octets, begin, _HEAD.itemsize).view(_HEAD)[:, 0]
+        heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
             text=values.text,
             whole=inside & (named == length - name_at) & _fitting(heads, term_count, slot_count),
             heads=heads,
             term_count=term_count,
-            terms=_cut(octets, begin + _HEAD.itemsize + 1, FULL_SET * TERM_BYTES),
+            terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),
             slot_count=slot_count,
             slots=np.where(slot_count[:, None] > 0, slots, np.uint16(0)),
             names=np.stack((begin + name_at, begin + length), axis=1),

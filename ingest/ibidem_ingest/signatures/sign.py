@@ -1,13 +1,11 @@
 """All signatures of documents: in batches on numpy, or plainly where there is little text; the results are the same."""
 
-import struct
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
-import numpy as np
 import orjson
 import xxhash
-from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import UsageError
@@ -29,12 +27,15 @@ from ibidem_ingest.signatures import (
 from ibidem_ingest.signatures.feature_set import FeatureSet
 from ibidem_ingest.signatures.fingerprint import Fingerprint
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
+from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures
+from ibidem_ingest.signatures.signed_columns import SignedColumns
 from ibidem_ingest.text.shingles import Shingles, shingles
 from ibidem_ingest.text.term_groups import TermGroups, sorted_places
 from ibidem_ingest.text.tokens import TokenBatch, tokens
-from ibidem_ingest.text.word_hash import Places, wh1
+from ibidem_ingest.text.word_hash import wh1
 
+T = TypeVar("T")
 _KEPT = 24 << 20
 
 
@@ -140,45 +141,32 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
     """Sign the documents of one idf table, or those for which there is none."""
+    return sign_columns(documents, table).rows()
+
+
+def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
+    """Sign documents as `sign_batch` does, and leave their signatures in columns."""
     paged = PagedTokens.of([document.text for document in documents])
     batch = paged.batch
     place = sorted_places(batch.hashes)
     groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
     titles = title.sign_batch(batch, [document.title for document in documents])
-    columns = zip(
-        batch.lengths.tolist(),
-        sequences.distinct().tolist(),
-        titles,
-        content.sign_batch(batch, [document.id for document in documents], titles),
-        text_profile.sign_batch(batch, groups),
-        numbers.sign_batch(batch, groups),
-        _rows(minhash.sign_batch(sequences), batch.lengths),
-        *_by_idf(batch, groups, table),
-        long_text.sign_batch(paged, groups, sequences, place),
-        strict=True,
+    fingerprints, features, noisy = _by_idf(batch, groups, table)
+    return SignedColumns(
+        idf=table.name if table else "",
+        lengths=batch.lengths,
+        shingles=sequences.distinct(),
+        contents=content.sign_batch(batch, [document.id for document in documents], titles),
+        titles=titles,
+        profiles=text_profile.sign_batch(batch, groups),
+        numbers=numbers.sign_batch(batch, groups),
+        slots=minhash.sign_batch(sequences),
+        fingerprints=fingerprints,
+        features=features,
+        noise=noisy,
+        long=[each.encode() if each else b"" for each in long_text.sign_batch(paged, groups, sequences, place)],
     )
-    return [
-        Signatures(
-            length=length,
-            shingles=distinct,
-            content=hashed,
-            fingerprint=printed.strict,
-            fingerprint_binned=printed.binned,
-            weak=printed.weak,
-            profile=profile,
-            numbers=figures.distinct,
-            number_sketch=figures.sketch,
-            terms=features.codes,
-            full=features.full,
-            slots=slots,
-            idf=table.name if table else "",
-            title=titled,
-            noise=noisy,
-            long=long.encode() if long else b"",
-        )
-        for length, distinct, titled, hashed, profile, figures, slots, printed, features, noisy, long in columns
-    ]
 
 
 def encode_long(document: Document, length: int) -> bytes:
@@ -192,12 +180,6 @@ def encode_long(document: Document, length: int) -> bytes:
         return b""
     long = long_text.sign_long(document)
     return long.encode() if long else b""
-
-
-def _rows(slots: NDArray[np.uint16], lengths: Places) -> list[tuple[int, ...]]:
-    """Return the slots of each document; none of one without words."""
-    rows = struct.iter_unpack(f"={slots.shape[1]}H", slots.tobytes())
-    return [row if length else () for row, length in zip(rows, lengths.tolist(), strict=True)]
 
 
 def _by_idf(
@@ -214,22 +196,56 @@ def _by_idf(
     )
 
 
+def sign_and_pack(
+    documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
+) -> list[tuple[Signatures, bytes]]:
+    """Sign documents, and pack the signatures of each: less work than one after the other.
+
+    Args:
+        documents: As for `sign`; all in one batch.
+        tables: Where the idf tables are.
+        distinct: Names of the fields that must not differ, as for `packed.pack`.
+    """
+    return _in_order(documents, tables, lambda some, table: _signed_and_packed(some, table, distinct))
+
+
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """Sign a batch, the documents of each idf table together."""
+    return _in_order(documents, tables, _signed_alike)
+
+
+def _in_order(
+    documents: Sequence[Document], tables: Tables, work: Callable[[Sequence[Document], Table | None], Sequence[T]]
+) -> list[T]:
+    """Do some work on the documents of each idf table together; what comes of each, in their order."""
     places: dict[Table | None, list[int]] = defaultdict(list)
     current = {language: tables.of(language) for language in {document.language for document in documents}}
     for place, document in enumerate(documents):
         places[current[document.language]].append(place)
-    done: dict[int, Signatures] = {}
+    done: dict[int, T] = {}
     for table, these in places.items():
-        done |= zip(these, _signed_alike([documents[place] for place in these], table), strict=True)
+        done |= zip(these, work([documents[place] for place in these], table), strict=True)
     return [done[place] for place in range(len(documents))]
 
 
+def _signed_and_packed(
+    documents: Sequence[Document], table: Table | None, distinct: Sequence[str]
+) -> list[tuple[Signatures, bytes]]:
+    if _is_little(documents):
+        alone = [sign_one(document, table) for document in documents]
+        return [(each, pack(document, each, distinct)) for document, each in zip(documents, alone, strict=True)]
+    columns = sign_columns(documents, table)
+    return list(zip(columns.rows(), columns.pack(documents, distinct), strict=True))
+
+
 def _signed_alike(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
-    if sum(len(document.text) for document in documents) < PLAIN_BELOW:
+    if _is_little(documents):
         return [sign_one(document, table) for document in documents]
     return sign_batch(documents, table)
+
+
+def _is_little(documents: Sequence[Document]) -> bool:
+    return sum(len(document.text) for document in documents) < PLAIN_BELOW
 
 
 def digest(document: Document, table: str, schema: str = SCHEMA) -> str:

@@ -14,6 +14,7 @@ from ibidem_engines.cluster.client import Answer, ClusterClient, Dialect
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.packed_reader import with_packed
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.requests import WHOLE, in_path
 from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
@@ -226,7 +227,7 @@ class ClusterReindexSource(ReindexSource):
             documents += read_documents(
                 answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw
             )
-        return documents
+        return with_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
 
     @override
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:

@@ -134,7 +134,7 @@ def version_update(record: Record, layout: str) -> bytes:
 
     It builds the document again from its `_source`, so what is not kept there is sent again.
     """
-    ours = {"version": record.version} | keys_of(record.packed, record.long, layout) | _long(record)
+    ours = {"version": record.version} | keys_of(record.packed, record.long, layout) | _packed(record) | _long(record)
     return orjson.dumps({"doc": {OURS: ours}})
 
 
@@ -205,7 +205,7 @@ def _ours(record: Record, layout: str, known: Values | None = None) -> dict[str,
     if values := sorted(set(_filter_values(document.meta))):
         ours["meta"] = values
     if record.packed:
-        ours |= {"packed": base64.b64encode(record.packed).decode(), "schema": SCHEMA, "idf": record.signatures.idf}
+        ours |= _packed(record) | {"schema": SCHEMA, "idf": record.signatures.idf}
         ours["length"] = record.signatures.length
         ours["content"] = record.signatures.content
         its = _clues(record.packed, record.long) if known is None else known
@@ -214,6 +214,10 @@ def _ours(record: Record, layout: str, known: Values | None = None) -> dict[str,
         if (pages := len(document.pages)) > 1 or layout == "full":
             ours["pages"] = pages
     return ours
+
+
+def _packed(record: Record) -> dict[str, object]:
+    return {"packed": base64.b64encode(record.packed).decode()} if record.packed else {}
 
 
 def _long(record: Record) -> dict[str, object]:

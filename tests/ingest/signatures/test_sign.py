@@ -11,7 +11,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.sign import batches, sign, sign_batch, sign_one, sign_stream
+from ibidem_ingest.signatures.sign import batches, sign, sign_and_pack, sign_batch, sign_columns, sign_one, sign_stream
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
 TABLE = Table.of("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
@@ -35,6 +35,38 @@ def tables(tmp_path: Path) -> Tables:
 @given(documents, st.sampled_from([TABLE, None]))
 def test_a_batch_signs_as_plain_python_does(several: list[Document], table: Table | None) -> None:
     assert sign_batch(several, table) == [sign_one(document, table) for document in several]
+
+
+@given(
+    st.lists(
+        st.builds(
+            Document,
+            st.text(st.characters(codec="utf-8"), min_size=1, max_size=9),
+            text,
+            title=st.sampled_from(["", "bal un", "rates rise"]),
+            date=st.sampled_from(["", "1987-03", "1787-09-17", "1979"]),
+            source=st.sampled_from(["", "Reuters"]),
+            meta=st.sampled_from([{}, {"docket": "1"}]),
+        ),
+        max_size=5,
+    ),
+    st.sampled_from([TABLE, None]),
+    st.sampled_from([(), ("docket",), ("source", "title")]),
+)
+def test_a_batch_is_packed_as_each_of_its_documents(
+    several: list[Document], table: Table | None, distinct: tuple[str, ...]
+) -> None:
+    columns = sign_columns(several, table)
+    alone = [sign_one(document, table) for document in several]
+    assert columns.rows() == alone
+    assert columns.pack(several, distinct) == [pack(*each, distinct) for each in zip(several, alone, strict=True)]
+
+
+def test_a_long_text_is_packed_in_columns_as_it_is_alone(tables: Tables) -> None:
+    several = [Document("a", " ".join(WORDS * 300)), Document("b", "one page\fanother"), Document("c", "")]
+    alone = [(signatures, pack(document, signatures)) for document, signatures in sign_stream(several, tables)]
+    assert sign_and_pack(several, tables) == alone
+    assert [bool(signatures.long) for signatures, _ in alone] == [True, True, False]
 
 
 def test_documents_of_several_languages_are_signed_in_their_order(tables: Tables) -> None:
