@@ -117,7 +117,7 @@ def hash_index(columns: PackedColumns, policy: Policy) -> Iterator[KeyIndex]:
     if policy.slots is not None:
         yield from band_index(columns.slots, words & (columns.slot_count > 0))
     if policy.characters is not None:
-        yield in_runs(columns)
+        yield from in_runs(columns)
     if policy.level == "partial" and policy.related is not None:
         yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
@@ -140,20 +140,22 @@ def band_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterato
         yield shared_keys(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
 
 
-def in_runs(columns: PackedColumns) -> KeyIndex:
-    """Find who shares a band of the runs of characters, one of them a text with many unknown words."""
+def in_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
+    """Find who shares a band of the runs of characters, one of them a text with many unknown words; some at a time."""
     noisy = is_noisy(columns.noise)
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & noisy.any())
-    slots = columns.noise[rows, : noise.SLOTS].astype(np.uint64)
-    number = np.arange(noise.SLOTS, dtype=np.uint64) << np.uint64(24)
-    second, third = (np.roll(slots, -by, axis=1) for by in noise.APART)
-    keys = slots | second << np.uint64(8) | third << np.uint64(16) | number
-    bucket = hash_buckets(keys)
-    wanted_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
-    wanted_buckets[bucket[noisy[rows]]] = True
-    mask = wanted_buckets[bucket]
-    held = np.broadcast_to(rows[:, None], keys.shape)[mask]
-    return with_noise(drop_singletons(keys[mask], held, len(columns)), noisy)
+    slots = columns.noise[rows, : noise.SLOTS]
+    at_once = max(1, ENTRIES // max(1, len(rows)))
+    for start in range(0, noise.SLOTS, at_once):
+        number = np.arange(start, min(noise.SLOTS, start + at_once))
+        first, second, third = (slots[:, (number + by) % noise.SLOTS].astype(np.uint64) for by in (0, *noise.APART))
+        keys = first | second << np.uint64(8) | third << np.uint64(16) | number.astype(np.uint64) << np.uint64(24)
+        bucket = hash_buckets(keys)
+        wanted_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
+        wanted_buckets[bucket[noisy[rows]]] = True
+        mask = wanted_buckets[bucket]
+        held = np.broadcast_to(rows[:, None], keys.shape)[mask]
+        yield with_noise(drop_singletons(keys[mask], held, len(columns)), noisy)
 
 
 def with_noise(index: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:

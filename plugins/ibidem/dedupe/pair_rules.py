@@ -45,6 +45,10 @@ UNDECIDED = len(SIGNATURES)
 """The code of a pair of long texts that only their long signatures can decide on."""
 
 
+EVERY = slice(None)
+"""All rows."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of rows of one set of columns.
@@ -154,10 +158,16 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     return passed
 
 
-def eligible(columns: PackedColumns, rule: Terms) -> Bools:
-    """Tell which rows' feature sets may be compared at all: `decision.eligible`."""
-    sizes: Bools = (columns.term_count >= max(1, rule.smallest)) & (columns.idf != 0)
-    return sizes & ((columns.flags & FULL) > 0) if rule.full else sizes
+def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
+    """Tell which rows' feature sets may be compared at all: `decision.eligible`.
+
+    Args:
+        columns: The packed values.
+        rule: What a set has to be.
+        rows: Which rows.
+    """
+    sizes: Bools = (columns.term_count[rows] >= max(1, rule.smallest)) & (columns.idf[rows] != 0)
+    return sizes & ((columns.flags[rows] & FULL) > 0) if rule.full else sizes
 
 
 def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
@@ -167,11 +177,10 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return passed
     columns = pairs.columns
-    may = eligible(columns, rule)
-    to_see = may[pairs.a] & may[pairs.b] & pairs.equal(columns.idf) & (pairs.lengths >= rule.lengths)
+    which = np.flatnonzero(pairs.equal(columns.idf) & (pairs.lengths >= rule.lengths))
+    which = which[eligible(columns, rule, pairs.a[which]) & eligible(columns, rule, pairs.b[which])]
     if rule.numbers:
-        to_see &= pairs.numbers_agree
-    which = np.flatnonzero(to_see)
+        which = which[pairs.take(which).numbers_agree]
     a, b = pairs.a[which], pairs.b[which]
     needed = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
     passed[which] = count_shared(columns.terms[a], columns.terms[b]) >= needed
@@ -196,13 +205,14 @@ def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     columns, rule = pairs.columns, policy.fingerprint
     if rule is None:
         return np.zeros(len(pairs.a), bool)
-    strong = (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0) & (columns.idf != 0)
-    strong &= columns.length >= rule.shortest
-    equal = strong[pairs.a] & strong[pairs.b] & pairs.equal(columns.fingerprint) & pairs.equal(columns.idf)
-    numbers = pairs.equal(columns.numbers) & (columns.number_sketch[pairs.a] == columns.number_sketch[pairs.b]).all(
-        axis=1
-    )
-    passed: Bools = equal & numbers & (pairs.lengths >= rule.lengths)
+    passed = np.zeros(len(pairs.a), bool)
+    which = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.equal(columns.fingerprint))
+    some = pairs.take(which)
+    enough = (columns.idf[some.a] != 0) & some.equal(columns.idf) & some.equal(columns.numbers)
+    for rows in (some.a, some.b):
+        enough &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
+    enough &= (columns.number_sketch[some.a] == columns.number_sketch[some.b]).all(axis=1)
+    passed[which] = enough & (some.lengths >= rule.lengths)
     return passed
 
 
@@ -226,8 +236,10 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
     may = (run[pairs.a] > 0) & pairs.equal(run) & (idf[pairs.a] != 0) & pairs.equal(idf)
     may &= (run[pairs.a] < noise.POOR) | rule.few
-    noisy = is_noisy(pairs.columns.noise)
-    which = np.flatnonzero(may & (noisy[pairs.a] | noisy[pairs.b]) & (pairs.lengths >= rule.lengths))
+    which = np.flatnonzero(may)
+    which = which[pairs.take(which).lengths >= rule.lengths]
+    blocks = pairs.columns.noise
+    which = which[is_noisy(blocks[pairs.a[which]]) | is_noisy(blocks[pairs.b[which]])]
     slots = pairs.columns.noise[:, : noise.SLOTS]
     equal = slots[pairs.a[which]] == slots[pairs.b[which]]
     share = ESTIMATES[equal.sum(axis=1)]
