@@ -1,11 +1,12 @@
 """How quickly an index that others filled is signed in its place, and that memory does not grow meanwhile.
 
-    python benchmarks/backfill.py [--collections FOLDER] [--documents N] [--workers N] [--server NAME]
+    python benchmarks/backfill.py [--collections FOLDER] [--documents N] [--workers N] [--server NAME] [--write]
 
 The server is the one in IBIDEM_TEST_OPENSEARCH (or IBIDEM_TEST_ELASTICSEARCH), or started as the tests start it. An
 index of others, two shards, with field names of its own, is filled with newswire stories and pages; this plain
 load is timed too. Then `ibidem backfill` runs as a process of its own. Its resident memory, and that of its processes
 that sign, is read from /proc whenever a page is accounted for, and told at 10, 50 and 100 % of the documents.
+`--write` keeps the page.
 """
 
 import argparse
@@ -169,9 +170,10 @@ def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
-    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--documents", type=int, default=50_000)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--server", choices=("opensearch", "elasticsearch"), default="opensearch")
+    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/backfill.md")
     options = parser.parse_args()
     servers = Servers([options.server])
     with tempfile.TemporaryDirectory() as folder:
@@ -193,7 +195,8 @@ def main() -> None:
     servers.stop()
     lines = page(options.server, count, load_s, seen, found, taken)
     print("\n".join(lines))
-    write("backfill", "Signing an index that is there already", lines)
+    if options.write:
+        write("backfill", "Signing an index that is there already", lines)
 
 
 if __name__ == "__main__":
