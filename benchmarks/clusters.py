@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,12 @@ BARE = "measured-bare"
 LAYOUTS = {"opensearch": ("full", "lean"), "elasticsearch": ("full",)}
 """The lean one is compressed by a library that Elasticsearch's jars in Maven's repository come without."""
 
+PATIENCE = 120
+"""Seconds that a client waits for an answer: its own ten are too few on a machine with neighbours."""
+
 CLIENTS: dict[str, Any] = {
-    "opensearch": (opensearchpy.OpenSearch, opensearchpy.helpers.bulk),
-    "elasticsearch": (elasticsearch.Elasticsearch, elasticsearch.helpers.bulk),
+    "opensearch": (partial(opensearchpy.OpenSearch, timeout=PATIENCE), opensearchpy.helpers.bulk),
+    "elasticsearch": (partial(elasticsearch.Elasticsearch, request_timeout=PATIENCE), elasticsearch.helpers.bulk),
 }
 
 
