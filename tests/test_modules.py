@@ -10,8 +10,6 @@ SMALL = {
     "ibidem_ingest/signatures/group_name.py": "a signature a file",
     "ibidem_ingest/signatures/title.py": "a signature a file",
     "ibidem/cli/status.py": "a command a file",
-    "ibidem/gateway/page/forms.py": "what decisions and saved searches read forms by, which do not know each other",
-    "ibidem/gateway/paths.py": "what both kinds of middleware and the routes agree on; in either it would be a cycle",
     "ibidem/grouped_search/dsl/plugin.py": "the search by the plugin, apart from the search without it",
     "ibidem/suggestion.py": "used by a search without matches alone; reads the engine and nothing of grouping",
     "ibidem_engines/cluster/ttl_cache.py": "used by the engine and by searches in the query DSL",

@@ -17,7 +17,7 @@ from ibidem_engines.errors import Unavailable
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.runs import runs, summary
 from ibidem_workers.settings import load
-from ibidem_workers.settings_values import file_path
+from ibidem_workers.settings_sources import file_path
 from servers import elasticsearch, opensearch, rabbitmq, redis
 from servers.command_line import Way
 from servers.indices import remove_indices

@@ -18,16 +18,20 @@ from ibidem_engines.address import with_fields
 from ibidem_engines.redaction import redact_text
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.settings_sources import PREFIX, from_dotenv, from_environment, from_toml, variable
-from ibidem_workers.settings_values import (
+from ibidem_workers.settings_sources import (
     BROKER_OPTIONS,
     BROKERS,
     ENGINES,
+    PREFIX,
     as_text,
     check_options,
     check_scheme,
     file_path,
+    from_dotenv,
+    from_environment,
+    from_toml,
     redacted_value,
+    variable,
 )
 
 DOTENV = ".env"

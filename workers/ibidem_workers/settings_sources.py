@@ -1,12 +1,13 @@
-"""Sources of settings: the environment, `.env`, `ibidem.toml`; an unknown name is an error."""
+"""Sources of settings (environment, `.env`, `ibidem.toml`), checks of their addresses, values without secrets."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
 
-from ibidem_engines.redaction import redact_text
+from ibidem_engines.redaction import is_address, redact, redact_text
 from ibidem_ingest.errors import UsageError
 
 PREFIX = "IBIDEM_"
@@ -65,3 +66,72 @@ def _refuse_unknown(names: Iterable[str], known: Iterable[str], where: str) -> N
             f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",
             f"the settings are: {', '.join(sorted(known))}",
         )
+
+
+ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+BROKER_OPTIONS = (
+    "connect_timeout",
+    "db",
+    "heartbeat",
+    "health_check_interval",
+    "socket_connect_timeout",
+    "socket_timeout",
+    "ssl_ca_certs",
+    "ssl_cert_reqs",
+    "ssl_certfile",
+    "ssl_check_hostname",
+    "ssl_keyfile",
+    "ssl_password",
+)
+"""Options of a broker's address; kombu fails at others, or takes no notice of them."""
+
+BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
+
+
+def file_path(url: str) -> Path:
+    """Return the path in a `sqlite:///` or `filesystem:///` URL: three slashes relative, four absolute.
+
+    >>> str(file_path("filesystem:///.ibidem/queue")), str(file_path("filesystem:////var/queue"))
+    ('.ibidem/queue', '/var/queue')
+    """
+    return Path(urlsplit(url).path[1:])
+
+
+def check_scheme(url: str, schemes: Iterable[str]) -> str:
+    """Return an address of one of these schemes.
+
+    Raises:
+        ValueError: It is of another, or no address.
+    """
+    scheme, separator, rest = url.partition("://")
+    if not separator or scheme not in schemes or not is_address(url):
+        begins = ", ".join(f"{known}://" for known in schemes)
+        raise ValueError(f"it is not understood; an address begins with one of: {begins}, and escapes what is special")
+    if scheme in {"sqlite", "filesystem"} and len(rest) < 2:
+        raise ValueError(f"a path follows {scheme}:///")
+    return url
+
+
+def check_options(url: str, known: Collection[str]) -> str:
+    """Return an address whose options are all known.
+
+    Raises:
+        ValueError: An option is not known; its name, which may be a part of a password, is not told.
+    """
+    names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
+    for number, name in enumerate(names, 1):
+        if name not in known:
+            right = f"the account is before the host, and options are: {', '.join(known)}"
+            raise ValueError(f"option number {number} is unknown; {right}")
+    return url
+
+
+def redacted_value(name: str, value: object) -> str:
+    """Return the value of a setting as it may be shown."""
+    text = as_text(value)
+    return redact(text) if name in {"engine", "broker"} else redact_text(text)
+
+
+def as_text(value: object) -> str:
+    """Return a value as the environment holds it."""
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

@@ -7,8 +7,7 @@ import sys
 from dataclasses import dataclass
 
 from ibidem_workers.settings import Settings
-from ibidem_workers.settings_sources import variable
-from ibidem_workers.settings_values import as_text, redacted_value
+from ibidem_workers.settings_sources import as_text, redacted_value, variable
 
 _HEAD = """# Settings
 

@@ -17,7 +17,6 @@ from starlette.routing import Route
 
 from ibidem.gateway import document_routes, ops_routes, search_routes
 from ibidem.gateway.callers import Engines
-from ibidem.gateway.connections import Connections
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithContext
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
@@ -30,8 +29,8 @@ from ibidem.gateway.page import rendering, review, routes, saved
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import shown
 from ibidem.gateway.passthrough import Passthrough
-from ibidem.gateway.processes import answer_in
 from ibidem.gateway.search_routes import pass_as_it_came
+from ibidem.gateway.server import Connections, answer_in
 from ibidem.gateway.signing.requests import Signing
 from ibidem.gateway.upstream import Upstream
 from ibidem_engines.address import parse_address

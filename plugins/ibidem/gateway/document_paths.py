@@ -11,9 +11,9 @@ from urllib.parse import quote, unquote
 from starlette.requests import Request
 
 from ibidem.gateway.bodies import as_object, check_type, read_body, unpacked, written
-from ibidem.gateway.defaults import unaliased
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import check_indexes
+from ibidem.gateway.paths import unaliased
 from ibidem.gateway.search_request import read_parameters
 from ibidem.gateway.upstream import reshaped, target
 from ibidem_workers.settings import Settings

@@ -16,10 +16,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem.gateway.callers import RIGHTS
-from ibidem.gateway.defaults import HEADER
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import STAGES, Metrics
-from ibidem.gateway.paths import streams
+from ibidem.gateway.paths import HEADER, streams
 from ibidem.gateway.search_routes import CLOSED
 from ibidem_workers.settings import Settings
 

@@ -8,11 +8,10 @@ from urllib.parse import quote
 from ibidem.dedupe.request import as_text, is_dedupe_name
 from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
-from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
 from ibidem.gateway.index_access import all_open, check_indexes
-from ibidem.gateway.paths import everything
+from ibidem.gateway.paths import default_mode, everything, unaliased
 from ibidem.gateway.search_request import NativeRequest, build_request, check_parameters, read_parameters
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts

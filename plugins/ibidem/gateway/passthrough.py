@@ -13,11 +13,11 @@ import aiohttp
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from ibidem.gateway.defaults import own_path
 from ibidem.gateway.dependencies import GatewayContext, cluster
 from ibidem.gateway.document_paths import Sent, read_document_request
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
+from ibidem.gateway.paths import own_path
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
 from ibidem.gateway.signing.requests import Signing, chained
 from ibidem.gateway.upstream import Upstream, forwarded, kept

@@ -6,10 +6,9 @@ from urllib.parse import parse_qsl
 
 from ibidem.dedupe.request import DedupeRequest, as_text, is_dedupe_name, parse_options
 from ibidem.gateway.bodies import Values, as_object, check_type, read_body
-from ibidem.gateway.defaults import default_mode, unaliased
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open, check_indexes, check_references
-from ibidem.gateway.paths import everything
+from ibidem.gateway.paths import default_mode, everything, unaliased
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.settings import Settings
 

@@ -12,12 +12,11 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from ibidem.dedupe.request import DEDUPE
 from ibidem.gateway.bodies import written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
-from ibidem.gateway.defaults import HEADER, unaliased
 from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.msearch import Several, all_of, read_lines
-from ibidem.gateway.paths import everything
+from ibidem.gateway.paths import HEADER, everything, unaliased
 from ibidem.gateway.search_request import NativeRequest, read_request
 from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache

@@ -9,8 +9,7 @@ from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.backend import PageRequest, SearchBackend
 from ibidem.grouped_search.copy_cap import capped_rows, copies, counts, find_capped_texts, only_counted
-from ibidem.grouped_search.groups import Group, build_groups
-from ibidem.grouped_search.paging import Pages
+from ibidem.grouped_search.groups import Group, Pages, build_groups
 from ibidem.grouped_search.response import Json, ResponseRenderer
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up
 from ibidem.grouped_search.stats import Late, late_members, response_stats

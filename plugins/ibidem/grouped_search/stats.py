@@ -10,8 +10,7 @@ import numpy as np
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.dedupe.window import Window
-from ibidem.grouped_search.groups import Group
-from ibidem.grouped_search.paging import Pages
+from ibidem.grouped_search.groups import Group, Pages
 from ibidem_engines.engine import Hit
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 

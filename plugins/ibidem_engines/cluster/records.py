@@ -11,7 +11,7 @@ from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import ledger_name, refresh_index
 from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow
-from ibidem_engines.cluster.stored_version import get_many
+from ibidem_engines.cluster.seq_no import get_many
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex
 from ibidem_ingest.document import MAX_ID_BYTES

@@ -10,9 +10,8 @@ from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
-from ibidem_engines.cluster.seq_no import NONE, State, newest, order_of, states
+from ibidem_engines.cluster.seq_no import NONE, State, check_each, newest, order_of, states
 from ibidem_engines.cluster.source import with_signatures
-from ibidem_engines.cluster.stored_version import check_each
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
 from ibidem_engines.fields import OURS

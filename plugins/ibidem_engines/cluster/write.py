@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.seq_no import order_of
+from ibidem_engines.cluster.seq_no import StoredVersion, order_of, read_versions
 from ibidem_engines.cluster.source import as_source, version_update
-from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.fields import Fields

@@ -14,7 +14,7 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import stream
 from ibidem_workers.celery_app import answers, make_app
 from ibidem_workers.settings import Settings, load
-from ibidem_workers.settings_values import BROKERS as SCHEMES
+from ibidem_workers.settings_sources import BROKERS as SCHEMES
 
 PATIENCE = 30.0
 

@@ -8,8 +8,7 @@ from ibidem_engines.engine import Engine
 from ibidem_workers.groups import service
 from ibidem_workers.groups.checkpoint import Checkpoint
 from ibidem_workers.groups.follow import Follower
-from ibidem_workers.groups.lease import Lease
-from ibidem_workers.groups.service import settle, settle_all
+from ibidem_workers.groups.service import Lease, settle, settle_all
 from workers.groups.test_follow import groups, index, plain, signed
 
 

@@ -26,10 +26,9 @@ from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, marked, web_address
 from ibidem.gateway.page.export import FORMATS, rows
 from ibidem.gateway.page.facets import choices, stored_choices
-from ibidem.gateway.page.forms import field, read_form
 from ibidem.gateway.page.reading import has_more, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import LABELS, PageState, Shown, shown
+from ibidem.gateway.page.state import LABELS, PageState, Shown, field, read_form, shown
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line

@@ -14,9 +14,8 @@ from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.document_routes import check_allowed
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import NoParameters
-from ibidem.gateway.page.forms import field, read_form
 from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import PageState, shown
+from ibidem.gateway.page.state import PageState, field, read_form, shown
 from ibidem.index.alerts import Alert, alerts, find_alert, pending, remove, run, save
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document

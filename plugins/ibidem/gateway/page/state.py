@@ -1,16 +1,18 @@
-"""State of the page, all of it in the URL."""
+"""State of the page, all of it in the URL; fields of its forms, as browsers send them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
 from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
+from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import LONGEST_QUERY, Known
 from ibidem_engines.collapse import Order
 from ibidem_engines.query import Query as Asked
@@ -279,3 +281,20 @@ def understood(parameters: QueryParams) -> PageState:
         except (RequestValidationError, UsageError):
             continue
     return PageState()
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """Return the fields of a form; of one that was sent twice the last."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return {name: values[-1] for name, values in parse_qs(body).items()}
+
+
+def field(form: Mapping[str, str], name: str) -> str:
+    """Return a field of a form.
+
+    Raises:
+        HttpError: It is missing.
+    """
+    if not form.get(name):
+        raise HttpError(400, "illegal_argument_exception", f"the form has no {name!r}", f"send {name}")
+    return form[name]

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from ibidem.gateway.connections import network_of
+from ibidem.gateway.server import network_of
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, between
 from support.gateway_server import running

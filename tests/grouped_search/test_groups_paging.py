@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe.leader_clustering import Grouping
-from ibidem.grouped_search.paging import Pages
+from ibidem.grouped_search.groups import Pages
 from support.windows import few
 
 

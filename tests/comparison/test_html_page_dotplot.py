@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.dotplot import MOST, DotPlot, dot_plot, span
+from ibidem.comparison.html_page import MOST, DotPlot, dot_plot, span
 from ibidem.comparison.matches import passages, runs
 from ibidem.comparison.offsets import PageNumbers, token_offsets
 
