@@ -60,6 +60,7 @@ def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> N
         asking, "stories", SAID | {"from": 10}, {}, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
     )
     assert first["dedupe"]["by"].startswith("plugin")
+    assert second["dedupe"]["by"].startswith("plugin")
     assert not {hit["_id"] for hit in first["hits"]["hits"]} & {hit["_id"] for hit in second["hits"]["hits"]}
 
 

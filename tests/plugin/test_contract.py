@@ -9,8 +9,11 @@ import pytest
 
 import ibidem
 from ibidem.dedupe.overrides import Override
+from ibidem.dedupe.parameters import Preset
+from ibidem.dedupe.stored_presets import save_preset
 from ibidem_engines.connect import open_engine
-from plugin.answers import Json, differences, through_layer, through_plugin
+from ibidem_ingest.pairs.decision import Policy, Slots
+from plugin.answers import Json, differences, searched, through_layer, through_plugin
 from plugin.conftest import SAID
 from servers.indices import ask
 
@@ -52,6 +55,7 @@ def test_a_scroll_is_refused(cluster: str) -> None:
         ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not done by the plugin: it looks up signatures"),
         ({"dedupe": "indent", "by": "stored"}, "by=stored is not done by the plugin: stored groups are"),
         ({"dedupe": "indent", "level": "same"}, "allowed: identical, near, partial"),
+        ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),
         ({"level": "near"}, "level is given without dedupe"),
         ({"dedupe": "indent", "window": 10_001}, "a whole number, 1 to 10,000, of hits"),
@@ -96,6 +100,25 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: An
     body = SAID | {"pit": {"id": point, "keep_alive": "1m"}}
     wanted = through_layer(wrapped, "", body, INDENT)
     assert list(differences(wanted, through_plugin(plain, "", body, INDENT))) == []
+
+
+def test_a_preset_that_is_stored_with_an_index_is_followed_whoever_groups(
+    cluster: str, plain: Any, wrapped: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is kept for five seconds, so its name is one that no other test asks for."""
+    engine = open_engine(cluster, "heard")
+    save_preset(engine, "loose", Preset(Policy(slots=Slots(20), terms=None, window_days=200), "more than usual"))
+    try:
+        asked = INDENT | {"explain": True, "preset": "loose"}
+        wanted = through_layer(wrapped, "heard", SAID, asked)
+        assert list(differences(wanted, through_plugin(plain, "heard", SAID, asked))) == []
+        assert list(differences(wanted, through_layer(wrapped, "heard", SAID, INDENT | {"explain": True}))) != []
+        monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
+        there = searched(wrapped, "heard", dict(SAID), {}, dedupe="indent", dedupe_preset="loose")
+        assert there["dedupe"]["by"].startswith("plugin")
+    finally:
+        engine.delete_records("presets", ["loose"])
+        engine.close()
 
 
 def test_manual_decisions_are_followed_and_told(cluster: str, plain: Any, wrapped: Any) -> None:

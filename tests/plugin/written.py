@@ -8,13 +8,15 @@ asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.json
 import random
 from base64 import b64encode
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import orjson
 
 from ibidem.dedupe.overrides import DocumentRef, Override
+from ibidem.dedupe.parameters import PRESETS, Preset
 from ibidem.dedupe.request import parse_request
+from ibidem.dedupe.stored_presets import StoredPreset
 from ibidem.dedupe.window import Window
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.facets import facets_of
@@ -22,6 +24,7 @@ from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.requests import RequestFlow, run_sync
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
+from ibidem_ingest.pairs.decision import Policy, Slots, Terms
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
 from support.signed_books import shelf
 from support.windows import made
@@ -51,8 +54,16 @@ ASKED: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "window": 8, "facets": True},
     {"dedupe": "indent", "level": "partial", "explain": True},
     {"dedupe": "collapse", "level": "partial", "preset": "law", "keep": "longest", "explain": True},
+    {"dedupe": "indent", "preset": "mine", "explain": True},
+    {"dedupe": "indent", "preset": "bare", "level": "partial", "similarity": 40},
 )
 """What each window is asked for."""
+
+STORED: Mapping[str, Preset] = {
+    "mine": Preset(Policy(window_days=10, slots=Slots(30), terms=Terms(lengths=0.5), profile=0.8), "ours"),
+    "bare": Preset(Policy(slots=None, fingerprint=None, characters=None, contained=None, related=None), "terms alone"),
+}
+"""Presets that are stored with the indexes."""
 
 ASKED_OF_BOOKS: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "level": "partial", "explain": True},
@@ -166,6 +177,7 @@ def pages() -> list[Json]:
         windows.append({
             "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
             "overrides": [word.as_record() for word in words],
+            "presets": [asdict(StoredPreset(name, each.about, each.policy)) for name, each in STORED.items()],
             "pages": [page(Listed(hits, words), asked, *PAGES[(seed + at) % 4]) for at, asked in enumerate(ASKED)],
         })  # fmt: skip
     return windows
@@ -209,7 +221,7 @@ def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
 def page(source: Listed, asked: Mapping[str, object], number: int, size: int) -> Json:
     """Make a page of groups and tell it as the plugin's tests read it."""
     given = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in asked.items() if name != "facets"}
-    wanted = PageRequest(parse_request(given), number, size, may_leave_out=False)
+    wanted = PageRequest(parse_request(given, presets={**PRESETS, **STORED}), number, size, may_leave_out=False)
     told = run_sync(grouped_page(source, wanted), lambda _: None)
     return {
         "asked": asked,

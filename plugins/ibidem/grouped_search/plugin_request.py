@@ -5,13 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ibidem.dedupe.parameters import PRESETS
-from ibidem.dedupe.request import DedupeRequest
+from ibidem.dedupe.request import DedupeRequest, asks_for_stored_preset
 from ibidem.grouped_search.facets import MOST, Counted, Facets
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import mixed
 from ibidem_ingest.pairs.decision import Policy
 
 SIMILARITY = "dedupe_similarity"
+PRESET = "dedupe_preset"
 APART = frozenset(("tables", "facets"))
 """Parts of the plugin's account that the layer's has not."""
 
@@ -19,10 +20,14 @@ APART = frozenset(("tables", "facets"))
 def decides(request: DedupeRequest) -> bool:
     """Return whether the plugin groups as this request wants it: by figures that it can be told, and a window."""
     window = request.by == "window" and request.scope == "window"
-    known = (
-        not request.preset or request.preset in PRESETS
-    )  # others are stored with an index, and only the layer reads them
-    return window and known and request.mode != "off" and named_policy(request) == request.policy
+    return window and request.mode != "off" and knows_figures(request)
+
+
+def knows_figures(request: DedupeRequest) -> bool:
+    """Return whether the plugin takes the same figures from a request; a preset of the index it reads itself."""
+    if asks_for_stored_preset(request):
+        return PRESET in dict(request.figures)
+    return named_policy(request) == request.policy
 
 
 def named_policy(request: DedupeRequest) -> Policy:

@@ -13,20 +13,22 @@ from ibidem_engines.cluster.requests import RequestFlow
 
 def does(search: DslSearch) -> bool:
     """Return whether the plugin does what is asked, aggregations that wait for the groups aside."""
-    plain = not (search.completes or search.bare_total or "derived" in search.target.parts or search.request.cursor)
+    pinned = search.request.cursor and "explain" in search.shown  # what keeps later writes out would be explained too
+    plain = not (search.completes or search.bare_total or "derived" in search.target.parts or pinned)
     whole = search.ranking.get("query") == search.shown.get("query")
     return plain and whole and search.size > 0 and decides(search.request)
 
 
-def by_plugin(search: DslSearch, aggregations: Clause) -> RequestFlow[Json | None]:
+def by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None where the layer would have counted copies that the plugin read.
 
     Args:
         search: What, where and how.
+        ranking: What ranks, as far as a cursor lets it see.
         aggregations: What is aggregated of all that matches.
     """
     ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
-    body: Json = {**search.ranking, **search.shown, **search.beside, "ext": ext, "track_total_hits": True}
+    body: Json = {**search.shown, **ranking, **search.beside, "ext": ext, "track_total_hits": True}
     body |= {"from": (search.page - 1) * search.size, "size": search.size}
     answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
     account = account_of(answer)

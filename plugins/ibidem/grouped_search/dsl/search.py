@@ -163,7 +163,9 @@ class DslBackend(SearchBackend):
             return None
         may_pin = self._may_pin()
         answer = yield from by_plugin(
-            self.asked, {**self.asked.aggregations, **(engine_cursors.NEWEST if may_pin else {})}
+            self.asked,
+            self.up_to_now(dict(self.asked.ranking)),
+            {**self.asked.aggregations, **(engine_cursors.NEWEST if may_pin else {})},
         )
         if answer is None:
             return None

@@ -2,6 +2,7 @@ package ibidem.core;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.ToIntFunction;
 
 /**
  * Leader grouping: down the ranking a hit joins the first lead that it duplicates, or else becomes a lead.
@@ -27,12 +28,12 @@ public final class Grouping {
     private final AppliedOverrides overrides;
     private final int[] compared;
     private final Multimap content;
-    private final Multimap bands;
+    private final SharedKeys bands;
     private final Multimap prints;
     private final Multimap profiles;
     private final Multimap lengths;
-    private final Multimap runs;
-    private final Multimap slots;
+    private final SharedKeys runs;
+    private final SharedKeys slots;
     private final RareTerms rare;
     private final List<Name> names;
     private final LongTexts longs;
@@ -53,14 +54,17 @@ public final class Grouping {
         compared = new int[size];
         Arrays.fill(compared, Multimap.END);
         content = new Multimap(size);
-        bands = multimap(policy.slots() != null, size * Packed.BANDS);
+        bands = shared(policy.slots() != null, packed -> packed.hasSlots() ? Packed.BANDS : 0, Packed::band);
         prints = multimap(policy.fingerprint() != null, size);
         profiles = multimap(policy.profile() != null, size);
         lengths = multimap(policy.terms() != null, size);
         boolean noisy = Arrays.stream(rows).anyMatch(packed -> packed != null && noisy(packed));
-        runs = multimap(policy.characters() != null && noisy, size * Noise.SLOTS);
+        runs = shared(
+                policy.characters() != null && noisy,
+                packed -> packed.noise == null ? 0 : Noise.SLOTS,
+                (packed, at) -> packed.noise.band(at));
         boolean parts = policy.partial() && (policy.contained() != null || policy.related() != null);
-        slots = multimap(parts, size * Packed.SLOTS);
+        slots = shared(parts, packed -> packed.hasSlots() ? Packed.SLOTS : 0, Packed::slotKey);
         rare = policy.relates() && lengths != null ? RareTerms.of(rows, policy.terms()) : null;
         width = lengths == null
                 ? 1
@@ -69,6 +73,10 @@ public final class Grouping {
 
     private Multimap multimap(boolean counts, int most) {
         return policy.near() && counts ? new Multimap(most) : null;
+    }
+
+    private SharedKeys shared(boolean counts, ToIntFunction<Packed> count, SharedKeys.Key key) {
+        return policy.near() && counts ? new SharedKeys(rows, count, key) : null;
     }
 
     private static boolean noisy(Packed packed) {
@@ -111,10 +119,8 @@ public final class Grouping {
 
     private void look(Packed packed) {
         look(content, folded(packed));
-        if (bands != null && packed.hasSlots()) {
-            for (int band = 0; band < Packed.BANDS; band++) {
-                look(bands, packed.band(band));
-            }
+        if (bands != null) {
+            bands.forEach(packed, key -> look(bands.leads, key));
         }
         if (prints != null && packed.strongFingerprint()) {
             look(prints, packed.fingerprint);
@@ -122,15 +128,11 @@ public final class Grouping {
         if (profiles != null && packed.profile != 0) {
             look(profiles, packed.profile);
         }
-        if (runs != null && packed.noise != null) {
-            for (int first = 0; first < Noise.SLOTS; first++) {
-                lookAtRuns(packed, packed.noise.band(first));
-            }
+        if (runs != null) {
+            runs.forEach(packed, key -> lookAtRuns(packed, key));
         }
-        if (slots != null && packed.hasSlots()) {
-            for (int slot = 0; slot < Packed.SLOTS; slot++) {
-                look(slots, (long) slot << Short.SIZE | packed.slot(slot));
-            }
+        if (slots != null) {
+            slots.forEach(packed, key -> look(slots.leads, key));
         }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             long bucket = bucket(packed);
@@ -153,14 +155,15 @@ public final class Grouping {
 
     /** Compares texts that share a band of their characters, one of them with many unknown words. */
     private void lookAtRuns(Packed packed, long key) {
-        int place = runs.place(key);
-        if (runs.held(place) >= MOST_LEADS) {
+        Multimap leads = runs.leads;
+        int place = leads.place(key);
+        if (leads.held(place) >= MOST_LEADS) {
             crowded[row] |= noisy(packed);
             return;
         }
-        for (int at = runs.first(place); at != Multimap.END; at = runs.next(at)) {
-            if (noisy(packed) || noisy(rows[runs.value(at)])) {
-                compare(runs.value(at));
+        for (int at = leads.first(place); at != Multimap.END; at = leads.next(at)) {
+            if (noisy(packed) || noisy(rows[leads.value(at)])) {
+                compare(leads.value(at));
             }
         }
     }
@@ -209,10 +212,8 @@ public final class Grouping {
 
     private void add(Packed packed) {
         content.add(folded(packed), row);
-        if (bands != null && packed.hasSlots()) {
-            for (int band = 0; band < Packed.BANDS; band++) {
-                bands.add(packed.band(band), row);
-            }
+        if (bands != null) {
+            bands.add(packed, row);
         }
         if (prints != null && packed.strongFingerprint()) {
             prints.add(packed.fingerprint, row);
@@ -220,15 +221,11 @@ public final class Grouping {
         if (profiles != null && packed.profile != 0) {
             profiles.add(packed.profile, row);
         }
-        if (runs != null && packed.noise != null) {
-            for (int first = 0; first < Noise.SLOTS; first++) {
-                runs.add(packed.noise.band(first), row);
-            }
+        if (runs != null) {
+            runs.add(packed, row);
         }
-        if (slots != null && packed.hasSlots()) {
-            for (int slot = 0; slot < Packed.SLOTS; slot++) {
-                slots.add((long) slot << Short.SIZE | packed.slot(slot), row);
-            }
+        if (slots != null) {
+            slots.add(packed, row);
         }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             lengths.add(bucket(packed), row);

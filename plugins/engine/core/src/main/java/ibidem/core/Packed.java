@@ -214,6 +214,11 @@ public final class Packed {
         return u16(bytes, slotsAt + 2 * at);
     }
 
+    /** Returns the key of a slot: its number and its value. */
+    long slotKey(int at) {
+        return (long) at << Short.SIZE | slot(at);
+    }
+
     /** Returns the key of a band: three slots and the band's number. */
     long band(int band) {
         int at = slotsAt + 2 * BAND_ROWS * band;

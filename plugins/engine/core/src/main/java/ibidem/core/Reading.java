@@ -61,9 +61,13 @@ public final class Reading {
         return new Pages(window, request.window(), size);
     }
 
-    /** Cuts the page out of a window that is deep enough. */
-    public Page page(Window window) {
+    /**
+     * Cuts the page out of a window that is deep enough.
+     *
+     * @param asked how to show it
+     */
+    public Page page(Window window, Request asked) {
         Pages pages = pages(window);
-        return new Page(window.first(Math.max(1, pages.used(page)) * request.window()), request, pages, page, deepest);
+        return new Page(window.first(Math.max(1, pages.used(page)) * asked.window()), asked, pages, page, deepest);
     }
 }

@@ -18,9 +18,18 @@ import java.util.regex.Pattern;
  * @param most the most duplicates shown of a group, without the lead; null: all
  * @param explain whether each duplicate says why it is one
  * @param facets whether the account counts the window by source and year
+ * @param waiting all values of a request whose preset is none of the built-in ones, until those stored with the indexes
+ *     are read; else null
  */
 public record Request(
-        boolean collapse, Policy policy, Keep keep, int window, Integer most, boolean explain, boolean facets) {
+        boolean collapse,
+        Policy policy,
+        Keep keep,
+        int window,
+        Integer most,
+        boolean explain,
+        boolean facets,
+        Map<String, String> waiting) {
     public static final int DEEPEST = 10_000;
     private static final long BYTES_OF_A_ROW = 2_048;
     private static final long BYTES_OF_A_ROW_WITH_SLOTS = 8_192;
@@ -30,6 +39,7 @@ public record Request(
     private static final int MOST_DAYS = 1_000_000;
     private static final String WINDOW_ALONE = "window";
     private static final String NONE = "none";
+    private static final String PRESET = "preset";
     private static final String OFF = "off";
     private static final Pattern WHOLE = Pattern.compile("[0-9]{1,20}");
     private static final List<String> NAMES = List.of(
@@ -42,7 +52,7 @@ public record Request(
             "similarity",
             "window_days",
             "max_per_group",
-            "preset",
+            PRESET,
             "explain",
             "facets");
     private static final List<String> LEVELS =
@@ -70,11 +80,25 @@ public record Request(
             throw new UsageException(name + " is given without dedupe", "add \"dedupe\": \"indent\" or \"collapse\"");
         }
         String mode = one(values, "dedupe", OFF, List.of(OFF, "collapse", "indent"));
-        Request read = of(values, mode.equals("collapse"));
+        Request read = read(values, Presets.ALL);
         return mode.equals(OFF) ? null : read;
     }
 
-    private static Request of(Map<String, String> values, boolean collapse) {
+    /** Returns the same with the figures of its preset, one of those that are stored with the indexes. */
+    public Request with(List<StoredPreset> stored) {
+        Map<String, Policy> known = new LinkedHashMap<>(Presets.ALL);
+        stored.forEach(each -> known.put(each.name(), each.policy()));
+        if (!known.containsKey(waiting.get(PRESET))) {
+            throw wrong(PRESET, waiting.get(PRESET), NONE + ", " + String.join(", ", known.keySet()));
+        }
+        return read(waiting, known);
+    }
+
+    private static Request read(Map<String, String> values, Map<String, Policy> presets) {
+        boolean collapse = "collapse".equalsIgnoreCase(values.get("dedupe"));
+        String preset = values.getOrDefault(PRESET, NONE);
+        boolean known = preset.equalsIgnoreCase(NONE) || presets.containsKey(preset);
+        Policy figures = presets.getOrDefault(preset, Policy.DEFAULT);
         one(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
         one(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
         int window = whole(values, "window", WINDOW, 1, DEEPEST, "hits");
@@ -84,12 +108,13 @@ public record Request(
         }
         return new Request(
                 collapse,
-                policy(values),
+                policy(values, figures),
                 keep,
                 window,
                 most(values, collapse, window),
                 flag(values, "explain"),
-                flag(values, "facets"));
+                flag(values, "facets"),
+                known ? null : Map.copyOf(values));
     }
 
     /** Refuses what only the Python layer does, each with the reason. */
@@ -118,12 +143,8 @@ public record Request(
         }
     }
 
-    private static Policy policy(Map<String, String> values) {
-        String preset = values.getOrDefault("preset", NONE);
-        Policy base = preset.equalsIgnoreCase(NONE) ? Policy.DEFAULT : Presets.ALL.get(preset);
-        if (base == null) {
-            throw wrong("preset", preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()));
-        }
+    private static Policy policy(Map<String, String> values, Policy figures) {
+        Policy base = figures;
         if (values.containsKey("similarity")) {
             base = base.similar(whole(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
         }

@@ -30,7 +30,10 @@ class PageTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("pages")
     void everyPageIsTheOneThatPythonMakes(JsonNode asked, JsonNode made, JsonNode page) {
-        Request request = Request.of(Map.of(), Golden.map(asked));
+        Request given = Request.of(Map.of(), Golden.map(asked));
+        List<StoredPreset> presets = new ArrayList<>();
+        made.path("presets").forEach(each -> presets.add(StoredPreset.of(Golden.map(each))));
+        Request request = given.waiting() == null ? given : given.with(presets);
         List<Verdict> words = new ArrayList<>();
         made.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
         List<JsonNode> hits = made.get("hits").valueStream().toList();
@@ -45,7 +48,7 @@ class PageTest {
                         window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words, longs);
             } while (!longs.missing().isEmpty());
         } while (!reading.enough(window));
-        Page found = reading.page(window);
+        Page found = reading.page(window, request);
         found.wantLong();
         read(made, longs);
 

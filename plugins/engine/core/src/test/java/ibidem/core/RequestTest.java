@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,7 +55,6 @@ class RequestTest {
                 "similarity   | 19    | a whole number, 20 to 100, of percent",
                 "window_days  | soon  | none, or a whole number, 0 to 1,000,000, of days",
                 "max_per_group| -1    | a whole number, 0 to 10,000, of duplicates",
-                "preset       | film  | none, news, law, books, scans, conrad2003",
                 "explain      | yes   | true, false",
                 "scope        | all   | window",
             })
@@ -77,6 +77,16 @@ class RequestTest {
                 assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
         assertTrue(refused.getMessage().startsWith(name + "=" + value + " is not done by the plugin: "));
         assertTrue(refused.getMessage().contains(reason));
+    }
+
+    @Test
+    void aPresetThatIsStoredWithNoIndexIsRefusedWithThoseThatAre() {
+        Request waiting = read(Map.of("dedupe", "indent", "preset", "film"));
+        List<StoredPreset> stored = List.of(new StoredPreset("mine", Policy.DEFAULT));
+        UsageException refused = assertThrows(UsageException.class, () -> waiting.with(stored));
+        assertEquals(
+                "preset='film' is not understood; allowed: none, news, law, books, scans, conrad2003, mine",
+                refused.getMessage());
     }
 
     @Test

@@ -1,5 +1,6 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Ledgers;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
 import java.util.Map;
@@ -19,11 +20,11 @@ final class DedupeFilter implements ActionFilter {
     private static final int AFTER_THOSE_THAT_CHECK_RIGHTS = 1_000;
 
     private final Supplier<Nodes> nodes;
-    private final OverrideCache overrides;
+    private final Ledgers ledgers;
 
-    DedupeFilter(Supplier<Nodes> nodes, OverrideCache overrides) {
+    DedupeFilter(Supplier<Nodes> nodes, Ledgers ledgers) {
         this.nodes = nodes;
-        this.overrides = overrides;
+        this.ledgers = ledgers;
     }
 
     @Override
@@ -61,7 +62,7 @@ final class DedupeFilter implements ActionFilter {
         if (refused != null) {
             throw refused.exception();
         }
-        GroupedSearch grouped = new GroupedSearch(nodes.get(), overrides, search, asked, task);
+        GroupedSearch grouped = new GroupedSearch(nodes.get(), ledgers, search, asked, task);
         ActionListener<SearchResponse> whole = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
                 ActionListener.wrap(found -> grouped.goOn(whole, found), listener::onFailure);

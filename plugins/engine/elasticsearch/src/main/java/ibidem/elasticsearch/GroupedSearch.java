@@ -1,5 +1,7 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.LedgerCache;
+import ibidem.core.Ledgers;
 import ibidem.core.LongTexts;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
@@ -9,12 +11,15 @@ import ibidem.core.Refusal;
 import ibidem.core.Request;
 import ibidem.core.Verdict;
 import ibidem.core.Window;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.search.SearchRequest;
@@ -22,6 +27,7 @@ import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.action.support.ContextPreservingActionListener;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.util.concurrent.ThreadContext;
+import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchHits;
 import org.elasticsearch.tasks.CancellableTask;
@@ -39,9 +45,9 @@ final class GroupedSearch {
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
-    private final OverrideCache overrides;
+    private final Ledgers ledgers;
     private final SearchRequest request;
-    private final Request asked;
+    private Request asked;
     private final Task task;
     private final InnerRequests inner;
     private final Reading reading;
@@ -57,14 +63,14 @@ final class GroupedSearch {
 
     /**
      * @param nodes what the node knows and does
-     * @param overrides manual decisions
+     * @param ledgers what people keep beside indexes
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs
      */
-    GroupedSearch(Nodes nodes, OverrideCache overrides, SearchRequest request, Request asked, Task task) {
+    GroupedSearch(Nodes nodes, Ledgers ledgers, SearchRequest request, Request asked, Task task) {
         this.nodes = nodes;
-        this.overrides = overrides;
+        this.ledgers = ledgers;
         this.request = request;
         this.asked = asked;
         this.task = task;
@@ -143,8 +149,46 @@ final class GroupedSearch {
         if (found.isEmpty()) {
             rows.names.forEach(name -> found.add(name.index()));
         }
-        Set<String> ledgers = nodes.ledgers(request.indices(), List.copyOf(found));
-        overrides.of(ledgers, nodes, this::send, then(words -> group(rows, words)));
+        if (asked.waiting() != null) {
+            ledgers.presets().of(ledgers(Ledgers.PRESETS, found), nodes.caller(), this::readLedger, presets -> {
+                asked = asked.with(presets);
+                listenToReaders(rows, found);
+            });
+        } else {
+            listenToReaders(rows, found);
+        }
+    }
+
+    private void listenToReaders(Rows rows, Set<String> found) {
+        ledgers.overrides()
+                .of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, words -> group(rows, words));
+    }
+
+    private Set<String> ledgers(String kind, Set<String> found) {
+        return nodes.ledgers(kind, request.indices(), found);
+    }
+
+    private void readLedger(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next) {
+        send(
+                InnerRequests.ledger(slice),
+                caller(ActionListener.wrap(
+                        answer -> {
+                            SearchHit[] hits = answer.getHits().getHits();
+                            Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
+                            next.accept(new LedgerCache.Found(
+                                    Arrays.stream(hits)
+                                            .map(SearchHit::getSourceAsMap)
+                                            .toList(),
+                                    last));
+                        },
+                        error -> {
+                            RestStatus status = ExceptionsHelper.status(error);
+                            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
+                                next.accept(new LedgerCache.Found(List.of(), null));
+                            } else {
+                                listener.onFailure(error);
+                            }
+                        })));
     }
 
     private void group(Rows rows, List<Verdict> words) {
@@ -161,7 +205,7 @@ final class GroupedSearch {
                 read(false);
                 return;
             }
-            page = reading.page(window);
+            page = reading.page(window, asked);
         } finally {
             nodes.breaker().addWithoutBreaking(-bytes);
         }
@@ -241,16 +285,18 @@ final class GroupedSearch {
 
     /** Goes on in the caller's context; what fails there fails the search. */
     private <T> ActionListener<T> then(org.elasticsearch.core.CheckedConsumer<T, Exception> next) {
-        return new ContextPreservingActionListener<>(
-                caller,
-                ActionListener.wrap(
-                        answer -> {
-                            try {
-                                next.accept(answer);
-                            } catch (Exception e) {
-                                listener.onFailure(e);
-                            }
-                        },
-                        error -> listener.onFailure(error)));
+        return caller(ActionListener.wrap(
+                answer -> {
+                    try {
+                        next.accept(answer);
+                    } catch (Exception e) {
+                        listener.onFailure(e);
+                    }
+                },
+                error -> listener.onFailure(error)));
+    }
+
+    private <T> ActionListener<T> caller(ActionListener<T> next) {
+        return new ContextPreservingActionListener<>(caller, next);
     }
 }

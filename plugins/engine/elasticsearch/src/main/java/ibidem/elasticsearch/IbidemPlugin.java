@@ -1,5 +1,6 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Ledgers;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -21,7 +22,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
-    private final OverrideCache overrides = new OverrideCache();
+    private final Ledgers ledgers = Ledgers.of();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -58,7 +59,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     @Override
     public Collection<ActionFilter> getActionFilters() {
-        return List.of(new DedupeFilter(nodes::get, overrides));
+        return List.of(new DedupeFilter(nodes::get, ledgers));
     }
 
     @Override

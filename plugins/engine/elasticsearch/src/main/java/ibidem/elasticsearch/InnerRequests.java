@@ -1,5 +1,6 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.index.query.BoolQueryBuilder;
 import org.elasticsearch.index.query.IdsQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
@@ -126,6 +128,17 @@ final class InnerRequests {
                     .forEach(field -> made.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
         }
         return copy(made);
+    }
+
+    /** Asks for a slice of records beside indexes, in the order of their keys. */
+    static SearchRequest ledger(LedgerCache.Slice slice) {
+        SearchSourceBuilder source =
+                new SearchSourceBuilder().size(slice.size()).sort("key").trackTotalHits(false);
+        if (slice.after() != null) {
+            source.searchAfter(slice.after());
+        }
+        SearchRequest made = new SearchRequest(slice.ledgers().toArray(String[]::new), source);
+        return made.indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 
     /** Asks for the long signatures of documents. */

@@ -2,8 +2,10 @@ package ibidem.elasticsearch;
 
 import ibidem.core.Request;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.client.internal.Client;
@@ -36,6 +38,13 @@ record Nodes(
         CircuitBreaker breaker) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
+
+    private static final String IDENTITY = "_xpack_security_authentication";
+
+    /** Returns what tells the caller from others. */
+    String caller() {
+        return Objects.toString(threads.getThreadContext().getHeader(IDENTITY), "");
+    }
 
     /** Tells whether every node has the plugin: only then may shards be asked for packed values as bytes. */
     boolean allHaveThePlugin() {
@@ -71,13 +80,17 @@ record Nodes(
         return deepest;
     }
 
-    /** Returns the ledgers of manual decisions that there are for these names and indexes. */
-    Set<String> ledgers(String[] names, List<String> indexes) {
+    /**
+     * Returns the ledgers that there are beside these names and indexes.
+     *
+     * @param kind what they hold
+     */
+    Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
         Set<String> found = new LinkedHashSet<>(Arrays.asList(names));
         found.addAll(indexes);
         Set<String> ledgers = new LinkedHashSet<>();
         for (String name : found) {
-            String ledger = name + "-ibidem-overrides";
+            String ledger = name + "-ibidem-" + kind;
             if (project().getIndicesLookup().containsKey(ledger)) {
                 ledgers.add(ledger);
             }

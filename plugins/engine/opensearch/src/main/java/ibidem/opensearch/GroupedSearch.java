@@ -1,5 +1,7 @@
 package ibidem.opensearch;
 
+import ibidem.core.LedgerCache;
+import ibidem.core.Ledgers;
 import ibidem.core.LongTexts;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
@@ -10,12 +12,15 @@ import ibidem.core.Request;
 import ibidem.core.UsageException;
 import ibidem.core.Verdict;
 import ibidem.core.Window;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.opensearch.ExceptionsHelper;
 import org.opensearch.action.ActionRunnable;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -23,6 +28,7 @@ import org.opensearch.action.support.ContextPreservingActionListener;
 import org.opensearch.common.document.DocumentField;
 import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.rest.RestStatus;
 import org.opensearch.core.tasks.TaskCancelledException;
 import org.opensearch.core.tasks.TaskId;
 import org.opensearch.search.SearchHit;
@@ -39,9 +45,9 @@ final class GroupedSearch {
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
-    private final OverrideCache overrides;
+    private final Ledgers ledgers;
     private final SearchRequest request;
-    private final Request asked;
+    private Request asked;
     private final Task task;
     private final InnerRequests inner;
     private final Reading reading;
@@ -58,16 +64,15 @@ final class GroupedSearch {
 
     /**
      * @param nodes what the node knows and does
-     * @param overrides manual decisions
+     * @param ledgers what people keep beside indexes
      * @param request the search as it came
      * @param asked how to group it
      * @param task under which it runs; null where none is known
      * @param again whether windows after the first may be asked for through the request's own pipeline
      */
-    GroupedSearch(
-            Nodes nodes, OverrideCache overrides, SearchRequest request, Request asked, Task task, boolean again) {
+    GroupedSearch(Nodes nodes, Ledgers ledgers, SearchRequest request, Request asked, Task task, boolean again) {
         this.nodes = nodes;
-        this.overrides = overrides;
+        this.ledgers = ledgers;
         this.request = request;
         this.asked = asked;
         this.task = task;
@@ -157,8 +162,46 @@ final class GroupedSearch {
         if (found.isEmpty()) {
             rows.names.forEach(name -> found.add(name.index()));
         }
-        Set<String> ledgers = nodes.ledgers(request.indices(), List.copyOf(found));
-        overrides.of(ledgers, nodes, this::send, then(words -> group(rows, words)));
+        if (asked.waiting() != null) {
+            ledgers.presets().of(ledgers(Ledgers.PRESETS, found), nodes.caller(), this::readLedger, presets -> {
+                asked = asked.with(presets);
+                listenToReaders(rows, found);
+            });
+        } else {
+            listenToReaders(rows, found);
+        }
+    }
+
+    private void listenToReaders(Rows rows, Set<String> found) {
+        ledgers.overrides()
+                .of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, words -> group(rows, words));
+    }
+
+    private Set<String> ledgers(String kind, Set<String> found) {
+        return nodes.ledgers(kind, request.indices(), found);
+    }
+
+    private void readLedger(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next) {
+        send(
+                InnerRequests.ledger(slice),
+                caller(ActionListener.wrap(
+                        answer -> {
+                            SearchHit[] hits = answer.getHits().getHits();
+                            Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
+                            next.accept(new LedgerCache.Found(
+                                    Arrays.stream(hits)
+                                            .map(SearchHit::getSourceAsMap)
+                                            .toList(),
+                                    last));
+                        },
+                        error -> {
+                            RestStatus status = ExceptionsHelper.status(error);
+                            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
+                                next.accept(new LedgerCache.Found(List.of(), null));
+                            } else {
+                                listener.onFailure(error);
+                            }
+                        })));
     }
 
     private void group(Rows rows, List<Verdict> words) {
@@ -175,7 +218,7 @@ final class GroupedSearch {
                 read(false);
                 return;
             }
-            page = reading.page(window);
+            page = reading.page(window, asked);
         } finally {
             nodes.breaker().addWithoutBreaking(-bytes);
         }
@@ -251,16 +294,18 @@ final class GroupedSearch {
 
     /** Goes on in the caller's context; what fails there fails the search. */
     private <T> ActionListener<T> then(org.opensearch.common.CheckedConsumer<T, Exception> next) {
-        return new ContextPreservingActionListener<>(
-                caller,
-                ActionListener.wrap(
-                        answer -> {
-                            try {
-                                next.accept(answer);
-                            } catch (Exception e) {
-                                listener.onFailure(e);
-                            }
-                        },
-                        error -> listener.onFailure(error)));
+        return caller(ActionListener.wrap(
+                answer -> {
+                    try {
+                        next.accept(answer);
+                    } catch (Exception e) {
+                        listener.onFailure(e);
+                    }
+                },
+                error -> listener.onFailure(error)));
+    }
+
+    private <T> ActionListener<T> caller(ActionListener<T> next) {
+        return new ContextPreservingActionListener<>(caller, next);
     }
 }

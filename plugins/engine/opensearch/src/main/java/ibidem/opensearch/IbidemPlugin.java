@@ -1,5 +1,6 @@
 package ibidem.opensearch;
 
+import ibidem.core.Ledgers;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ public final class IbidemPlugin extends Plugin
 
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
-    private final OverrideCache overrides = new OverrideCache();
+    private final Ledgers ledgers = Ledgers.of();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -81,7 +82,7 @@ public final class IbidemPlugin extends Plugin
 
     @Override
     public List<ActionFilter> getActionFilters() {
-        return List.of(new DedupeFilter(nodes::get, overrides));
+        return List.of(new DedupeFilter(nodes::get, ledgers));
     }
 
     @Override
@@ -101,7 +102,7 @@ public final class IbidemPlugin extends Plugin
         return Map.of(
                 DedupeExt.NAME,
                 (others, tag, description, ignoreFailure, config, context) -> new Processors.Asking(
-                        new Processors.Named(tag, description, ignoreFailure), config, nodes::get, overrides));
+                        new Processors.Named(tag, description, ignoreFailure), config, nodes::get, ledgers));
     }
 
     @Override

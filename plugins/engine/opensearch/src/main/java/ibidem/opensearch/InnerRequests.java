@@ -1,5 +1,6 @@
 package ibidem.opensearch;
 
+import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
 import ibidem.core.UsageException;
@@ -10,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.support.IndicesOptions;
 import org.opensearch.index.query.BoolQueryBuilder;
 import org.opensearch.index.query.IdsQueryBuilder;
 import org.opensearch.index.query.QueryBuilder;
@@ -135,6 +137,18 @@ final class InnerRequests {
         SearchRequest page = copy(made);
         page.pipeline(NO_PIPELINE);
         return page;
+    }
+
+    /** Asks for a slice of records beside indexes, in the order of their keys. */
+    static SearchRequest ledger(LedgerCache.Slice slice) {
+        SearchSourceBuilder source =
+                new SearchSourceBuilder().size(slice.size()).sort("key").trackTotalHits(false);
+        if (slice.after() != null) {
+            source.searchAfter(slice.after());
+        }
+        SearchRequest made = new SearchRequest(slice.ledgers().toArray(String[]::new), source);
+        made.pipeline(NO_PIPELINE);
+        return made.indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 
     /** Asks for the long signatures of documents. */

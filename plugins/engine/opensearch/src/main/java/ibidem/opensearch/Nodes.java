@@ -2,8 +2,10 @@ package ibidem.opensearch;
 
 import ibidem.core.Request;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.cluster.ClusterState;
@@ -33,6 +35,20 @@ record Nodes(
         CircuitBreaker breaker) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
+
+    private static final String[] IDENTITIES = {
+        "_opendistro_security_user", "_opendistro_security_user_info", "_opendistro_security_injected_user"
+    };
+
+    /** Returns what tells the caller from others. */
+    String caller() {
+        StringBuilder caller = new StringBuilder();
+        for (String name : IDENTITIES) {
+            caller.append(Objects.toString(threads.getThreadContext().getTransient(name), ""))
+                    .append('\n');
+        }
+        return caller.toString();
+    }
 
     /** Tells whether every node has the plugin: only then may shards be asked for packed values as bytes. */
     boolean allHaveThePlugin() {
@@ -65,14 +81,18 @@ record Nodes(
         return deepest;
     }
 
-    /** Returns the ledgers of manual decisions that there are for these names and indexes. */
-    Set<String> ledgers(String[] names, List<String> indexes) {
+    /**
+     * Returns the ledgers that there are beside these names and indexes.
+     *
+     * @param kind what they hold
+     */
+    Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
         ClusterState state = cluster.state();
         Set<String> found = new LinkedHashSet<>(Arrays.asList(names));
         found.addAll(indexes);
         Set<String> ledgers = new LinkedHashSet<>();
         for (String name : found) {
-            String ledger = name + "-ibidem-overrides";
+            String ledger = name + "-ibidem-" + kind;
             if (state.metadata().getIndicesLookup().containsKey(ledger)) {
                 ledgers.add(ledger);
             }

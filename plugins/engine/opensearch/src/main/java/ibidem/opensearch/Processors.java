@@ -1,5 +1,6 @@
 package ibidem.opensearch;
 
+import ibidem.core.Ledgers;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
 import java.util.HashMap;
@@ -28,14 +29,14 @@ final class Processors {
     static final class Asking extends AbstractProcessor implements SearchRequestProcessor {
         private final Map<String, Object> config;
         private final Supplier<Nodes> nodes;
-        private final OverrideCache overrides;
+        private final Ledgers ledgers;
 
         /** Takes what a pipeline says out of its configuration, and refuses what is wrong in it. */
-        Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, OverrideCache overrides) {
+        Asking(Named named, Map<String, Object> config, Supplier<Nodes> nodes, Ledgers ledgers) {
             super(named.tag, named.description, named.ignoreFailure);
             this.config = new HashMap<>(config);
             this.nodes = nodes;
-            this.overrides = overrides;
+            this.ledgers = ledgers;
             config.clear();
             Request.of(this.config, Map.of());
         }
@@ -61,7 +62,7 @@ final class Processors {
                 return request;
             }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            GroupedSearch grouped = new GroupedSearch(nodes.get(), overrides, request, asked, task, false);
+            GroupedSearch grouped = new GroupedSearch(nodes.get(), ledgers, request, asked, task, false);
             context.setAttribute(GROUPED, grouped);
             return grouped.firstWindow();
         }

@@ -1,0 +1,75 @@
+package ibidem.core;
+
+import java.util.Map;
+
+/**
+ * A named set of figures for the decision that is stored with an index.
+ *
+ * @param name its name
+ * @param policy its figures
+ */
+public record StoredPreset(String name, Policy policy) {
+    /** Reads a record of the ledger; null where it is none. */
+    public static StoredPreset of(Map<String, ?> record) {
+        return record.get("name") instanceof String name && record.get("policy") instanceof Map<?, ?> figures
+                ? new StoredPreset(name, policy(figures))
+                : null;
+    }
+
+    private static Policy policy(Map<?, ?> figures) {
+        Policy base = Policy.DEFAULT;
+        Map<?, ?> slots = part(figures, "slots");
+        Map<?, ?> terms = part(figures, "terms");
+        Map<?, ?> fingerprint = part(figures, "fingerprint");
+        Map<?, ?> contained = part(figures, "contained");
+        return new Policy(
+                base.level(),
+                whole(figures, "window_days"),
+                slots == null ? null : whole(slots, "equal"),
+                terms == null
+                        ? null
+                        : new Policy.Terms(
+                                number(terms, "share"),
+                                flag(terms, "full"),
+                                whole(terms, "smallest"),
+                                number(terms, "lengths"),
+                                flag(terms, "numbers")),
+                fingerprint == null
+                        ? null
+                        : new Policy.Fingerprint(number(fingerprint, "lengths"), whole(fingerprint, "shortest")),
+                number(figures, "profile"),
+                characters(part(figures, "characters")),
+                contained == null
+                        ? null
+                        : new Policy.Contained(number(contained, "share"), whole(contained, "shortest")),
+                number(figures, "related"));
+    }
+
+    private static Policy.Characters characters(Map<?, ?> given) {
+        return given == null
+                ? null
+                : new Policy.Characters(
+                        number(given, "share"),
+                        number(given, "unknown"),
+                        number(given, "numbers"),
+                        number(given, "lengths"),
+                        number(given, "lift"),
+                        flag(given, "few"));
+    }
+
+    private static Map<?, ?> part(Map<?, ?> figures, String name) {
+        return figures.get(name) instanceof Map<?, ?> part ? part : null;
+    }
+
+    private static Integer whole(Map<?, ?> figures, String name) {
+        return figures.get(name) instanceof Number number ? Integer.valueOf(number.intValue()) : null;
+    }
+
+    private static Double number(Map<?, ?> figures, String name) {
+        return figures.get(name) instanceof Number number ? Double.valueOf(number.doubleValue()) : null;
+    }
+
+    private static boolean flag(Map<?, ?> figures, String name) {
+        return Boolean.TRUE.equals(figures.get(name));
+    }
+}
