@@ -105,16 +105,16 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: An
 def test_a_preset_that_is_stored_with_an_index_is_followed_whoever_groups(
     cluster: str, plain: Any, wrapped: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is kept for five seconds, so its name is one that no other test asks for."""
-    engine = open_engine(cluster, "heard")
+    """It is kept for five seconds, so no other test asks for one of its index."""
+    engine = open_engine(cluster, "near")
     save_preset(engine, "loose", Preset(Policy(slots=Slots(20), terms=None, window_days=200), "more than usual"))
     try:
         asked = INDENT | {"explain": True, "preset": "loose"}
-        wanted = through_layer(wrapped, "heard", SAID, asked)
-        assert list(differences(wanted, through_plugin(plain, "heard", SAID, asked))) == []
-        assert list(differences(wanted, through_layer(wrapped, "heard", SAID, INDENT | {"explain": True}))) != []
+        wanted = through_layer(wrapped, "near", SAID, asked)
+        assert list(differences(wanted, through_plugin(plain, "near", SAID, asked))) == []
+        assert list(differences(wanted, through_layer(wrapped, "near", SAID, INDENT | {"explain": True}))) != []
         monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-        there = searched(wrapped, "heard", dict(SAID), {}, dedupe="indent", dedupe_preset="loose")
+        there = searched(wrapped, "near", dict(SAID), {}, dedupe="indent", dedupe_preset="loose")
         assert there["dedupe"]["by"].startswith("plugin")
     finally:
         engine.delete_records("presets", ["loose"])

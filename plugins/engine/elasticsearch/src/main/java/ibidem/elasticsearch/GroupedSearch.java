@@ -122,13 +122,13 @@ final class GroupedSearch {
                             read(true);
                             return;
                         }
-                        Rows rows = Rows.of(hits, reading.depth(), inner.byScoreAlone());
-                        if (rows.nameless && !ids) {
+                        Ranked ranked = Ranked.of(hits, reading.depth(), inner.byScoreAlone());
+                        if (ranked.rows().nameless && !ids) {
                             ids = true;
                             read(false);
                             return;
                         }
-                        listenToReaders(rows);
+                        listenToReaders(ranked);
                     }));
         } catch (Exception e) {
             listener.onFailure(e);
@@ -144,24 +144,24 @@ final class GroupedSearch {
                 && hits[hits.length - 1].getScore() == hits[reading.depth() - 1].getScore();
     }
 
-    private void listenToReaders(Rows rows) {
+    private void listenToReaders(Ranked ranked) {
         Set<String> found = new TreeSet<>(indexes);
         if (found.isEmpty()) {
-            rows.names.forEach(name -> found.add(name.index()));
+            ranked.rows().names.forEach(name -> found.add(name.index()));
         }
         if (asked.waiting() != null) {
             ledgers.presets().of(ledgers(Ledgers.PRESETS, found), nodes.caller(), this::readLedger, presets -> {
                 asked = asked.with(presets);
-                listenToReaders(rows, found);
+                listenToReaders(ranked, found);
             });
         } else {
-            listenToReaders(rows, found);
+            listenToReaders(ranked, found);
         }
     }
 
-    private void listenToReaders(Rows rows, Set<String> found) {
+    private void listenToReaders(Ranked ranked, Set<String> found) {
         ledgers.overrides()
-                .of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, words -> group(rows, words));
+                .of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, words -> group(ranked, words));
     }
 
     private Set<String> ledgers(String kind, Set<String> found) {
@@ -191,14 +191,14 @@ final class GroupedSearch {
                         })));
     }
 
-    private void group(Rows rows, List<Verdict> words) {
-        long bytes = asked.bytes(rows.packed.length) + longs.bytes();
+    private void group(Ranked ranked, List<Verdict> words) {
+        long bytes = asked.bytes(ranked.rows().packed.length) + longs.bytes();
         nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
         Page page;
         try {
-            Window window = Window.of(rows.names, rows.packed, asked.policy(), words, longs);
+            Window window = Window.of(ranked.rows().names, ranked.rows().packed, asked.policy(), words, longs);
             if (!longs.missing().isEmpty()) {
-                readLong(() -> group(rows, words));
+                readLong(() -> group(ranked, words));
                 return;
             }
             if (!reading.enough(window)) {
@@ -210,7 +210,7 @@ final class GroupedSearch {
             nodes.breaker().addWithoutBreaking(-bytes);
         }
         page.wantLong();
-        readLong(() -> fetch(rows, page));
+        readLong(() -> fetch(ranked, page));
     }
 
     /** Reads the long signatures that are missing, some after the other, and goes on. */
@@ -238,10 +238,10 @@ final class GroupedSearch {
         }));
     }
 
-    private void fetch(Rows rows, Page page) {
+    private void fetch(Ranked ranked, Page page) {
         Set<Name> names = page.names();
         if (names.isEmpty()) {
-            answer(rows, page, Map.of());
+            answer(ranked, page, Map.of());
             return;
         }
         send(inner.page(names), then(found -> {
@@ -254,17 +254,17 @@ final class GroupedSearch {
                 ids = true; // packed ids may be those of an index that this one was copied from
                 read(false);
             } else {
-                answer(rows, page, stored);
+                answer(ranked, page, stored);
             }
         }));
     }
 
-    private void answer(Rows rows, Page page, Map<Name, SearchHit> stored) {
+    private void answer(Ranked ranked, Page page, Map<Name, SearchHit> stored) {
         long tookMillis = (System.nanoTime() - began) / 1_000_000;
         long matched = first.getHits().getTotalHits().value();
         Map<String, Object> account =
-                page.account(new Page.Searched(matched, !first.isTimedOut(), rows.missing, tookMillis, BY));
-        SearchHits shown = new Hits(rows, page, stored, request.source()).list(first.getHits(), asked.collapse());
+                page.account(new Page.Searched(matched, !first.isTimedOut(), ranked.rows().missing, tookMillis, BY));
+        SearchHits shown = new Hits(ranked, page, stored, request.source()).list(first.getHits(), asked.collapse());
         try {
             ActionListener.respondAndRelease(listener, new Answer(shown, first, account, tookMillis));
         } finally {

@@ -27,19 +27,19 @@ final class Hits {
 
     private static final String IDS = "_id:";
 
-    private final Rows rows;
+    private final Ranked window;
     private final Page page;
     private final Map<Name, SearchHit> stored;
     private final SearchSourceBuilder asked;
 
     /**
-     * @param rows the window's hits
+     * @param window its hits
      * @param page what of it is shown
      * @param stored the documents that are shown, as hits hold them
      * @param asked the search as it came
      */
-    Hits(Rows rows, Page page, Map<Name, SearchHit> stored, SearchSourceBuilder asked) {
-        this.rows = rows;
+    Hits(Ranked window, Page page, Map<Name, SearchHit> stored, SearchSourceBuilder asked) {
+        this.window = window;
         this.page = page;
         this.stored = stored;
         this.asked = asked;
@@ -80,9 +80,9 @@ final class Hits {
 
     /** Makes a new hit: one from another node cannot be added to. */
     private SearchHit hit(Group group, int row) {
-        Name name = rows.names.get(row);
+        Name name = window.rows().names.get(row);
         SearchHit held = stored.get(name);
-        Rows.Place ranked = rows.places[row];
+        Ranked.Place ranked = window.places()[row];
         Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetadataFields());
         meta.put(MARK, new DocumentField(MARK, List.of(page.mark(group, row, held != null))));
         SearchHit made = new SearchHit(ranked.docId(), name.id());

@@ -1,0 +1,64 @@
+package ibidem.core;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+
+/** The hits of a window in rank order: what each is called, and what grouping needs of it. */
+public final class Rows {
+    /** Which of the hits, as the engine gave them, each row is. */
+    public final int[] order;
+
+    public final Packed[] packed;
+    public final List<Name> names;
+    /** Whether some hit holds neither a packed value nor an id. */
+    public final boolean nameless;
+    /** Whether some hit was never signed. */
+    public final boolean missing;
+
+    private Rows(Row[] rows) {
+        order = Arrays.stream(rows).mapToInt(Row::at).toArray();
+        packed = Arrays.stream(rows).map(Row::packed).toArray(Packed[]::new);
+        names = Arrays.stream(rows).map(Row::name).toList();
+        nameless = names.stream().anyMatch(name -> name.id().isEmpty());
+        missing = Arrays.stream(rows).anyMatch(Row::missing);
+    }
+
+    private record Row(int at, float score, Name name, Packed packed, boolean missing) {}
+
+    /** Hits of a window as they come. */
+    public static final class Builder {
+        private final List<Row> rows = new ArrayList<>();
+
+        /**
+         * Adds a hit.
+         *
+         * @param index its index
+         * @param id its id; null where the packed value tells it
+         * @param score its score
+         * @param value its packed value, as the engine gives it; null where there is none
+         */
+        public void add(String index, String id, float score, Object value) {
+            byte[] bytes = PackedField.read(value);
+            Packed packed = bytes == null ? null : Packed.read(bytes);
+            String named = id != null ? id : packed == null ? "" : packed.id();
+            rows.add(new Row(rows.size(), score, new Name(index, named), packed, bytes == null));
+        }
+
+        /**
+         * Puts them in order.
+         *
+         * @param most how many count
+         * @param byScore whether equal scores are put in order by index and id
+         */
+        public Rows rows(int most, boolean byScore) {
+            Row[] all = rows.toArray(Row[]::new);
+            if (byScore) {
+                Arrays.sort(
+                        all, Comparator.comparingDouble((Row row) -> -row.score).thenComparing(Row::name));
+            }
+            return new Rows(Arrays.copyOf(all, Math.min(most, all.length)));
+        }
+    }
+}
