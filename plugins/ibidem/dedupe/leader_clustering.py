@@ -241,12 +241,13 @@ def rarest_first(entries: KeyIndex, times: Rows) -> Rows:
     """
     faint = entries.key >= entries.faint
     group = entries.row.astype(np.int64) << 1 | faint
-    order = np.lexsort((times, group))
+    order = np.argsort(group * (int(times.max(initial=0)) + 1) + times, kind="stable")
     ordered = group[order]
-    first = np.searchsorted(ordered, ordered)
+    place = np.arange(len(order))
+    first = np.maximum.accumulate(np.where(np.append(True, ordered[1:] != ordered[:-1])[: len(order)], place, 0))
     total = np.cumsum(times[order])
     before = total[first] - times[order][first]
-    place = np.arange(len(order)) - first
+    place -= first
     weak = faint[order]
     looked = (total - before <= np.where(weak, MOST_FAINT, MOST_PLAIN)) | (place < np.where(weak, LEAST_FAINT, 1))
     kept = np.zeros_like(times)
