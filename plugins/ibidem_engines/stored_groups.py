@@ -6,7 +6,7 @@ onto the very state that was read.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ibidem_engines.engine import Engine, Hit
@@ -34,22 +34,33 @@ class Grouped:
 
 
 @dataclass(frozen=True, slots=True)
+class Several:
+    """Values of a class of which several are needed.
+
+    Args:
+        values: The values.
+        least: How many.
+        shortest: The fewest tokens of a lead that is found by them.
+        longest: The most.
+    """
+
+    values: Sequence[str]
+    least: int
+    shortest: int
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
     """What leads are looked up by for one document.
 
     Args:
         values: Values of which one is enough, by class.
-        rare: Its rarest terms, of which several are needed.
-        least: How many.
-        shortest: The fewest tokens of a lead that is found by rare terms.
-        longest: The most.
+        several: Those of which several are needed, by class.
     """
 
     values: Mapping[LookupField, Sequence[str]]
-    rare: Sequence[str] = ()
-    least: int = 0
-    shortest: int = 0
-    longest: int = 0
+    several: Mapping[LookupField, Several] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

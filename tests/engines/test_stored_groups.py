@@ -8,7 +8,7 @@ from engines.test_contract import LONG, book, store, values_of
 from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
 from ibidem_engines.query import parse_query
 from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, Wanted
+from ibidem_engines.stored_groups import Assignment, Grouped, Several, StoredGroups, Wanted
 from ibidem_ingest.signatures.group_name import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
@@ -115,8 +115,8 @@ class TestCarriers:
         rare = values_of(record("a", LONG))["rare"]
         others = [f"{at:08x}" for at in range(20)]
         upto = groups.newest()
-        assert names(groups.carriers([Wanted({}, [*rare[:5], *others], 5, 70, 90)], upto)) == ["a"]
-        assert names(groups.carriers([Wanted({}, [*rare[:4], *others], 5, 70, 90)], upto)) == []
+        assert names(groups.carriers([Wanted({}, {"rare": Several([*rare[:5], *others], 5, 70, 90)})], upto)) == ["a"]
+        assert names(groups.carriers([Wanted({}, {"rare": Several([*rare[:4], *others], 5, 70, 90)})], upto)) == []
 
     @pytest.mark.parametrize("clue", ["bands", "fingerprint", "content"])
     def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(

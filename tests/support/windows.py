@@ -51,7 +51,9 @@ def block(slots: Sequence[int], unknown: int, terms: Sequence[int], run: int = 5
 def with_runs(signed: Signatures, rng: random.Random) -> Signatures:
     """Change some slots of the runs of characters, and some of the unknown words, near the thresholds of the rule."""
     equal = rng.choice([12, 14, 18, 24, 25, 26, 30, 50])
-    slots = [each if at < equal else (each + 1) % 256 for at, each in enumerate(signed.noise[:64])]
+    order = rng.choice([range(64), rng.sample(range(64), 64)])  # side by side they are in bands and pairs
+    kept = set(order[:equal])
+    slots = [each if at in kept else (each + 1) % 256 for at, each in enumerate(signed.noise[:64])]
     terms = [each if at < rng.randrange(4) else (each + 1) % 256 for at, each in enumerate(signed.noise[68:])]
     return replace(signed, noise=block(slots, rng.choice([0, 5, 20, 60]), terms, rng.choice([5, 5, 5, 7, 133])))
 

@@ -91,6 +91,7 @@ class Characters:
         lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no
             list knows are the same in both texts of a pair, misread words are not.
         few: Whether it counts where the idf table has few terms, so that many good words are unknown.
+        pairs: How many pairs of slots are equal at the least, of the 32 by which an index looks such texts up.
     """
 
     share: float = 0.38
@@ -99,6 +100,7 @@ class Characters:
     lengths: float = 0.8
     lift: float = 1.6
     few: bool = False
+    pairs: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +338,7 @@ def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | 
         return None
     equal = minhash.equal_slots(one.slots, other.slots)
     share = noise.estimate(equal)
-    if share < rule.share or not noise.shares_band(one.slots, other.slots):
+    if share < rule.share or not noise.shares_keys(one.slots, other.slots, rule.pairs):
         return None
     runs, terms = noise.differing(share, one.runs, other.runs), noise.unknown(one, other)
     words = max(1.0, runs / noise.RUNS_OF_A_WORD)

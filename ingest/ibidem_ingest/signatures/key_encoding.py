@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.text.word_hash import C2, Hashes
 
-Letter = Literal["b", "r", "p", "q", "s"]
-"""The classes: bands, rare terms, profiles of pages, bands of pages, sampled words."""
+Letter = Literal["b", "r", "c", "p", "q", "s"]
+"""The classes: bands, rare terms, runs of characters, profiles of pages, bands of pages, sampled words."""
 
 DIGITS = 7
 _ALPHABET = np.frombuffer(b"0123456789abcdefghijklmnopqrstuv", np.uint8)

@@ -3,7 +3,10 @@
 Content `ch2:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (an engine stores the
 same). All others are keys of eight characters (`key_encoding`), made of a number of 64 bits: of the 33 min-hash bands
 s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
-bytes of the idf table's name · 2^24.
+bytes of the idf table's name · 2^24. Of the runs of characters (`noise`) 32 pairs of slots, 2 i and 2 i + 5 modulo 64:
+s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32. Two readings
+of a text share several of these, other texts hardly three: so many are asked for as the decision needs. The clean copy
+of a misread text has them too, since it is to be found. They take little room: many documents have one in common.
 """
 
 from collections.abc import Sequence
@@ -12,15 +15,26 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.key_encoding import rows, texts
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import BANDS, RAREST
+from ibidem_ingest.text.word_hash import Hashes
 
 LookupField = Literal[
-    "content", "fingerprint", "fingerprint_binned", "profile", "bands", "rare", "profiles", "page_bands", "sampled"
+    "content",
+    "fingerprint",
+    "fingerprint_binned",
+    "profile",
+    "bands",
+    "rare",
+    "characters",
+    "profiles",
+    "page_bands",
+    "sampled",
 ]
 LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
 """What long texts are looked up by besides: all from their long signatures."""
@@ -32,6 +46,8 @@ _CONTENT_AT = 26
 """Where the content hash is in a packed value, and the fingerprints and the profile behind it."""
 
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
+
+_PAIRS = np.arange(noise.FIRST.size, dtype=np.uint64) << np.uint64(16)
 
 
 def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
@@ -56,6 +72,8 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
         keys["bands"] = bands(packed.slots)
     if packed.flags & FULL:
         keys["rare"] = rare(packed.idf, packed.terms)
+    if packed.noise[noise.SLOTS]:
+        keys["characters"] = characters(packed.idf, packed.noise)
     return keys
 
 
@@ -69,6 +87,8 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     flags, weak = columns.flags, (columns.flags & WEAK) != 0
     banded = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
     rare_ = iter(_rare_batch(columns.idf[(flags & FULL) != 0], columns.terms[(flags & FULL) != 0]))
+    spelled = columns.noise[:, noise.SLOTS] > 0
+    characters_ = iter(rows("c", character_values(columns.idf[spelled], columns.noise[spelled])))
     entries: list[dict[LookupField, list[str]]] = []
     for at, value in enumerate(values):
         its: dict[LookupField, list[str]] = {}
@@ -88,6 +108,8 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
             its["bands"] = next(banded)
         if flags[at] & FULL:
             its["rare"] = next(rare_)
+        if spelled[at]:
+            its["characters"] = next(characters_)
     return entries
 
 
@@ -101,6 +123,22 @@ def _rare_batch(idf: NDArray[np.uint64], terms: NDArray[np.int32]) -> list[list[
     """Do what `rare` does to each row."""
     tables = (idf & np.uint64((1 << 40) - 1)) << np.uint64(24)
     return rows("r", terms[:, :RAREST].astype(np.uint64) | tables[:, None])
+
+
+def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:
+    """Return the values of which keys of the runs of characters are made.
+
+    Args:
+        idf: (n,) names of the idf tables.
+        blocks: (n, 76) noise blocks.
+
+    Returns:
+        (n, 32) values; none is 0 where the block says something.
+    """
+    wide = blocks.astype(np.uint64)
+    tables = (idf & np.uint64((1 << 32) - 1)) << np.uint64(32) | wide[:, noise.SLOTS] << np.uint64(24)
+    values: Hashes = wide[:, noise.FIRST] | wide[:, noise.SECOND] << np.uint64(8) | _PAIRS | tables[:, None]
+    return values
 
 
 def content_key(packed: Packed) -> str:
@@ -128,6 +166,17 @@ def rare(idf: bytes, terms: Sequence[int]) -> list[str]:
     """
     table = np.uint64(int.from_bytes(idf[:5], "little") << 24)
     return texts("r", np.array(terms[:RAREST], np.uint64) | table)
+
+
+def characters(idf: bytes, block: bytes) -> list[str]:
+    """Return the keys of the runs of characters.
+
+    Args:
+        idf: Name of the idf table, 8 bytes.
+        block: A noise block that says something.
+    """
+    (values,) = character_values(np.frombuffer(idf, "<u8"), np.frombuffer(block, np.uint8)[None])
+    return texts("c", values)
 
 
 def long_clues(long: LongSignatures | None) -> dict[LookupField, list[str]]:

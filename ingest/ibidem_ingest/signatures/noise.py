@@ -47,6 +47,10 @@ ROUNDS = 8
 APART = (5, 17)
 """How far the second and third slot of a band are from its first, round about: two bands share at most one slot."""
 
+FIRST = np.arange(0, SLOTS, 2)
+SECOND = (FIRST + APART[0]) % SLOTS
+"""The slots of the 32 pairs that are look-up keys: each slot is in one."""
+
 NOISY = 0.02
 """The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread."""
 
@@ -149,11 +153,18 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[byt
     return _blocks(Spelled(letters, counts, batch.lengths), rarest.strange, rarest.strange_offsets, table)
 
 
-def shares_band(a: bytes, b: bytes) -> bool:
-    """Return whether one of the 64 bands of three slots is equal: those that begin at each slot."""
+def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
+    """Return whether two texts share the keys by which candidates are found: in a window, and in an index.
+
+    Args:
+        a: 64 slots.
+        b: Those of the other; one of the 64 bands of three slots has to be equal, which begin at each slot.
+        pairs: How many of the 32 pairs of slots have to be equal.
+    """
     equal = [left == right for left, right in zip(a, b, strict=True)]
     second, third = APART
-    return any(equal[at] and equal[(at + second) % SLOTS] and equal[(at + third) % SLOTS] for at in range(SLOTS))
+    two = [equal[at] and equal[(at + second) % SLOTS] for at in range(SLOTS)]
+    return sum(two[::2]) >= pairs and any(two[at] and equal[(at + third) % SLOTS] for at in range(SLOTS))
 
 
 def estimate(equal: int) -> float:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 
 SCHEMA = "2"
+LATER_KEYS = "c"
+"""Classes of look-up keys that schema 2 did not have at first: documents without them are signed again."""
+
 SLOTS = 100
 BANDS = 33
 FULL_SET = 60

@@ -28,7 +28,7 @@ from ibidem_ingest.signatures.feature_set import FeatureSet
 from ibidem_ingest.signatures.fingerprint import Fingerprint
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
 from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.schema import SCHEMA, Signatures
+from ibidem_ingest.signatures.schema import LATER_KEYS, SCHEMA, Signatures
 from ibidem_ingest.signatures.signed_columns import SignedColumns
 from ibidem_ingest.text.shingles import Shingles, shingles
 from ibidem_ingest.text.term_groups import TermGroups, sorted_places
@@ -257,7 +257,8 @@ def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
         schema: The signatures' schema.
 
     Returns:
-        32 hex digits: xxh3-128 of the canonical JSON (keys sorted, no spaces, UTF-8) of all fields, schema and table.
+        32 hex digits: xxh3-128 of the canonical JSON (keys sorted, no spaces, UTF-8) of all fields, schema and table,
+        and of the classes of look-up keys that the schema had not at first.
 
     >>> digest(Document("a", "We the People", version=1), "") == digest(Document("a", "We the People", version=2), "")
     True
@@ -272,6 +273,7 @@ def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
         "language": document.language,
         "meta": document.meta if type(document.meta) is dict else dict(document.meta),
         "schema": schema,
+        "keys": LATER_KEYS,
         "table": table,
     }
     return xxhash.xxh3_128_hexdigest(orjson.dumps(record, option=orjson.OPT_SORT_KEYS))

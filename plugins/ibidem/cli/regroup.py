@@ -53,7 +53,9 @@ def stored_policy(given: Mapping[str, str]) -> Policy:
     Raises:
         UsageError: An index cannot look up duplicates by them.
     """
-    policy = replace(pair_policy(given), characters=None)
+    policy = pair_policy(given)
+    if policy.characters == Policy().characters:  # a preset for scans has figures of its own
+        policy = replace(policy, characters=None)
     if policy.terms is None or (policy.terms.full and policy.terms.share >= LEAST_SHARE):
         return policy
     named = ", ".join(f"{name}={value}" for name, value in given.items())

@@ -245,7 +245,8 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     share = ESTIMATES[equal.sum(axis=1)]
     positions = np.flatnonzero(share >= rule.share)
     second, third = (np.roll(equal[positions], -by, axis=1) for by in noise.APART)
-    positions = positions[(equal[positions] & second & third).any(axis=1)]
+    two = (equal[positions] & second)[:, noise.FIRST].sum(axis=1)
+    positions = positions[(equal[positions] & second & third).any(axis=1) & (two >= rule.pairs)]
     which, share = which[positions], share[positions]
     some = pairs.take(which)
     a, b = Blocks.of(pairs.columns, some.a), Blocks.of(pairs.columns, some.b)

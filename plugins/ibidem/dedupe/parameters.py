@@ -42,7 +42,7 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "scans": Preset(
         Policy(
-            characters=Characters(share=0.2, unknown=0.05, numbers=0.1, lift=1.3, few=True),
+            characters=Characters(share=0.2, unknown=0.05, numbers=0.1, lift=1.3, few=True, pairs=2),
             terms=Terms(lengths=0.8, numbers=False),
         ),
         "for collections that are scanned throughout: fewer shared characters and misread words suffice",

@@ -52,7 +52,8 @@ def search_for(packed: Packed, policy: Policy, long: LongSignatures | None = Non
         wanted |= {clue for clue, counts in counted_fields(policy).items() if counts}
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in wanted}
     values |= long_clues(long)
-    return SignatureLookup(values, {clue: least for clue, least in LEAST.items() if clue in values}, own=packed.id)
+    needed = dict(LEAST) if policy.characters is None else {**LEAST, "characters": policy.characters.pairs}
+    return SignatureLookup(values, {clue: least for clue, least in needed.items() if clue in values}, own=packed.id)
 
 
 def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
@@ -62,6 +63,7 @@ def counted_fields(policy: Policy) -> Mapping[LookupField, bool]:
         "profile": policy.profile is not None,
         "bands": policy.slots is not None,
         "rare": policy.terms is not None,
+        "characters": policy.characters is not None,
     }
 
 
@@ -113,8 +115,8 @@ def name_of(hit: Hit) -> DocumentRef:
 def append_matches(window: Window, beyond: ScopeMatches, overrides: Iterable[Override]) -> Window:
     """Group what was found behind the window; nothing above changes its group.
 
-    A document that joins a lead by evidence without look-up values, such as runs of characters, though it was looked up
-    for another lead, is left out: it comes with the window's later steps.
+    A document that joins a lead by evidence whose look-up values they do not share, though it was looked up for another
+    lead, is left out: it comes with the window's later steps.
     """
     if not beyond.hits:
         return window

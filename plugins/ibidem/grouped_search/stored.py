@@ -87,7 +87,8 @@ def wanted_policy(request: DedupeRequest, own: Policy) -> Policy:
     """Return the figures that a request names, the others as groups are stored."""
     named = dict(request.figures)
     if named.keys() & {"dedupe_preset", "dedupe_similarity"}:
-        return replace(request.policy, characters=own.characters)  # which no index looks up
+        policy = request.policy
+        return replace(policy, characters=None) if own.characters is None else policy  # groups do without
     level = request.policy.level if "dedupe_level" in named else own.level
     days = request.policy.window_days if "dedupe_window_days" in named else own.window_days
     base = own.similar(int(named["dedupe_similarity"])) if "dedupe_similarity" in named else own

@@ -15,7 +15,7 @@ from ibidem_engines.cluster.lookup import holders_query
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target
 from ibidem_engines.engine import Hit
-from ibidem_engines.stored_groups import Wanted
+from ibidem_engines.stored_groups import Several, Wanted
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
 TOGETHER = 250
@@ -66,14 +66,15 @@ class LeadLookUp:
     def _bodies(self, wanted: Sequence[Wanted]) -> list[Clause]:
         one = [holders_query(self._kinds, clue, some) for clue, some in by_class(wanted).items()]
         bodies = [self._body(one)] if one else []
-        several = [self._several(each) for each in wanted if len(each.rare) >= each.least > 0]
-        size = max(1, CLAUSES // (2 + max((len(each.rare) for each in wanted), default=0)))
-        return bodies + [self._body(several[at : at + size]) for at in range(0, len(several), size)]
+        several = [(clue, one) for each in wanted for clue, one in each.several.items() if len(one.values) >= one.least]
+        size = max(1, CLAUSES // (2 + max((len(one.values) for _, one in several), default=0)))
+        clauses = [self._several(clue, one) for clue, one in several]
+        return bodies + [self._body(clauses[at : at + size]) for at in range(0, len(clauses), size)]
 
-    def _several(self, wanted: Wanted) -> Clause:
-        """Ask for enough of a document's rare values, at a length within bounds."""
+    def _several(self, clue: LookupField, wanted: Several) -> Clause:
+        """Ask for enough of a document's values of a class, at a length within bounds."""
         lengths = {"range": {"ibidem.length": {"gte": wanted.shortest, "lte": wanted.longest}}}
-        return {"bool": {"filter": [holders_query(self._kinds, "rare", wanted.rare, wanted.least), lengths]}}
+        return {"bool": {"filter": [holders_query(self._kinds, clue, wanted.values, wanted.least), lengths]}}
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
         """Write one search, its hits in the order of writing."""

@@ -137,10 +137,8 @@ class SqliteGroups(StoredGroups):
 
 def _search(wanted: Wanted) -> SignatureLookup:
     """Ask for what is wanted for one document; the lengths of what is found are left to who asks."""
-    values = dict(wanted.values)
-    if wanted.rare:
-        values["rare"] = wanted.rare
-    return SignatureLookup(values, {"rare": wanted.least}, limit=MOST)
+    values = dict(wanted.values) | {clue: each.values for clue, each in wanted.several.items()}
+    return SignatureLookup(values, {clue: each.least for clue, each in wanted.several.items()}, limit=MOST)
 
 
 def _move(file: SqliteFile, place: int) -> None:

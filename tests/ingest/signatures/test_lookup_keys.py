@@ -5,8 +5,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.signatures.lookup_keys import bands, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import bands, lookup_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, WEAK, Packed
+from support.windows import Made, few, windows
 
 WHOLE = Packed(
     scheme=2,
@@ -52,6 +53,25 @@ def test_a_full_document_is_looked_up_by_everything() -> None:
 def test_a_band_is_its_number_and_three_slots(slots: list[int]) -> None:
     expected = [key("b", slots[3 * i] | slots[3 * i + 1] << 16 | slots[3 * i + 2] << 32 | i << 48) for i in range(33)]
     assert bands(tuple(slots)) == expected
+
+
+@given(st.binary(min_size=64, max_size=64), st.sampled_from([5, 7, 133]))
+def test_a_pair_of_slots_is_its_number_the_slots_the_length_of_the_runs_and_the_table(slots: bytes, run: int) -> None:
+    block = slots + bytes([run, 80, 0, 0]) + bytes(8)
+    table = 0x67452301 << 32 | run << 24
+    pairs = [slots[2 * i] | slots[(2 * i + 5) % 64] << 8 | i << 16 | table for i in range(32)]
+    assert lookup_keys(replace(WHOLE, noise=block))["characters"] == [key("c", pair) for pair in pairs]
+
+
+def test_a_text_whose_noise_block_says_nothing_has_no_keys_of_its_characters() -> None:
+    assert "characters" not in lookup_keys(WHOLE)
+
+
+@few
+@given(windows)
+def test_many_at_once_have_the_keys_that_each_has_alone(window: Made) -> None:
+    values = [each or b"" for each in window.values]
+    assert lookup_keys_batch(values) == [{} if each is None else lookup_keys(each) for each in window.packed]
 
 
 def test_what_is_never_evidence_is_no_clue() -> None:

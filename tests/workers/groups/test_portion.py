@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem.dedupe.parameters import PRESETS
 from ibidem_engines.stored_groups import Wanted
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -63,12 +64,16 @@ def carries(lead: Row, row: Row, rules: Rules, said: Overrides, *, copies: bool)
         return content_of(held) == content_of(asked)
     values, wanted = values_of(held, rules.policy), values_of(asked, rules.policy)
     same = any(set(values.values.get(clue, ())) & set(some) for clue, some in wanted.values.items())
-    rare = len(set(values.rare) & set(wanted.rare)) >= wanted.least > 0
-    alike = rare and wanted.shortest <= held.length <= wanted.longest
+    alike = any(
+        clue in values.several
+        and len(set(values.several[clue].values) & set(some.values)) >= some.least
+        and some.shortest <= held.length <= some.longest
+        for clue, some in wanted.several.items()
+    )
     return same or alike or content_of(held) == content_of(asked) or lead.name in said.partners(row)
 
 
-POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"))
+POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy)
 
 
 @few
@@ -115,7 +120,7 @@ def nothing(rows: Sequence[Row], *, copies: bool) -> Sequence[Row]:
 
 
 def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
-    first = replace(signatures(1), terms=(), full=False, fingerprint="", fingerprint_binned="", profile="")
+    first = replace(signatures(1), terms=(), full=False, fingerprint="", fingerprint_binned="", profile="", noise=b"")
     middle = replace(with_slots(first, 60), content=f"ch2:{1:032x}")
     last = replace(first, content=f"ch2:{2:032x}", slots=(*(slot ^ 1 for slot in first.slots[:60]), *middle.slots[60:]))
     rows = [
@@ -130,5 +135,10 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
 def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> None:
     one = packed(signatures(1))
     assert set(values_of(one, POLICY).values) == {"bands", "fingerprint"}
-    assert (values_of(one, POLICY).shortest, values_of(one, POLICY).longest) == (190, 210)
+    several = values_of(one, Policy()).several
+    assert {clue: (some.least, some.shortest, some.longest) for clue, some in several.items()} == {
+        "rare": (5, 190, 210),
+        "characters": (3, 160, 250),
+    }
+    assert set(values_of(one, POLICY).several) == {"rare"}
     assert values_of(one, Policy("identical")) == Wanted({})

@@ -1,10 +1,11 @@
 """What a document's duplicates are looked up by, as far as a policy counts what it leads to."""
 
+from collections.abc import Sequence
 from math import ceil, floor
 
-from ibidem_engines.stored_groups import Wanted
+from ibidem_engines.stored_groups import Several, Wanted
 from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
-from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
 
@@ -38,9 +39,17 @@ def values_of(packed: Packed, policy: Policy) -> Wanted:
         "bands": policy.slots is not None,
     }
     keys = lookup_keys(packed)
-    values = {clue: values for clue, values in keys.items() if counted.get(clue)}
-    if policy.terms is None or "rare" not in keys:
-        return Wanted(values)
-    ratio = policy.terms.lengths or 1e-9
-    longest = min(floor(packed.length / ratio), 2**31 - 1)
-    return Wanted(values, keys["rare"], least_rare(policy.terms), ceil(packed.length * ratio), longest)
+    several: dict[LookupField, Several] = {}
+    if policy.terms is not None and "rare" in keys:
+        several["rare"] = _several(keys["rare"], least_rare(policy.terms), packed.length, policy.terms.lengths)
+    if policy.characters is not None and "characters" in keys:
+        several["characters"] = _several(
+            keys["characters"], policy.characters.pairs, packed.length, policy.characters.lengths
+        )
+    return Wanted({clue: values for clue, values in keys.items() if counted.get(clue)}, several)
+
+
+def _several(values: Sequence[str], least: int, length: int, ratio: float) -> Several:
+    """Ask for so many values, at lengths within a ratio of the document's own."""
+    ratio = ratio or 1e-9
+    return Several(values, least, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
+from ibidem_ingest.pairs.decision import Characters, Policy, Terms, least_shared
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.lookup_keys import character_values
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, WEAK
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -54,6 +56,9 @@ def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs
     if policy.terms is not None:
         for rows, others in sharing(_rare(a), _rare(b), least_rare(policy.terms)):
             yield _sharing_terms(a, b, rows, others, policy.terms)
+    if policy.characters is not None:
+        for rows, others in sharing(_characters(a), _characters(b), policy.characters.pairs):
+            yield _alike(a, b, rows, others, policy.characters)
 
 
 def sharing(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
@@ -106,6 +111,14 @@ def _sharing_terms(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows,
     return rows[enough], others[enough]
 
 
+def _alike(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows, rule: Characters) -> Pairs:
+    """Keep the pairs of the same table that share enough slots of their runs of characters."""
+    least = min((equal for equal in range(noise.SLOTS + 1) if noise.estimate(equal) >= rule.share), default=noise.SLOTS)
+    equal = (a.noise[rows, : noise.SLOTS] == b.noise[others, : noise.SLOTS]).sum(axis=1)
+    mask = (equal >= least) & (a.idf[rows] == b.idf[others])
+    return rows[mask], others[mask]
+
+
 def _content(columns: PackedColumns) -> Keys:
     """Mix both halves of a content hash into one key; equal ones stay equal."""
     keys: Keys = columns.content[:, 0] ^ (columns.content[:, 1] * np.uint64(0x9E3779B97F4A7C15))
@@ -128,3 +141,8 @@ def _rare(columns: PackedColumns) -> Keys:
     """Number the rarest terms of full sets from one."""
     terms = columns.terms[:, :RAREST].astype(np.uint64) + np.uint64(1)
     return np.where((columns.flags & FULL)[:, None] > 0, terms, 0).astype(np.uint64)
+
+
+def _characters(columns: PackedColumns) -> Keys:
+    keys = character_values(columns.idf, columns.noise)
+    return np.where(columns.noise[:, noise.SLOTS, None] > 0, keys, 0).astype(np.uint64)

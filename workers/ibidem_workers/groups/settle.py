@@ -99,7 +99,7 @@ class Settler:
         """Look among the leads that are settled; those that joined since are none."""
         packed = [row.packed for row in rows if row.packed is not None]
         wanted = [content_of(each) if copies else values_of(each, self.policy) for each in packed]
-        wanted = [each for each in wanted if each.values or each.rare]
+        wanted = [each for each in wanted if each.values or each.several]
         hits = self.store.carriers(wanted, before) if wanted and any(before.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         said = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}

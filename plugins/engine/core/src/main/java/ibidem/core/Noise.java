@@ -67,7 +67,7 @@ final class Noise {
         }
         int equal = one.equal(other, 0, SLOTS);
         double share = Math.max(0.0, ((double) equal / SLOTS - CHANCE) / (1 - CHANCE));
-        if (share < rule.share() || !one.sharesBand(other)) {
+        if (share < rule.share() || !one.sharesBand(other) || one.equalPairs(other) < rule.pairs()) {
             return null;
         }
         double differing = differing(share, one.runs, other.runs);
@@ -94,6 +94,16 @@ final class Noise {
             }
         }
         return false;
+    }
+
+    /** Counts the equal pairs of slots of those by which an index looks misread texts up: each slot is in one. */
+    private int equalPairs(Noise other) {
+        int equal = 0;
+        for (int first = 0; first < SLOTS; first += 2) {
+            boolean both = slot(first) == other.slot(first) && slot(first + SECOND) == other.slot(first + SECOND);
+            equal += both ? 1 : 0;
+        }
+        return equal;
     }
 
     /** Estimates how many unknown terms are in one text only. */

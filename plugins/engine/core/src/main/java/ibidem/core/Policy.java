@@ -34,7 +34,7 @@ public record Policy(
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
             null,
-            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false),
+            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3),
             new Contained(0.8, 50),
             0.5);
 
@@ -71,8 +71,10 @@ public record Policy(
      * @param lengths the least share of the longer text that the shorter one's length is
      * @param lift how many times as often an unknown word differs as any run of characters
      * @param few whether it counts where the idf table has few terms
+     * @param pairs how many pairs of slots are equal at the least, of those by which an index looks such texts up
      */
-    public record Characters(double share, double unknown, double numbers, double lengths, double lift, boolean few) {}
+    public record Characters(
+            double share, double unknown, double numbers, double lengths, double lift, boolean few, int pairs) {}
 
     /**
      * Containment evidence of texts of which not both are long.

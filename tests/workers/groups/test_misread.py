@@ -1,0 +1,58 @@
+"""Misread copies in an index: found by look-up and in one stored group, whichever was written first."""
+
+from pathlib import Path
+
+import pytest
+
+from engines.conftest import absent, address, alone, engine, tidy
+from ibidem.index.groups import index_groups
+from ibidem.index.inspection import inspect
+from ibidem_engines.engine import Engine
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.pairs.decision import Policy
+from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again
+from workers.groups.test_follow import Follower, groups, plain, regroup
+
+__all__ = ["absent", "address", "alone", "engine", "tidy"]
+
+CLEAN, FIRST, SECOND = STORY, read_again(STORY, 0.05, 1), read_again(STORY, 0.05, 2)
+BY_RUNS = Policy(slots=None, terms=None, fingerprint=None)
+"""Runs of characters alone: made-up stories share their rarest words too."""
+
+OTHERS = [[WORDS[at * step % len(WORDS)] for at in range(300)] for step in (7, 11, 13, 17)]
+
+
+def write(engine: Engine, folder: Path, texts: dict[str, list[str]]) -> None:
+    tables = Tables(folder)
+    tables.use(TABLE)
+    engine.write(list(records([Document(name, " ".join(words)) for name, words in texts.items()], tables)))
+    engine.refresh()
+
+
+@pytest.mark.parametrize("order", [("clean", "first", "second"), ("second", "first", "clean")])
+def test_a_story_and_two_misread_copies_are_one_stored_group(
+    engine: Engine, tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    texts = {"clean": CLEAN, "first": FIRST, "second": SECOND}
+    others = {f"other {at}": words for at, words in enumerate(OTHERS)}
+    regroup(engine, everything=True, policy=BY_RUNS)
+    write(engine, tmp_path, others)
+    for name in order:
+        write(engine, tmp_path, {name: texts[name]})
+        Follower(engine).catch_up()
+    expected = dict.fromkeys(texts, order[0]) | {name: name for name in others}
+    assert groups(engine) == plain(engine, BY_RUNS) == expected
+    regroup(engine, everything=True)
+    assert groups(engine) == expected
+
+
+def test_each_copy_is_listed_among_the_duplicates_of_the_others_with_the_reason(engine: Engine, tmp_path: Path) -> None:
+    write(engine, tmp_path, {"clean": CLEAN, "first": FIRST, "second": SECOND, "other": OTHERS[0]})
+    for name in ("clean", "first", "second"):
+        found = inspect(engine, name, BY_RUNS).duplicates
+        assert {each.id for each in found} == {"clean", "first", "second"} - {name}
+        assert {each.evidence.signature for each in found} == {"characters"}
+    assert inspect(engine, "other", BY_RUNS).duplicates == []
+    assert index_groups(engine, BY_RUNS).kinds == {"characters": 2}
