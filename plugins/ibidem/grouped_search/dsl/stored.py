@@ -21,7 +21,7 @@ from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapsed
 from ibidem_engines.cluster.match_counts import KeptCount
 from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_engines.collapse import Collapsed, GroupHit, Members, Place
+from ibidem_engines.collapse import Collapsed, Members, Place
 from ibidem_engines.engine import Hit
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import id_of
@@ -70,7 +70,7 @@ class StoredDslBackend(StoredBackend):
         self.source = source
         self.settled = BEGINNING if settled is None else settled
         self.renamed = False
-        self._heads: Sequence[GroupHit] = ()
+        self._collapsed: Collapsed | None = None
         self._shown: dict[DocumentRef, Json] = {}
 
     def look_around(self) -> RequestFlow[None]:
@@ -110,7 +110,7 @@ class StoredDslBackend(StoredBackend):
         check_whole(answer)
         self.source.learn(answer, page.newest)
         self.source.scores |= {head.name: head.score for head in page.heads}
-        self._heads = page.heads
+        self._collapsed = page
         self._keep(answer["hits"]["hits"])
         packed = [head.hit for head in page.heads if head.hit.packed]
         self.renamed = not self.source.ids and any(id_of(hit.packed or b"") != hit.id for hit in packed)
@@ -118,8 +118,11 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
-        if self.asked.request.keep.by == "rank":  # all that are read are shown
-            hits, members = yield from self._ranking().others(groups, self._heads, most)
+        page = self._collapsed
+        if page is not None and page.counts.exact and page.counts.documents == page.counts.groups:
+            return Members((), {})  # no two documents that match are in one group
+        if page is not None and self.asked.request.keep.by == "rank":  # all that are read are shown
+            hits, members = yield from self._ranking().others(groups, page.heads, most)
             self._keep(hits)
         else:
             members = yield from self._ranking().members(groups, most)
