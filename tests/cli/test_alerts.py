@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from support.command_line import LEASE, Answer, Run
+from support.command_line import Answer, Run
+from support.leases import LEASE
 
 
 def new(answer: Answer, name: str = "rents") -> list[str]:

@@ -10,7 +10,7 @@ from ibidem.cli.console import results
 from ibidem.comparison.compare import compare
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from support.command_line import LEASE
+from support.leases import LEASE
 
 
 def printed(capsys: pytest.CaptureFixture[str], tables: Path, a: str, b: str) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from support.command_line import LEASE, Answer, Run
+from support.command_line import Answer, Run
+from support.leases import LEASE
 
 
 def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> None:

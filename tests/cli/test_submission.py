@@ -6,7 +6,7 @@ from ibidem.submission import submit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.settings import Settings
-from support.command_line import LEASE
+from support.leases import LEASE
 
 
 def test_documents_go_through_the_queue_and_are_accounted_for(tmp_path: Path, tables_folder: Path) -> None:

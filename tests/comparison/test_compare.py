@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ibidem.comparison.compare import compare
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from support.command_line import LEASE
+from support.leases import LEASE
 
 TEXTS = st.lists(st.sampled_from(LEASE.split()), max_size=40).map(" ".join)
 

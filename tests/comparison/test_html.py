@@ -11,7 +11,7 @@ from ibidem.comparison.html import PagedText, Part, marks_of, parts
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from support.command_line import LEASE
+from support.leases import LEASE
 
 SENTENCES = [f"{sentence}." for sentence in LEASE.split(". ")]
 TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other words"]), max_size=12).map(" ".join)

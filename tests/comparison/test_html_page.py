@@ -9,7 +9,7 @@ from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import SharedPage, render, shared_page
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from support.command_line import LEASE
+from support.leases import LEASE
 
 HOSTILE = '<script>alert(1)</script><img src="https://evil.example/x" onerror=alert(2)> &amp; "\'>\x07'
 

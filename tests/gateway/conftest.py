@@ -13,42 +13,25 @@ from ibidem.gateway.app import make_gateway
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
-from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_workers.settings import Settings
 from servers.indices import ask, remove_indices
 from support.gateway_server import running
+from support.leases import LEASE_WORDS, LEASES, english_tables, ranked
 
-LEASE = (
-    "The tenant shall pay the rent on the first day of each month, in advance and without demand. The landlord shall "
-    "keep the roof, the outer walls and the drains of the house in good repair. Neither party may assign this lease "
-    "without the written consent of the other. This lease is governed by the law of England and Wales, and the courts "
-    "of London have sole jurisdiction over every dispute that arises from it."
-)
-DOCUMENTS = [
-    Document("lease", LEASE, title="Lease: rent, roof, drains", date="2001-05-01", source="Chambers", version=1),
-    Document("copy", LEASE.upper(), title="Lease (copy)", date="2001-05-02", source="Registry", version=1),
-    Document("draft", LEASE.replace("London", "York"), title="Lease (draft)", source="Chambers", version=1),
-    Document("letter", "Dear Sir, the rent of last month has not arrived.", title="A reminder", version=1),
-    Document("blank", "* * *", title="A page of stars about the rent", version=1),
-]
 HERE = "http://127.0.0.1"
 
 
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     """A small English table."""
-    made = Tables(tmp_path_factory.mktemp("tables"))
-    words = sorted({word.strip(".,").lower() for word in LEASE.split() if len(word) > 4})
-    made.use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(words, 1)}, "a test"))
-    return made
+    return english_tables(tmp_path_factory.mktemp("tables"), ranked(LEASE_WORDS))
 
 
 def fill(engine: Engine, tables: Tables) -> None:
     """Write the leases into an engine."""
     engine.create()
-    engine.write(list(records(DOCUMENTS, tables)))
+    engine.write(list(records(LEASES, tables)))
     engine.refresh()
 
 

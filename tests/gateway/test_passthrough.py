@@ -14,12 +14,13 @@ import opensearchpy
 import pytest
 from elasticsearch import helpers as elasticsearch_helpers
 
-from gateway.conftest import LEASE, Leases
+from gateway.conftest import Leases
 from gateway.test_search_routes_passing import ask
 from ibidem_workers.settings import Settings
 from servers.fake_server import Answer, Request, between
 from servers.indices import remove_indices
 from support.gateway_server import running
+from support.leases import LEASE
 
 ALL = {"gateway_paths": "all", "gateway_indexes": "*"}
 REQUESTS = [

@@ -8,9 +8,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.conftest import LEASE, Leases
+from gateway.conftest import Leases
 from servers.indices import ask, remove_indices
 from support.gateway_server import running
+from support.leases import LEASE
 
 MAPPINGS = {
     "properties": {

@@ -14,14 +14,13 @@ import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign, sign_batch
 from plugin.cluster import Cluster
 from servers.indices import ask
 from servers.missing import Missing
 from servers.nodes import EngineName
+from support.leases import english_tables
 from support.signed_books import text
 from support.windows import counts, documents
 
@@ -65,8 +64,7 @@ def not_run(missing: Missing) -> NoReturn:
 @pytest.fixture(scope="session")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     """Stories with their signatures."""
-    tables = Tables(tmp_path_factory.mktemp("tables"))
-    tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
     found = zip(STORIES, sign(STORIES, tables), strict=True)
     return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
 

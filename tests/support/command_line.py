@@ -3,29 +3,14 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ibidem.cli import main
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
-
-LEASE = (
-    "The tenant shall pay the rent on the first day of each month, in advance and without demand. The landlord shall "
-    "keep the roof, the outer walls and the drains of the house in good repair. Neither party may assign this lease "
-    "without the written consent of the other. This lease is governed by the law of England and Wales, and the courts "
-    "of London have sole jurisdiction over every dispute that arises from it."
-)
-DOCUMENTS: list[Mapping[str, object]] = [
-    {"id": "lease", "text": LEASE, "title": "Lease: rent, roof, drains", "date": "2001-05-01", "source": "Chambers"},
-    {"id": "copy", "text": LEASE.upper(), "title": "Lease (copy)", "date": "2001-05-02", "source": "Registry"},
-    {"id": "draft", "text": LEASE.replace("London", "York"), "title": "Lease (draft)", "source": "Chambers"},
-    {"id": "letter", "text": "Dear Sir, the rent of last month has not arrived.", "title": "A reminder"},
-    {"id": "blank", "text": "* * *", "title": "A page of stars about the rent"},
-]
+from support.leases import LEASE_WORDS, english_tables, lease_records, ranked
 
 Run = Callable[..., tuple[int, str, str]]
 Answer = Callable[..., dict[str, Any]]
@@ -35,8 +20,7 @@ Answer = Callable[..., dict[str, Any]]
 def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small English table, since the general one takes a second to build."""
     folder = tmp_path_factory.mktemp("tables")
-    words = sorted({word.strip(".,").lower() for word in LEASE.split() if len(word) > 4})
-    Tables(folder).use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(words, 1)}, "a test"))
+    english_tables(folder, ranked(LEASE_WORDS))
     return folder
 
 
@@ -44,7 +28,7 @@ def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def made(tmp_path_factory: pytest.TempPathFactory, tables_folder: Path) -> Path:
     """A folder with an index of the documents above."""
     folder = tmp_path_factory.mktemp("made")
-    lines = [*map(json.dumps, DOCUMENTS), "not JSON"]
+    lines = [*map(json.dumps, lease_records()), "not JSON"]
     (folder / "docs.jsonl").write_text("\n".join(lines), encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)

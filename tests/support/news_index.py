@@ -9,9 +9,9 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
+from support.leases import english_tables
 from support.windows import Made, counts, documents
 
 settings.register_profile("unhurried", deadline=None)
@@ -27,9 +27,7 @@ def stories() -> list[Document]:
 @pytest.fixture(scope="session")
 def tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) -> Tables:
     """One English table, counted from the stories."""
-    made = Tables(tmp_path_factory.mktemp("tables"))
-    made.use(Table.of("en", 10_000, dict(counts(stories)), "a test"))
-    return made
+    return english_tables(tmp_path_factory.mktemp("tables"), dict(counts(stories)))
 
 
 @pytest.fixture(scope="session")

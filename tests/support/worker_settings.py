@@ -8,9 +8,8 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_workers.settings import Settings
+from support.leases import english_tables, ranked
 
 WORDS = [
     "people",
@@ -33,7 +32,7 @@ WORDS = [
 def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a small English table, since the general one takes a second to build."""
     folder = tmp_path_factory.mktemp("tables")
-    Tables(folder).use(Table.of("en", 10_000, {word: 10.0 * at for at, word in enumerate(WORDS, 1)}, "a test"))
+    english_tables(folder, ranked(WORDS))
     return folder
 
 

@@ -11,11 +11,10 @@ import pytest
 import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
+from support.leases import english_tables
 from support.windows import counts, documents
 
 STORIES = documents(11, 40, 5)
@@ -46,8 +45,7 @@ def url(request: pytest.FixtureRequest, kind: str) -> str:
 
 @pytest.fixture(scope="session")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
-    tables = Tables(tmp_path_factory.mktemp("tables"))
-    tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
+    tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
     found = zip(STORIES, sign(STORIES, tables), strict=True)
     return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
 

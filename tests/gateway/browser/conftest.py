@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from gateway.conftest import LEASE
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
@@ -16,6 +15,7 @@ from ibidem_workers.settings import Settings
 from servers.indices import remove_indices
 from servers.missing import Missing
 from support.gateway_server import running
+from support.leases import LEASE
 
 ARGUMENTS = [
     "--no-sandbox",

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from gateway.conftest import HERE, LEASE, Serve
+from gateway.conftest import HERE, Serve
 from ibidem.gateway.page.rendering import STATIC
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
@@ -16,6 +16,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.follow import Follower
 from ibidem_workers.settings import Settings
+from support.leases import LEASE
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}
 Read = Callable[[str], str]

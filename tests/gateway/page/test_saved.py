@@ -5,7 +5,7 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from gateway.conftest import LEASE, Serve
+from gateway.conftest import Serve
 from ibidem.gateway.page.saved import alert_of, state_of
 from ibidem.gateway.page.state import PageState
 from ibidem_engines.connect import open_engine
@@ -13,6 +13,7 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
+from support.leases import LEASE
 
 PAGE = {"accept": "text/html"}
 SAVED = "/ibidem/page/saved"

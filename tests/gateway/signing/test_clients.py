@@ -13,10 +13,11 @@ import orjson
 import pytest
 from elasticsearch import helpers as elasticsearch_helpers
 
-from gateway.conftest import LEASE, SERVERS
+from gateway.conftest import SERVERS
 from gateway.signing.conftest import Signed, Start
 from servers.fake_server import Answer, Request, between
 from servers.packages import interpreter
+from support.leases import LEASE
 
 PAGE = Path(__file__).parents[3] / "docs" / "gateway.md"
 CLIENTS: dict[str, tuple[Any, Any]] = {

@@ -5,12 +5,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from gateway.conftest import LEASE
 from ibidem.gateway.signing import pool
 from ibidem.gateway.signing.documents import Partial, Result, SigningContext, Whole, sign_documents
 from ibidem_engines.fields import Fields
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from support.leases import LEASE
 
 
 @pytest.fixture

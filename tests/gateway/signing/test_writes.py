@@ -9,7 +9,6 @@ import httpx2
 import orjson
 import pytest
 
-from gateway.conftest import LEASE
 from gateway.signing.conftest import Signed, Start
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.signatures.group_name import group_name
@@ -17,6 +16,7 @@ from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
+from support.leases import LEASE
 
 OTHER = (
     "The committee met on Tuesday and decided to postpone the vote on the new harbour until the spring of next year. "
