@@ -6,10 +6,9 @@
 Newswire is written in the order of its dates to an index of its own, in SQLite and in the servers that
 `IBIDEM_TEST_OPENSEARCH` and `IBIDEM_TEST_ELASTICSEARCH` name. Then groups are settled, by one process and by eight that
 begin at the same time, of which one settles and the others wait, and compared with what `ibidem groups` finds in the
-same order. Seconds are those of signing
-and writing, and of settling, in one process each and one after the other, so that their ratio is what counts. Growth is
-that of settling stories and generations of them, as a power of their number. A search is compared with native collapse.
-All parts take some eight minutes on two cores with nothing else to do; `--part growth --sizes 30000,300000` takes ten.
+same order. Seconds are those of signing and writing, and of settling, in one process each and one after the other, so
+that their ratio is what counts. Growth is that of settling stories and generations of them, as a power of their number.
+A search is compared with native collapse.
 """
 
 import argparse
