@@ -54,7 +54,13 @@ public record StoredPreset(String name, Policy policy) {
                         number(given, "numbers"),
                         number(given, "lengths"),
                         number(given, "lift"),
-                        flag(given, "few"));
+                        flag(given, "few"),
+                        pairs(whole(given, "pairs")));
+    }
+
+    /** Returns how many pairs of slots are asked for; presets that were stored before this figure do not say. */
+    private static int pairs(Integer given) {
+        return given == null ? Policy.DEFAULT.characters().pairs() : given;
     }
 
     private static Map<?, ?> part(Map<?, ?> figures, String name) {
