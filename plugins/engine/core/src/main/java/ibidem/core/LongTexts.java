@@ -34,11 +34,6 @@ public final class LongTexts {
         missing.clear();
     }
 
-    /** Returns how many bytes were read. */
-    public long bytes() {
-        return bytes;
-    }
-
     /** Asks for the long signatures of a document. */
     void want(Name name) {
         if (!known.containsKey(name)) {

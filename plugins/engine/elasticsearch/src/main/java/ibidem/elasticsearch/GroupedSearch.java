@@ -59,6 +59,7 @@ final class GroupedSearch {
     private InnerRequests.Depth depth;
     private SearchResponse first;
     private boolean ids;
+    private volatile long held;
     private final LongTexts longs = new LongTexts();
 
     /**
@@ -91,7 +92,7 @@ final class GroupedSearch {
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
     void goOn(ActionListener<SearchResponse> then, SearchResponse found) {
-        listener = then;
+        listener = ActionListener.runAfter(then, this::release);
         received(found);
     }
 
@@ -192,7 +193,7 @@ final class GroupedSearch {
     }
 
     private void group(Ranked ranked, List<Verdict> words) {
-        long bytes = asked.bytes(ranked.rows().packed.length) + longs.bytes();
+        long bytes = asked.bytes(ranked.rows().packed.length);
         nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
         Page page;
         try {
@@ -213,6 +214,17 @@ final class GroupedSearch {
         readLong(() -> fetch(ranked, page));
     }
 
+    /** Counts memory that is kept until the search is answered. */
+    private void hold(long bytes) {
+        nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem long signatures");
+        held += bytes;
+    }
+
+    private void release() {
+        nodes.breaker().addWithoutBreaking(-held);
+        held = 0;
+    }
+
     /** Reads the long signatures that are missing, some after the other, and goes on. */
     private void readLong(Runnable next) {
         readLong(List.copyOf(longs.missing()), 0, new HashMap<>(), next);
@@ -231,6 +243,7 @@ final class GroupedSearch {
                 DocumentField field = hit.field(PackedField.LONG);
                 byte[] value = PackedField.read(field == null ? null : field.getValue());
                 if (value != null) {
+                    hold(value.length);
                     values.put(new Name(hit.getIndex(), hit.getId()), value);
                 }
             }
