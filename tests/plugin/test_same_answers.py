@@ -71,3 +71,19 @@ def test_a_made_up_search_has_the_same_answer(plain: Any, wrapped: Any, seed: in
     index, body, asked = bodies(seed)
     wanted = through_layer(wrapped, index, body, asked)
     assert list(differences(wanted, through_plugin(plain, index, body, asked))) == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"dedupe": "indent"},
+        {"dedupe": "collapse", "window": 15, "keep": "longest"},
+        {"dedupe": "indent", "preset": "conrad2003", "window_days": "none", "max_per_group": 1},
+    ],
+)
+def test_books_and_their_parts_have_the_same_answer(plain: Any, wrapped: Any, asked: Json) -> None:
+    body: Json = {"query": {"match": {"text": "said"}}, "size": 20}
+    told = asked | {"level": "partial", "explain": True}
+    wanted = through_layer(wrapped, "library", body, told)
+    assert list(differences(wanted, through_plugin(plain, "library", body, told))) == []
+    assert "'relation': 'contiguous_subset'" in str(wanted)
