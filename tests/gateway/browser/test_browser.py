@@ -185,6 +185,7 @@ def test_a_duplicate_is_parted_from_its_lead_in_the_list(visit: Open) -> None:
 def test_results_and_matches_are_walked_on_the_document_page(visit: Open) -> None:
     page = visit("/?q=rent+drains")
     page.locator(".lead .title").filter(has_text="Lease").click()
+    page.wait_for_url("**/document?**")
     first = page.url
     page.keyboard.press("n")
     expect(page.locator("#m1")).to_be_focused()
