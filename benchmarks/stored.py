@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
@@ -83,9 +84,11 @@ def settle(engine: Engine) -> float:
     return time.perf_counter() - began
 
 
-def settle_apart(address: str, index: str) -> None:
-    """Settle groups in a process of its own."""
-    settle_all(open_engine(address, index))
+def settle_apart(address: str, index: str, ready: Barrier) -> None:
+    """Settle groups in a process of its own, once all are started."""
+    engine = open_engine(address, index)
+    ready.wait()
+    settle_all(engine)
 
 
 def leads(engine: Engine) -> dict[str, str]:
@@ -127,12 +130,7 @@ def newswire(folder: str, documents: Sequence[Document], tables: Tables) -> Iter
             engine.create()
             written = fill(engine, documents, tables)
             engine.refresh()
-            began = time.perf_counter()
-            if workers == 1:
-                settle(engine)
-            else:
-                several(address, engine.index, workers)
-            settled = time.perf_counter() - began
+            settled = settle(engine) if workers == 1 else several(address, engine.index, workers)
             agreed, of = agreement(engine)
             yield (
                 f"{name} | {workers} | {of:,} | {agreed:,} | {written:.1f} | {settled:.1f} | {settled / written:.2f} |"
@@ -142,14 +140,18 @@ def newswire(folder: str, documents: Sequence[Document], tables: Tables) -> Iter
                 remove_indices(address, engine.index)
 
 
-def several(address: str, index: str, workers: int) -> None:
-    """Let processes settle the same index at the same time."""
+def several(address: str, index: str, workers: int) -> float:
+    """Let processes settle the same index at the same time; returns the seconds from when all are started."""
     fresh = multiprocessing.get_context("spawn")
-    processes = [fresh.Process(target=settle_apart, args=(address, index)) for _ in range(workers)]
+    ready = fresh.Barrier(workers + 1)
+    processes = [fresh.Process(target=settle_apart, args=(address, index, ready)) for _ in range(workers)]
     for each in processes:
         each.start()
+    ready.wait()
+    began = time.perf_counter()
     for each in processes:
         each.join()
+    return time.perf_counter() - began
 
 
 def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tables: Tables) -> Iterator[str]:
