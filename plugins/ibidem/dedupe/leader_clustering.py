@@ -41,7 +41,7 @@ MOST_LEADS = 1_000
 MOST_PLAIN, MOST_FAINT, LEAST_FAINT = 64, 128, 8
 """Leads of earlier blocks that a row is brought together with by keys of which one is enough; by keys of which several
 have to be shared; and how many of the latter it is looked up by in any case. Without a bound the groups are the same in
-all collections that have more than one block; with half of it, eleven of 90,000 scanned pages stay alone."""
+all collections that have more than one block; with half of it, eleven of 90,000 scanned pages join another lead."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
