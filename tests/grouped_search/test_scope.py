@@ -74,9 +74,10 @@ def test_leads_whose_look_up_was_cut_are_named() -> None:
 @pytest.mark.parametrize(
     ("policy", "clues"),
     [
-        (Policy(), {"content", "fingerprint", "bands", "rare"}),
-        (Policy(profile=0.8), {"content", "fingerprint", "profile", "bands", "rare"}),
-        (Policy(slots=None, fingerprint=None), {"content", "rare"}),
+        (Policy(), {"content", "fingerprint", "bands", "rare", "characters"}),
+        (Policy(profile=0.8), {"content", "fingerprint", "profile", "bands", "rare", "characters"}),
+        (Policy(slots=None, fingerprint=None), {"content", "rare", "characters"}),
+        (Policy(characters=None), {"content", "fingerprint", "bands", "rare"}),
         (Policy(level="identical"), {"content"}),
     ],
 )
@@ -85,7 +86,7 @@ def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str])
     assert packed is not None
     asked = search_for(packed, policy)
     assert asked.values.keys() == clues
-    assert asked.least == ({"rare": 5} if "rare" in clues else {})
+    assert asked.least == {clue: least for clue, least in {"rare": 5, "characters": 3}.items() if clue in clues}
     assert asked.own == "a"
 
 

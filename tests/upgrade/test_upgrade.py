@@ -138,7 +138,8 @@ def test_this_version_goes_on_with_its_own_schema_as_it_was_signed_first(kept: K
     if kept.schema != SCHEMA:
         assert kept.run("search", "drains").returncode == 1
         return
-    again = kept.json("ingest", "documents.jsonl") if not kept.alias else None
-    assert again is None or (again["unchanged"], again["indexed"]) == (5, 0)
+    if not kept.alias:  # the first time they get the look-up keys that schema 2 did not have at first
+        told = [kept.json("ingest", "documents.jsonl") for _ in range(2)]
+        assert [(each["unchanged"], each["indexed"]) for each in told] == [(0, 5), (5, 0)]
     found = kept.json("search", "drains")
     assert set(listed(found)) == GROUPED

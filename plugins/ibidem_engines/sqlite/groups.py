@@ -7,7 +7,7 @@ from typing_extensions import override
 from ibidem_engines.engine import Hit, SignatureLookup
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.keys import values_of, words
+from ibidem_engines.sqlite.keys import stored_words, values_of, words
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.records import as_json
 from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, StoredGroups, Wanted
@@ -144,10 +144,11 @@ def _search(wanted: Wanted) -> SignatureLookup:
 def _move(file: SqliteFile, place: int) -> None:
     """Give a document the next place, inside the transaction that is open."""
     (packed, long) = file.run(_SIGNED, (place,)).fetchone()
+    before = stored_words(file, place, packed, long or b"") if packed else ""
     key = words(values_of(packed, long or b"")) if packed else ""
     (new,) = file.run(_NEXT).fetchone()
     for statement in _MOVED:
         file.run(statement, (new, place))
     if key:
-        file.run(_FORGET_KEYS, (place, key))
+        file.run(_FORGET_KEYS, (place, before))
         file.run(_KEYS, (new, key))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
+from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
@@ -47,6 +48,21 @@ def words(values: dict[LookupField, list[str]]) -> str:
 def word(value: str) -> str:
     """Write a value as one word: itself, or its hash when it holds what the tokenizer would cut (an id may)."""
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
+_CARRIED = 'select 1 from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid = ?'
+
+
+def stored_words(file: SqliteFile, place: int, packed: bytes, long: bytes) -> str:
+    """List the words of a row that is there: one that was written before has no keys of runs of characters.
+
+    A full-text table without content is damaged when other words are taken out than were put in.
+    """
+    values = values_of(packed, long)
+    first, *_ = values.get("characters", [""])
+    if first and not file.run(_CARRIED, (f'"{first}"', place)).fetchone():
+        del values["characters"]
+    return words(values)
 
 
 Marks = NDArray[np.uint32]

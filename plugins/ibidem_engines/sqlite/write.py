@@ -11,7 +11,7 @@ from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.records import Unfit, check_storable, clash, superseded, values_of_records
 from ibidem_engines.sqlite import records as sqlite_ledger
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.keys import marks, sketched_values, values_of, words
+from ibidem_engines.sqlite.keys import marks, sketched_values, stored_words, words
 from ibidem_engines.sqlite.records import as_json
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.group_name import group_name
@@ -261,7 +261,7 @@ def _remove(file: SqliteFile, places: Sequence[int]) -> None:
     if not places:
         return
     rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()
-    keys = [(place, words(values_of(packed, long or b""))) for place, packed, long in rows if packed]
+    keys = [(place, stored_words(file, place, packed, long or b"")) for place, packed, long in rows if packed]
     file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
     file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
     file.run_many('delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long in rows if long])
