@@ -24,14 +24,14 @@ import os, sys
 from ibidem_engines import records
 from ibidem_workers import worker
 
-sign = records.sign
+sign = records.sign_and_pack
 
-def ends_here(documents, tables):
+def ends_here(documents, *others):
     if any("poison" in document.text for document in documents):
         os._exit(139)
-    return sign(documents, tables)
+    return sign(documents, *others)
 
-records.sign = ends_here
+records.sign_and_pack = ends_here
 sys.exit(worker.main(sys.argv[1]))
 """
 """A worker that one document ends, as a fault in a library would."""
