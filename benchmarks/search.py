@@ -231,7 +231,7 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         url = stack.enter_context(started(kind))
         load(url, stories)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        gateway, process = stack.enter_context(serving(url, folder, IBIDEM_INDEX=INDEX))
+        gateway, process = stack.enter_context(serving(url, folder, IBIDEM_INDEX=INDEX, IBIDEM_PLUGIN="auto"))
         plain = url.partition("+")[2]
         straight, through = (stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (plain, gateway))
         yield from (f"## {kind}", "")

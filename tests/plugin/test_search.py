@@ -9,14 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 import ibidem
 from ibidem.cli import main
 from ibidem.dedupe.request import parse_request
+from ibidem.gateway.app import make_gateway
 from ibidem.grouped_search.api import search_window
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
+from ibidem_workers.settings import Settings
 from plugin.answers import Json, differences
 from plugin.test_same_answers import WORDS
 from servers.indices import ask
@@ -92,6 +95,17 @@ def command(cluster: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsy
 
 def test_the_command_line_says_that_the_plugin_grouped(command: Callable[..., Json]) -> None:
     assert command("search", "said")["dedupe"]["by"] == f"plugin {ibidem.__version__}"
+
+
+def test_the_gateway_says_that_the_plugin_grouped(
+    cluster: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
+    settings = Settings(engine=cluster, index="stories", tables=tmp_path)
+    with TestClient(make_gateway(settings), base_url="http://127.0.0.1") as client:
+        answer = client.get("/stories/_search", params={"q": "text:said", "dedupe": "indent"})
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["dedupe"]["by"] == f"plugin {ibidem.__version__}"
 
 
 @pytest.mark.parametrize("asked", [("--scope", "matches")])
