@@ -1,13 +1,16 @@
 """Processor time of a client and of the server that it loads: elapsed time says little on a machine with neighbours.
 
-A server's is what its process has taken, as it says itself (`_nodes/stats/process`), whoever asked for it: so a figure
+A server's is what its process has taken, as the system counts it, whoever asked for it: so a figure
 holds only where nobody else uses the server meanwhile, and both sides of a ratio are taken in turn.
 """
 
+import os
 import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from servers.indices import ask
 
@@ -51,8 +54,18 @@ def client_seconds() -> float:
 
 
 def server_seconds(url: str) -> float:
-    """Return the processor time of all nodes of a server."""
-    if not url:
-        return 0.0
-    nodes = ask(url, "GET", "/_nodes/stats/process")["nodes"].values()
-    return sum(float(each["process"]["cpu"]["total_in_millis"]) for each in nodes) / 1e3
+    """Return the processor time of all nodes of a server on this machine."""
+    return sum(map(process_seconds, processes_of(url))) if url else 0.0
+
+
+@cache
+def processes_of(url: str) -> tuple[int, ...]:
+    """Ask a server for the numbers of its nodes' processes."""
+    nodes = ask(url, "GET", "/_nodes/process")["nodes"].values()
+    return tuple(int(each["process"]["id"]) for each in nodes)
+
+
+def process_seconds(number: int) -> float:
+    """Return what a process has taken; what nodes say of themselves is as old as a second."""
+    fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -8,6 +8,7 @@ ratios. Own is the processor's time in this process, server's that of the whole 
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import elasticsearch
@@ -18,6 +19,7 @@ from ibidem.clients.adapter import around_of
 from ibidem_engines.cluster import dsl
 from ibidem_engines.fields import Fields
 from ibidem_engines.query import parse_query
+from processor import process_seconds
 
 QUERIES = ("bank", "trade", "shares", "dlrs", "export", "said year", "market", "the")
 PLACES = ((10, 1), (10, 400), (25, 1), (25, 160))
@@ -62,9 +64,14 @@ def without_counts(client: Any) -> Any:
 
 
 def server_ms(client: Any) -> float:
-    """Read the processor's milliseconds of the server."""
-    nodes = client.nodes.stats(metric="process")["nodes"].values()
-    return float(sum(each["process"]["cpu"]["total_in_millis"] for each in nodes))
+    """Return the processor's milliseconds of the server."""
+    return sum(process_seconds(each) for each in processes(client)) * 1e3
+
+
+@cache
+def processes(client: Any) -> list[int]:
+    """Ask a client for the numbers of its nodes' processes."""
+    return [int(each["process"]["id"]) for each in client.nodes.info(metric="process")["nodes"].values()]
 
 
 def least(asked: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Spent]]:
