@@ -3,13 +3,11 @@
 from dataclasses import replace
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe import leader_clustering, pairs
-from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pair_rules import SIGNATURES
@@ -29,9 +27,6 @@ def grouped(window: Made, policy: Policy, said: PairConstraints | None = None) -
     return leads
 
 
-MANY = 1_000_000
-
-
 @few
 @given(windows, POLICIES)
 def test_a_hit_joins_the_first_lead_that_it_duplicates(window: Made, policy: Policy) -> None:
@@ -45,7 +40,6 @@ def test_the_size_of_blocks_and_slices_changes_nothing(window: Made, policy: Pol
         patch.object(leader_clustering, "BUDGET", budget),
         patch.object(pairs, "BUDGET", budget),
         patch.object(leader_clustering, "BLOCK", block),
-        patch.multiple(leader_clustering, MOST_PLAIN=MANY, MOST_FAINT=MANY),  # as long as no row meets the bound
     ):
         assert grouped(window, policy) == leaders(window, policy)
 
@@ -109,23 +103,3 @@ def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:
     window = Made([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
     found = group(PackedColumns.of(window.values), Policy())
     assert found.members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
-
-
-class TestRarestFirst:
-    ENTRIES = KeyIndex(np.array([0, 1, 2, 2], np.int32), np.array([7, 7, 7, 9], np.int32), faint=2)
-
-    def test_keys_that_few_leads_hold_come_first_until_a_row_has_enough_leads(
-        self, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        times = np.array([60, 3, 500, 500])
-        assert leader_clustering.rarest_first(self.ENTRIES, times).tolist() == [60, 3, 500, 500]
-        monkeypatch.setattr(leader_clustering, "MOST_PLAIN", 62)
-        assert leader_clustering.rarest_first(self.ENTRIES, times).tolist() == [0, 3, 500, 500]
-
-    def test_keys_of_which_several_are_asked_for_are_counted_apart(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(leader_clustering, "LEAST_FAINT", 0)
-        times = np.array([64, 1, 128, 129])
-        assert leader_clustering.rarest_first(self.ENTRIES, times).tolist() == [0, 1, 128, 0]
-
-    def test_the_rarest_key_is_looked_up_however_many_hold_it(self) -> None:
-        assert leader_clustering.rarest_first(self.ENTRIES, np.array([900, 950, 1, 1])).tolist() == [900, 0, 1, 1]

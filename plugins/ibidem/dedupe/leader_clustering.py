@@ -38,12 +38,6 @@ MOST_LEADS = 1_000
 """Leads that hold a value, from which on no further ones are looked for under it."""
 
 
-MOST_PLAIN, MOST_FAINT, LEAST_FAINT = 64, 128, 8
-"""Leads of earlier blocks that a row is brought together with by keys of which one is enough; by keys of which several
-have to be shared; and how many of the latter it is looked up by in any case. Without a bound the groups are the same in
-all collections that have more than one block; with half of it, eleven of 90,000 scanned pages join another lead."""
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Grouping:
     """Which group each row belongs to.
@@ -203,8 +197,8 @@ class LeaderIndex:
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 
     def postings(self, entries: KeyIndex) -> CandidateRanges:
-        """Pair entries with the first leads that hold their keys, those that few hold first."""
-        times = rarest_first(entries, np.minimum(self.held[entries.key], MOST_LEADS))
+        """Pair entries with the first leads that hold their keys."""
+        times = np.minimum(self.held[entries.key], MOST_LEADS)
         return CandidateRanges(self.rows, self.start[entries.key], times)
 
     def add(self, entries: KeyIndex) -> None:
@@ -224,35 +218,6 @@ def blocks(entries: KeyIndex, size: int) -> Iterator[KeyIndex]:
     order = np.argsort(number, kind="stable")
     for some in np.split(order, np.searchsorted(number[order], np.arange(1, -(-size // BLOCK)))):
         yield replace(entries, key=entries.key[some], row=entries.row[some])
-
-
-def rarest_first(entries: KeyIndex, times: Rows) -> Rows:
-    """Leave each row the keys that the fewest leads hold, as many as lead it to so many of them.
-
-    Keys that many hold lead to the most leads and to the fewest duplicates: a duplicate shares rarer ones as well. Keys
-    of which one is enough and those of which several have to be shared are counted apart.
-
-    Args:
-        entries: Who holds which key.
-        times: (e,) how many leads hold it.
-
-    Returns:
-        (e,) how many of them are looked at: all or none.
-    """
-    faint = entries.key >= entries.faint
-    group = entries.row.astype(np.int64) << 1 | faint
-    order = np.argsort(group * (int(times.max(initial=0)) + 1) + times, kind="stable")
-    ordered = group[order]
-    place = np.arange(len(order))
-    first = np.maximum.accumulate(np.where(np.append(True, ordered[1:] != ordered[:-1])[: len(order)], place, 0))
-    total = np.cumsum(times[order])
-    before = total[first] - times[order][first]
-    place -= first
-    weak = faint[order]
-    looked = (total - before <= np.where(weak, MOST_FAINT, MOST_PLAIN)) | (place < np.where(weak, LEAST_FAINT, 1))
-    kept = np.zeros_like(times)
-    kept[order[looked]] = times[order[looked]]
-    return kept
 
 
 def next_block_end(entries: KeyIndex, size: int) -> int:
