@@ -1,5 +1,6 @@
 package ibidem.core;
 
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -44,11 +45,12 @@ final class Counted {
 
     /** Counts the documents that each idf table signed, by the table's name. */
     Map<String, Integer> tables() {
+        Map<Long, String> names = new HashMap<>(); // a name is written once, not for each row
         Map<String, Integer> tables = new TreeMap<>();
         for (int row = 0; row < window.size; row++) {
             Packed packed = window.packed[row];
             if (packed != null && packed.idf != 0) {
-                tables.merge(packed.table(), 1, Integer::sum);
+                tables.merge(names.computeIfAbsent(packed.idf, idf -> packed.table()), 1, Integer::sum);
             }
         }
         return tables;

@@ -67,7 +67,7 @@ public final class Decision {
 
     /** Estimates how much of the smaller text the other holds; 0 where too few slots are equal to tell. */
     private static double containment(Packed a, Packed b) {
-        if (!a.hasSlots() || !b.hasSlots() || equalSlots(a, b) < LEAST_FOR_CONTAINMENT) {
+        if (!a.hasSlots() || !b.hasSlots() || a.equalSlots(b) < LEAST_FOR_CONTAINMENT) {
             return 0.0;
         }
         double alike = alike(a, b);
@@ -76,7 +76,7 @@ public final class Decision {
 
     /** Returns how alike two texts are as a whole by min-hash. */
     private static double alike(Packed a, Packed b) {
-        return a.hasSlots() && b.hasSlots() ? withoutChance((double) equalSlots(a, b) / Packed.SLOTS) : 0.0;
+        return a.hasSlots() && b.hasSlots() ? withoutChance((double) a.equalSlots(b) / Packed.SLOTS) : 0.0;
     }
 
     private static double withoutChance(double share) {
@@ -121,7 +121,7 @@ public final class Decision {
     }
 
     private static boolean similarShingles(Packed a, Packed b, Integer least) {
-        if (least == null || !a.hasSlots() || !b.hasSlots() || equalSlots(a, b) < least) {
+        if (least == null || !a.hasSlots() || !b.hasSlots() || a.equalSlots(b) < least) {
             return false;
         }
         for (int band = 0; band < Packed.BANDS; band++) {
@@ -130,14 +130,6 @@ public final class Decision {
             }
         }
         return false;
-    }
-
-    private static int equalSlots(Packed a, Packed b) {
-        int equal = 0;
-        for (int i = 0; i < Packed.SLOTS; i++) {
-            equal += a.slot(i) == b.slot(i) ? 1 : 0;
-        }
-        return equal;
     }
 
     private static boolean sharedTerms(Packed a, Packed b, Policy.Terms rule) {
@@ -275,7 +267,7 @@ public final class Decision {
         if (code != MINHASH && code != TERMS) {
             return 1.0;
         }
-        int shared = code == MINHASH ? equalSlots(a, b) : sharedTerms(a, b);
+        int shared = code == MINHASH ? a.equalSlots(b) : sharedTerms(a, b);
         int of = code == MINHASH ? Packed.SLOTS : Math.min(a.terms.length, b.terms.length);
         why.put("shared", shared);
         why.put("of", of);

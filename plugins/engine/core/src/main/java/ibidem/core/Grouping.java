@@ -2,7 +2,7 @@ package ibidem.core;
 
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.ToIntFunction;
+import java.util.function.Predicate;
 
 /**
  * Leader grouping: down the ranking a hit joins the first lead that it duplicates, or else becomes a lead.
@@ -38,6 +38,11 @@ public final class Grouping {
     private final List<Name> names;
     private final LongTexts longs;
     private final double width;
+    /** A bit for each lead that the row at hand is to be compared with. */
+    private final long[] candidates;
+
+    private final long[] byRuns;
+    private final long[] noisyRows;
     private int row;
     private int best;
 
@@ -54,33 +59,40 @@ public final class Grouping {
         compared = new int[size];
         Arrays.fill(compared, Multimap.END);
         content = new Multimap(size);
-        bands = shared(policy.slots() != null, packed -> packed.hasSlots() ? Packed.BANDS : 0, Packed::band);
+        bands = shared(policy.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
         prints = multimap(policy.fingerprint() != null, size);
         profiles = multimap(policy.profile() != null, size);
         lengths = multimap(policy.terms() != null, size);
-        boolean noisy = Arrays.stream(rows).anyMatch(packed -> packed != null && noisy(packed));
-        runs = shared(
-                policy.characters() != null && noisy,
-                packed -> packed.noise == null ? 0 : Noise.SLOTS,
-                (packed, at) -> packed.noise.band(at));
+        candidates = new long[SharedKeys.words(size)];
+        byRuns = new long[candidates.length];
+        noisyRows = new long[candidates.length];
+        boolean noisy = markNoisy();
+        runs = shared(policy.characters() != null && noisy, Noise.SLOTS, Noise::putBands, Packed::noisy);
         boolean parts = policy.partial() && (policy.contained() != null || policy.related() != null);
-        slots = shared(parts, packed -> packed.hasSlots() ? Packed.SLOTS : 0, Packed::slotKey);
+        slots = shared(parts, Packed.SLOTS, Packed::putSlots, packed -> true);
         rare = policy.relates() && lengths != null ? RareTerms.of(rows, policy.terms()) : null;
         width = lengths == null
                 ? 1
                 : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
     }
 
+    private boolean markNoisy() {
+        boolean any = false;
+        for (int at = 0; at < rows.length; at++) {
+            if (rows[at] != null && rows[at].noisy()) {
+                noisyRows[at >>> 6] |= 1L << at;
+                any = true;
+            }
+        }
+        return any;
+    }
+
     private Multimap multimap(boolean counts, int most) {
         return policy.near() && counts ? new Multimap(most) : null;
     }
 
-    private SharedKeys shared(boolean counts, ToIntFunction<Packed> count, SharedKeys.Key key) {
-        return policy.near() && counts ? new SharedKeys(rows, count, key) : null;
-    }
-
-    private static boolean noisy(Packed packed) {
-        return packed.noise != null && packed.noise.noisy;
+    private SharedKeys shared(boolean counts, int most, SharedKeys.Source source, Predicate<Packed> seeks) {
+        return policy.near() && counts ? new SharedKeys(rows, most, source, seeks) : null;
     }
 
     /** Groups rows in rank order; null stands for a hit that is not signed. */
@@ -118,22 +130,24 @@ public final class Grouping {
     }
 
     private void look(Packed packed) {
-        look(content, folded(packed));
-        if (bands != null) {
-            bands.forEach(packed, key -> look(bands.leads, key));
-        }
+        Arrays.fill(candidates, 0L);
+        collect(content, folded(packed));
         if (prints != null && packed.strongFingerprint()) {
-            look(prints, packed.fingerprint);
+            collect(prints, packed.fingerprint);
         }
         if (profiles != null && packed.profile != 0) {
-            look(profiles, packed.profile);
+            collect(profiles, packed.profile);
         }
-        if (runs != null) {
-            runs.forEach(packed, key -> lookAtRuns(packed, key));
+        if (bands != null) {
+            crowded[row] |= bands.collect(row, MOST_LEADS, candidates);
         }
         if (slots != null) {
-            slots.forEach(packed, key -> look(slots.leads, key));
+            crowded[row] |= slots.collect(row, MOST_LEADS, candidates);
         }
+        if (runs != null) {
+            collectRuns(packed.noisy());
+        }
+        compareInOrder();
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             long bucket = bucket(packed);
             for (long near = bucket - 1; near <= bucket + 1; near++) {
@@ -142,28 +156,35 @@ public final class Grouping {
         }
     }
 
-    private void look(Multimap leads, long key) {
+    private void collect(Multimap leads, long key) {
         int place = leads.place(key);
         if (leads.held(place) >= MOST_LEADS) {
             crowded[row] = true;
             return;
         }
         for (int at = leads.first(place); at != Multimap.END; at = leads.next(at)) {
-            compare(leads.value(at));
+            candidates[leads.value(at) >>> 6] |= 1L << leads.value(at);
         }
     }
 
-    /** Compares texts that share a band of their characters, one of them with many unknown words. */
-    private void lookAtRuns(Packed packed, long key) {
-        Multimap leads = runs.leads;
-        int place = leads.place(key);
-        if (leads.held(place) >= MOST_LEADS) {
-            crowded[row] |= noisy(packed);
+    /** Collects texts that share a band of their characters, where one of the two has many unknown words. */
+    private void collectRuns(boolean noisy) {
+        if (noisy) {
+            crowded[row] |= runs.collect(row, MOST_LEADS, candidates);
             return;
         }
-        for (int at = leads.first(place); at != Multimap.END; at = leads.next(at)) {
-            if (noisy(packed) || noisy(rows[leads.value(at)])) {
-                compare(leads.value(at));
+        Arrays.fill(byRuns, 0L);
+        runs.collect(row, MOST_LEADS, byRuns);
+        for (int word = 0; word < byRuns.length; word++) {
+            candidates[word] |= byRuns[word] & noisyRows[word];
+        }
+    }
+
+    /** Compares with the candidates down the ranking, until one is found. */
+    private void compareInOrder() {
+        for (int word = 0; word < candidates.length && best == row; word++) {
+            for (long left = candidates[word]; left != 0 && best == row; left &= left - 1) {
+                compare(word * Long.SIZE + Long.numberOfTrailingZeros(left));
             }
         }
     }
@@ -213,7 +234,7 @@ public final class Grouping {
     private void add(Packed packed) {
         content.add(folded(packed), row);
         if (bands != null) {
-            bands.add(packed, row);
+            bands.add(row);
         }
         if (prints != null && packed.strongFingerprint()) {
             prints.add(packed.fingerprint, row);
@@ -222,10 +243,10 @@ public final class Grouping {
             profiles.add(packed.profile, row);
         }
         if (runs != null) {
-            runs.add(packed, row);
+            runs.add(row);
         }
         if (slots != null) {
-            slots.add(packed, row);
+            slots.add(row);
         }
         if (lengths != null && Decision.eligible(packed, policy.terms())) {
             lengths.add(bucket(packed), row);

@@ -58,6 +58,12 @@ public final class LedgerCache<T> {
         this.clock = clock;
     }
 
+    /** Tells whether it is known by now that ledgers hold records. */
+    public boolean holds(Collection<String> ledgers, String caller) {
+        List<T> known = known(new Key(List.copyOf(ledgers), caller));
+        return known != null && !known.isEmpty();
+    }
+
     /**
      * Gives the records of ledgers.
      *

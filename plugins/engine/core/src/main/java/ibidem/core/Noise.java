@@ -1,5 +1,9 @@
 package ibidem.core;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
 /** What tells a text that was scanned and misread from one that says something else: {@code noise.py}. */
 final class Noise {
     static final int SLOTS = 64;
@@ -11,6 +15,12 @@ final class Noise {
     private static final double CHANCE = 1.0 / 256;
     private static final int SECOND = 5;
     private static final int THIRD = 17;
+    /** Where the slots of the unknown terms begin. */
+    private static final int TERMS = SLOTS + 4;
+
+    private static final long HIGHEST = 0x8080_8080_8080_8080L;
+    private static final long EVEN = 0x5555_5555_5555_5555L;
+    private static final VarHandle WIDE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final byte[] bytes;
     private final int at;
@@ -36,13 +46,23 @@ final class Noise {
         return bytes[at + SLOTS] == 0 ? null : new Noise(bytes, at);
     }
 
-    private int slot(int which) {
-        return bytes[at + which % SLOTS] & 0xFF;
+    /** Writes the keys of the bands of a value's block, one that begins at each slot; returns where they end. */
+    static int putBands(Packed packed, long[] into, int at) {
+        return packed.noise == null ? at : packed.noise.putBands(into, at);
     }
 
-    /** Returns the key of the band that begins at a slot. */
-    long band(int first) {
-        return slot(first) | slot(first + SECOND) << 8 | slot(first + THIRD) << 16 | (long) first << 24;
+    private int putBands(long[] into, int to) {
+        for (int first = 0; first < SLOTS; first++) {
+            into[to + first] = slot(first)
+                    | slot(first + SECOND) << Byte.SIZE
+                    | slot(first + THIRD) << 2 * Byte.SIZE
+                    | (long) first << 3 * Byte.SIZE;
+        }
+        return to + SLOTS;
+    }
+
+    private int slot(int which) {
+        return bytes[at + (which & SLOTS - 1)] & 0xFF;
     }
 
     /**
@@ -65,9 +85,10 @@ final class Noise {
                 || !one.noisy && !other.noisy) {
             return null;
         }
-        int equal = one.equal(other, 0, SLOTS);
+        long slots = one.equalSlots(other);
+        int equal = Long.bitCount(slots);
         double share = Math.max(0.0, ((double) equal / SLOTS - CHANCE) / (1 - CHANCE));
-        if (share < rule.share() || !one.sharesBand(other) || one.equalPairs(other) < rule.pairs()) {
+        if (share < rule.share() || !sharesBand(slots) || equalPairs(slots) < rule.pairs()) {
             return null;
         }
         double differing = differing(share, one.runs, other.runs);
@@ -79,37 +100,42 @@ final class Noise {
         return terms / words >= least && lifted ? new Told(equal, share, terms / words) : null;
     }
 
-    private int equal(Noise other, int from, int count) {
-        int equal = 0;
-        for (int i = from; i < from + count; i++) {
-            equal += bytes[at + i] == other.bytes[other.at + i] ? 1 : 0;
+    /** Returns a bit for each slot that both have alike. */
+    private long equalSlots(Noise other) {
+        long equal = 0;
+        for (int from = 0; from < SLOTS; from += Long.BYTES) {
+            equal |= Long.compress(zeros(word(from) ^ other.word(from)), HIGHEST) << from;
         }
         return equal;
     }
 
-    private boolean sharesBand(Noise other) {
-        for (int first = 0; first < SLOTS; first++) {
-            if (band(first) == other.band(first)) {
-                return true;
-            }
-        }
-        return false;
+    private int equalTerms(Noise other) {
+        return Long.bitCount(zeros(word(TERMS) ^ other.word(TERMS)));
+    }
+
+    private long word(int from) {
+        return (long) WIDE.get(bytes, at + from);
+    }
+
+    /** Returns the highest bit of each byte that is 0. */
+    private static long zeros(long word) {
+        return ~((word & ~HIGHEST) + ~HIGHEST | word | ~HIGHEST);
+    }
+
+    /** Tells whether the slots of some band are all alike. */
+    private static boolean sharesBand(long equal) {
+        return (equal & Long.rotateRight(equal, SECOND) & Long.rotateRight(equal, THIRD)) != 0;
     }
 
     /** Counts the equal pairs of slots of those by which an index looks misread texts up: each slot is in one. */
-    private int equalPairs(Noise other) {
-        int equal = 0;
-        for (int first = 0; first < SLOTS; first += 2) {
-            boolean both = slot(first) == other.slot(first) && slot(first + SECOND) == other.slot(first + SECOND);
-            equal += both ? 1 : 0;
-        }
-        return equal;
+    private static int equalPairs(long equal) {
+        return Long.bitCount(equal & Long.rotateRight(equal, SECOND) & EVEN);
     }
 
     /** Estimates how many unknown terms are in one text only. */
     private double unknownIn(Noise other) {
         boolean both = unknown > 0 && other.unknown > 0;
-        double share = both ? Math.max(0.0, (double) equal(other, SLOTS + 4, OF_TERMS) / OF_TERMS - CHANCE) : 0.0;
+        double share = both ? Math.max(0.0, (double) equalTerms(other) / OF_TERMS - CHANCE) : 0.0;
         return differing(share, unknown, other.unknown);
     }
 

@@ -41,6 +41,9 @@ public final class Packed {
     private static final int ADDED = 4 + NOISE;
 
     private static final int HEAD = 107;
+    /** All bits of four slots but the highest of each. */
+    private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL;
+
     private static final int TERM_BYTES = 3;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
@@ -214,9 +217,36 @@ public final class Packed {
         return u16(bytes, slotsAt + 2 * at);
     }
 
-    /** Returns the key of a slot: its number and its value. */
-    long slotKey(int at) {
-        return (long) at << Short.SIZE | slot(at);
+    /** Tells whether its text has many unknown words. */
+    boolean noisy() {
+        return noise != null && noise.noisy;
+    }
+
+    /** Writes a key for each slot, its number and its value; returns where they end. */
+    int putSlots(long[] into, int at) {
+        for (int slot = 0; slot < slotCount; slot++) {
+            into[at + slot] = (long) slot << Short.SIZE | slot(slot);
+        }
+        return at + slotCount;
+    }
+
+    /** Writes the keys of the bands; returns where they end. */
+    int putBands(long[] into, int at) {
+        int bands = hasSlots() ? BANDS : 0;
+        for (int band = 0; band < bands; band++) {
+            into[at + band] = band(band);
+        }
+        return at + bands;
+    }
+
+    /** Counts the slots that both have alike, four at once; both have slots. */
+    int equalSlots(Packed other) {
+        int equal = 0;
+        for (int at = 0; at < 2 * SLOTS; at += Long.BYTES) {
+            long differ = (long) WIDE.get(bytes, slotsAt + at) ^ (long) WIDE.get(other.bytes, other.slotsAt + at);
+            equal += Long.bitCount(~((differ & LOW_OF_SLOTS) + LOW_OF_SLOTS | differ | LOW_OF_SLOTS));
+        }
+        return equal;
     }
 
     /** Returns the key of a band: three slots and the band's number. */

@@ -161,7 +161,7 @@ public final class Page {
         told.put("late", late);
         told.put("cursor", "");
         told.put("took_ms", searched.tookMillis());
-        told.put("tables", counted.tables());
+        told.put("tables", new LinkedHashMap<>(counted.tables()));
         told.put("by", searched.by());
         if (request.facets()) {
             told.put("facets", Facets.of(window));

@@ -45,6 +45,16 @@ public final class Reading {
         return Math.min(deepest, depth() + Math.max(MORE, depth() / MORE_SHARE));
     }
 
+    /**
+     * Tells whether hits that were not given might stand before one that was: all beyond the window score alike.
+     *
+     * @param scores those of the hits that were given
+     * @param most how many were asked for
+     */
+    public boolean cutAmongEquals(float[] scores, int most) {
+        return scores.length >= most && depth() > 0 && scores[scores.length - 1] == scores[depth() - 1];
+    }
+
     /** Tells whether a window is deep enough for the page; if not, {@link #depth} is deeper from now on. */
     public boolean enough(Window window) {
         boolean ended = window.size < depth();

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
  * @param most the most duplicates shown of a group, without the lead; null: all
  * @param explain whether each duplicate says why it is one
  * @param facets whether the account counts the window by source and year
- * @param waiting all values of a request whose preset is none of the built-in ones, until those stored with the indexes
- *     are read; else null
+ * @param values what was asked for, by name
+ * @param waiting whether the preset is none of the built-in ones, until those stored with the indexes are read
  */
 public record Request(
         boolean collapse,
@@ -29,7 +29,8 @@ public record Request(
         Integer most,
         boolean explain,
         boolean facets,
-        Map<String, String> waiting) {
+        Map<String, String> values,
+        boolean waiting) {
     public static final int DEEPEST = 10_000;
     private static final long BYTES_OF_A_ROW = 2_048;
     private static final long BYTES_OF_A_ROW_WITH_SLOTS = 8_192;
@@ -88,10 +89,10 @@ public record Request(
     public Request with(List<StoredPreset> stored) {
         Map<String, Policy> known = new LinkedHashMap<>(Presets.ALL);
         stored.forEach(each -> known.put(each.name(), each.policy()));
-        if (!known.containsKey(waiting.get(PRESET))) {
-            throw wrong(PRESET, waiting.get(PRESET), NONE + ", " + String.join(", ", known.keySet()));
+        if (!known.containsKey(values.get(PRESET))) {
+            throw wrong(PRESET, values.get(PRESET), NONE + ", " + String.join(", ", known.keySet()));
         }
-        return read(waiting, known);
+        return read(values, known);
     }
 
     private static Request read(Map<String, String> values, Map<String, Policy> presets) {
@@ -114,7 +115,8 @@ public record Request(
                 most(values, collapse, window),
                 flag(values, "explain"),
                 flag(values, "facets"),
-                known ? null : Map.copyOf(values));
+                Map.copyOf(values),
+                !known);
     }
 
     /** Refuses what only the Python layer does, each with the reason. */
@@ -211,6 +213,11 @@ public record Request(
     /** Estimates the bytes that grouping so many hits takes. */
     public long bytes(int hits) {
         return (long) hits * (policy.partial() ? BYTES_OF_A_ROW_WITH_SLOTS : BYTES_OF_A_ROW);
+    }
+
+    /** Tells whether packed values and what was asked for tell all: no stored preset and no long signatures. */
+    public boolean oneSearchTells() {
+        return !waiting && !policy.partial();
     }
 
     /** Returns the level that was asked for. */

@@ -1,91 +1,190 @@
 package ibidem.core;
 
-import java.util.function.LongConsumer;
-import java.util.function.ToIntFunction;
+import java.util.function.Predicate;
 
 /**
  * Leads by keys of which each row has many.
  *
  * <p>Most keys are held by one row alone and bring nobody together. Two bits for each key, in tables that stay in the
- * processor's cache, tell these, so that only the others are kept and looked up.
+ * processor's cache, tell these, so that only the others are numbered; from then on a key is its number, and nothing is
+ * hashed.
  */
 final class SharedKeys {
     private static final long GOLDEN = 0x9E3779B97F4A7C15L;
     private static final int SPARE = 8;
+    /** Rows that hold a key, from which on its leads are bits. */
+    private static final int MANY = 32;
 
-    /** Gives one of a row's keys. */
-    interface Key {
-        long of(Packed packed, int at);
+    /** Writes a row's keys into an array, and returns where they end. */
+    interface Source {
+        int put(Packed packed, long[] into, int at);
     }
 
-    /** Those of the leads so far. */
-    final Multimap leads;
+    /** Where each row's keys end; they begin where those of the row before end. */
+    private final int[] ends;
+    /** The number of each row's keys. */
+    private final int[] numbers;
+    /** The newest entry of each number. */
+    private final int[] heads;
+    /** How many leads hold each number. */
+    private final int[] held;
+    /** Where the leads of a number that many rows hold begin in {@link #bits}; -1 for others, which have entries. */
+    private final int[] dense;
+    /** A bit for each row, for each such number. */
+    private final long[] bits;
 
-    private final ToIntFunction<Packed> count;
-    private final Key key;
-    private final long[] once;
-    private final long[] again;
-    private final int shift;
+    private final int words;
+    private final int[] next;
+    private final int[] leads;
+    private int count;
 
     /**
      * @param rows the window; null for a row that is not signed
-     * @param count how many keys a row has
-     * @param key gives each of them
+     * @param most how many keys a row has at the most
+     * @param source gives the keys of a row
+     * @param seeks which rows have to share a key for it to matter
      */
-    SharedKeys(Packed[] rows, ToIntFunction<Packed> count, Key key) {
-        this.count = count;
-        this.key = key;
-        int all = 0;
-        for (Packed packed : rows) {
-            all += counts(packed) ? count.applyAsInt(packed) : 0;
+    SharedKeys(Packed[] rows, int most, Source source, Predicate<Packed> seeks) {
+        long[] keys = new long[rows.length * most];
+        ends = new int[rows.length];
+        int end = 0;
+        for (int row = 0; row < rows.length; row++) {
+            end = counts(rows[row]) ? source.put(rows[row], keys, end) : end;
+            ends[row] = end;
         }
-        int size = Integer.highestOneBit(Math.max(Long.SIZE, all)) * SPARE;
-        shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
-        once = new long[size / Long.SIZE];
-        again = new long[size / Long.SIZE];
-        for (Packed packed : rows) {
-            see(packed);
+        int shared = keepShared(keys, end, rows, seeks);
+        numbers = new int[shared];
+        int distinct = number(keys);
+        heads = new int[distinct];
+        held = new int[distinct];
+        words = words(rows.length);
+        dense = new int[distinct];
+        bits = new long[placeDense()];
+        next = new int[shared];
+        leads = new int[shared];
+    }
+
+    /** Returns how many words hold a bit for each of some rows. */
+    static int words(int rows) {
+        return (rows + Long.SIZE - 1) / Long.SIZE;
+    }
+
+    /** Gives a place to each number that many rows hold; returns where they end. */
+    private int placeDense() {
+        for (int number : numbers) {
+            dense[number]++;
         }
-        int[] shared = new int[1];
-        for (Packed packed : rows) {
-            if (counts(packed)) {
-                forEach(packed, each -> shared[0]++);
-            }
+        int end = 0;
+        for (int number = 0; number < dense.length; number++) {
+            boolean many = dense[number] >= MANY;
+            dense[number] = many ? end : -1;
+            end += many ? words : 0;
         }
-        leads = new Multimap(shared[0]);
+        return end;
     }
 
     private static boolean counts(Packed packed) {
         return packed != null && packed.hasWords();
     }
 
-    private void see(Packed packed) {
-        int keys = counts(packed) ? count.applyAsInt(packed) : 0;
-        for (int at = 0; at < keys; at++) {
-            int bit = bit(key.of(packed, at));
-            again[bit >>> 6] |= once[bit >>> 6] & 1L << bit;
-            once[bit >>> 6] |= 1L << bit;
-        }
-    }
-
-    private int bit(long each) {
-        return (int) (each * GOLDEN >>> shift);
-    }
-
-    /** Gives those keys of a row that another one may hold too. */
-    void forEach(Packed packed, LongConsumer each) {
-        int keys = count.applyAsInt(packed);
-        for (int at = 0; at < keys; at++) {
-            long value = key.of(packed, at);
-            int bit = bit(value);
-            if ((again[bit >>> 6] & 1L << bit) != 0) {
-                each.accept(value);
+    /** Moves the keys that another row may hold too to the front; returns how many they are. */
+    private int keepShared(long[] keys, int end, Packed[] rows, Predicate<Packed> seeks) {
+        int size = Integer.highestOneBit(Math.max(Long.SIZE, end)) * SPARE;
+        int shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
+        long[] once = new long[size / Long.SIZE];
+        long[] again = new long[size / Long.SIZE];
+        long[] sought = new long[size / Long.SIZE];
+        for (int row = 0, at = 0; row < rows.length; row++) {
+            long seeking = ends[row] > at && seeks.test(rows[row]) ? -1L : 0L;
+            for (; at < ends[row]; at++) {
+                int bit = (int) (keys[at] * GOLDEN >>> shift);
+                again[bit >>> 6] |= once[bit >>> 6] & 1L << bit;
+                once[bit >>> 6] |= 1L << bit;
+                sought[bit >>> 6] |= seeking & 1L << bit;
             }
+        }
+        int kept = 0;
+        for (int row = 0, at = 0; row < rows.length; row++) {
+            for (; at < ends[row]; at++) {
+                int bit = (int) (keys[at] * GOLDEN >>> shift);
+                keys[kept] = keys[at];
+                kept += (int) ((again[bit >>> 6] & sought[bit >>> 6]) >>> bit & 1L);
+            }
+            ends[row] = kept;
+        }
+        return kept;
+    }
+
+    /** Numbers the keys, equal ones alike; returns how many numbers there are. */
+    private int number(long[] keys) {
+        int size = Integer.highestOneBit(Math.max(2, numbers.length)) * 4;
+        long[] table = new long[size];
+        int[] given = new int[size];
+        int distinct = 0;
+        for (int at = 0; at < numbers.length; at++) {
+            int place = (int) (keys[at] * GOLDEN >>> 32) & size - 1;
+            while (given[place] != 0 && table[place] != keys[at]) {
+                place = place + 1 & size - 1;
+            }
+            if (given[place] == 0) {
+                table[place] = keys[at];
+                given[place] = ++distinct;
+            }
+            numbers[at] = given[place] - 1;
+        }
+        return distinct;
+    }
+
+    private int from(int row) {
+        return row == 0 ? 0 : ends[row - 1];
+    }
+
+    /**
+     * Collects the leads that share a key with a row.
+     *
+     * @param row which one
+     * @param most leads of a key, from which on they are left out
+     * @param into takes a bit for each lead
+     * @return whether leads of some key were left out
+     */
+    boolean collect(int row, int most, long[] into) {
+        boolean crowded = false;
+        for (int at = from(row); at < ends[row]; at++) {
+            int number = numbers[at];
+            if (held[number] >= most) {
+                crowded = true;
+            } else if (held[number] > 0) {
+                collect(number, into);
+            }
+        }
+        return crowded;
+    }
+
+    private void collect(int number, long[] into) {
+        int begin = dense[number];
+        if (begin >= 0) {
+            for (int word = 0; word < words; word++) {
+                into[word] |= bits[begin + word];
+            }
+            return;
+        }
+        for (int entry = heads[number]; entry > 0; entry = next[entry - 1]) {
+            into[leads[entry - 1] >>> 6] |= 1L << leads[entry - 1];
         }
     }
 
     /** Adds the keys of a lead. */
-    void add(Packed packed, int row) {
-        forEach(packed, each -> leads.add(each, row));
+    void add(int row) {
+        for (int at = from(row); at < ends[row]; at++) {
+            int number = numbers[at];
+            held[number]++;
+            if (dense[number] >= 0) {
+                bits[dense[number] + (row >>> 6)] |= 1L << row;
+            } else {
+                next[count] = heads[number];
+                leads[count] = row;
+                heads[number] = ++count;
+            }
+        }
     }
 }

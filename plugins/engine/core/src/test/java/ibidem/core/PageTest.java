@@ -33,7 +33,7 @@ class PageTest {
         Request given = Request.of(Map.of(), Golden.map(asked));
         List<StoredPreset> presets = new ArrayList<>();
         made.path("presets").forEach(each -> presets.add(StoredPreset.of(Golden.map(each))));
-        Request request = given.waiting() == null ? given : given.with(presets);
+        Request request = given.waiting() ? given.with(presets) : given;
         List<Verdict> words = new ArrayList<>();
         made.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
         List<JsonNode> hits = made.get("hits").valueStream().toList();

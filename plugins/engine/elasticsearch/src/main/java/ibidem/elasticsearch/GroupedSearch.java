@@ -9,16 +9,19 @@ import ibidem.core.Page;
 import ibidem.core.Reading;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
+import ibidem.core.ShardPage;
 import ibidem.core.Verdict;
 import ibidem.core.Window;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
@@ -57,7 +60,14 @@ final class GroupedSearch {
 
     private ActionListener<SearchResponse> listener;
     private InnerRequests.Depth depth;
+    /** Whether the only shard is asked for the page itself. */
+    private boolean pageOfShard;
+
+    private final ShardPage.Asked page;
     private SearchResponse first;
+    /** The highest score of all hits. */
+    private float highest;
+
     private boolean ids;
     private volatile long held;
     private final LongTexts longs = new LongTexts();
@@ -83,11 +93,17 @@ final class GroupedSearch {
         reading = new Reading(asked, size == 0 ? 1 : from / size + 1, size, nodes.deepest(indexes));
         caller = nodes.threads().getThreadContext().newRestorableContext(true);
         depth = depth(false);
+        page = new ShardPage.Asked(asked.values(), from, size, nodes.deepest(indexes), BY);
+        pageOfShard = size > 0
+                && asked.oneSearchTells()
+                && nodes.haveOneShard(indexes)
+                && inner.goesWithPageOfShard()
+                && !ledgers.overrides().holds(ledgers(Ledgers.OVERRIDES, Set.copyOf(indexes)), nodes.caller());
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        return inner.window(depth);
+        return pageOfShard ? inner.pageOfShard(depth, new PageRescorer(() -> nodes, page)) : inner.window(depth);
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
@@ -111,8 +127,14 @@ final class GroupedSearch {
             Whole.check(found);
             if (first == null) {
                 first = found;
+                highest = found.getHits().getMaxScore();
                 first.mustIncRef();
                 listener = ActionListener.runAfter(listener, first::decRef);
+            }
+            if (pageOfShard && found.getHits().getHits().length > 0) {
+                pageOfShard = false;
+                receivedPage(found);
+                return;
             }
             found.mustIncRef();
             nodes.threads()
@@ -136,13 +158,50 @@ final class GroupedSearch {
         }
     }
 
+    /** Answers with the page that the shard made, or makes it here where that could not. */
+    private void receivedPage(SearchResponse found) {
+        SearchHit[] hits = found.getHits().getHits();
+        ShardPage.Received received = Stream.of(hits)
+                .map(hit -> ShardPage.Received.of(value(hit, ShardPage.TOLD)))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow();
+        highest = received.score();
+        if (received.outcome() != ShardPage.Outcome.WHOLE) {
+            read(received.outcome() == ShardPage.Outcome.EQUALS);
+            return;
+        }
+        List<Shown> shown = received.marks(hits, hit -> value(hit, ShardPage.PLACED)).stream()
+                .map(each -> Shown.of(each.hit(), each.mark()))
+                .toList();
+        if (shown.size() < received.shown()) {
+            ids = true; // packed ids may be those of an index that this one was copied from
+            read(false);
+            return;
+        }
+        listenToReaders(Set.copyOf(indexes), words -> {
+            if (!words.isEmpty()) {
+                read(false); // a shard knows no manual decisions
+                return;
+            }
+            checkNotCancelled();
+            long tookMillis = (System.nanoTime() - began) / 1_000_000;
+            answer(shown, received.account(!found.isTimedOut(), tookMillis), tookMillis);
+        });
+    }
+
+    private static Object value(SearchHit hit, String name) {
+        DocumentField field = hit.field(name);
+        return field == null ? null : field.getValue();
+    }
+
     /** Tells whether hits that were not given might stand before one that was: all beyond the window score alike. */
     private boolean cutAmongEquals(SearchHit[] hits) {
-        return inner.byScoreAlone()
-                && !depth.inFullOrder()
-                && hits.length >= depth.hits()
-                && reading.depth() > 0
-                && hits[hits.length - 1].getScore() == hits[reading.depth() - 1].getScore();
+        float[] scores = new float[hits.length];
+        for (int at = 0; at < hits.length; at++) {
+            scores[at] = hits[at].getScore();
+        }
+        return inner.byScoreAlone() && !depth.inFullOrder() && reading.cutAmongEquals(scores, depth.hits());
     }
 
     private void listenToReaders(Ranked ranked) {
@@ -150,7 +209,7 @@ final class GroupedSearch {
         if (found.isEmpty()) {
             ranked.rows().names.forEach(name -> found.add(name.index()));
         }
-        if (asked.waiting() != null) {
+        if (asked.waiting()) {
             ledgers.presets().of(ledgers(Ledgers.PRESETS, found), nodes.caller(), this::readLedger, presets -> {
                 asked = asked.with(presets);
                 listenToReaders(ranked, found);
@@ -161,8 +220,11 @@ final class GroupedSearch {
     }
 
     private void listenToReaders(Ranked ranked, Set<String> found) {
-        ledgers.overrides()
-                .of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, words -> group(ranked, words));
+        listenToReaders(found, words -> group(ranked, words));
+    }
+
+    private void listenToReaders(Set<String> found, Consumer<List<Verdict>> next) {
+        ledgers.overrides().of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, next);
     }
 
     private Set<String> ledgers(String kind, Set<String> found) {
@@ -277,19 +339,28 @@ final class GroupedSearch {
         long matched = first.getHits().getTotalHits().value();
         Map<String, Object> account =
                 page.account(new Page.Searched(matched, !first.isTimedOut(), ranked.rows().missing, tookMillis, BY));
-        SearchHits shown = new Hits(ranked, page, stored, request.source()).list(first.getHits(), asked.collapse());
+        answer(ranked.shown(page, stored), account, tookMillis);
+    }
+
+    private void answer(List<Shown> shown, Map<String, Object> account, long tookMillis) {
+        SearchHits list =
+                new Hits(shown, request.source()).list(first.getHits().getTotalHits(), highest, asked.collapse());
         try {
-            ActionListener.respondAndRelease(listener, new Answer(shown, first, account, tookMillis));
+            ActionListener.respondAndRelease(listener, new Answer(list, first, account, tookMillis));
         } finally {
-            shown.decRef();
+            list.decRef();
+        }
+    }
+
+    private void checkNotCancelled() {
+        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
+            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
         }
     }
 
     /** Sends a search as the caller and under the caller's task. */
     private void send(SearchRequest search, ActionListener<SearchResponse> then) {
-        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
-            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
-        }
+        checkNotCancelled();
         if (task != null) {
             search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
         }

@@ -70,7 +70,13 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     }
 
     @Override
+    public List<RescorerSpec<?>> getRescorers() {
+        return List.of(
+                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
+    }
+
+    @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch());
+        return List.of(new PackedFetch(), new PageFetch());
     }
 }

@@ -5,14 +5,17 @@ import ibidem.core.Name;
 import ibidem.core.PackedField;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.search.SearchType;
 import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.index.query.BoolQueryBuilder;
 import org.elasticsearch.index.query.IdsQueryBuilder;
+import org.elasticsearch.index.query.InnerHitContextBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.index.query.QueryBuilders;
 import org.elasticsearch.search.SearchExtBuilder;
@@ -51,6 +54,41 @@ final class InnerRequests {
 
     /** Asks for a window: what ranks, what is answered beside the hits, and of each hit only its packed value. */
     SearchRequest window(Depth depth) {
+        SearchSourceBuilder made = ranked(depth);
+        made.fetchSource(false);
+        if (bytes) {
+            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
+        } else {
+            made.docValueField(PackedField.NAME);
+            if (!depth.ids) {
+                made.storedField(NO_FIELDS);
+            }
+        }
+        return copy(made);
+    }
+
+    /** Asks the only shard for a page: what ranks, what makes the page, and what is shown of each of its hits. */
+    SearchRequest pageOfShard(Depth depth, PageRescorer page) {
+        SearchSourceBuilder made = ranked(depth).addRescorer(page);
+        show(made);
+        return copy(made);
+    }
+
+    /** Tells whether a shard may make the page: what stands in the way is left to the coordinating node. */
+    boolean goesWithPageOfShard() {
+        boolean inOneStep = request.searchType() == SearchType.QUERY_THEN_FETCH; // ranks and fetches on one context
+        if (!bytes || !inOneStep || !byScoreAlone() || asked.profile() || Boolean.TRUE.equals(asked.explain())) {
+            return false;
+        }
+        Map<String, InnerHitContextBuilder> inner = new HashMap<>();
+        if (asked.query() != null) {
+            InnerHitContextBuilder.extractInnerHits(asked.query(), inner);
+        }
+        return inner.isEmpty() && asked.knnSearch().isEmpty();
+    }
+
+    /** Asks for the best hits, and for what is answered beside them. */
+    private SearchSourceBuilder ranked(Depth depth) {
         SearchSourceBuilder made = everywhere();
         made.query(asked.query()).size(depth.hits).trackTotalHits(true).trackScores(asked.trackScores());
         made.knnSearch(asked.knnSearch());
@@ -75,16 +113,7 @@ final class InnerRequests {
         if (depth.first) {
             beside(made);
         }
-        made.fetchSource(false);
-        if (bytes) {
-            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
-        } else {
-            made.docValueField(PackedField.NAME);
-            if (!depth.ids) {
-                made.storedField(NO_FIELDS);
-            }
-        }
-        return copy(made);
+        return made;
     }
 
     /** Adds what is answered beside the hits, once. */
@@ -110,6 +139,12 @@ final class InnerRequests {
         if (asked.postFilter() != null) {
             made.postFilter(asked.postFilter());
         }
+        show(made);
+        return copy(made);
+    }
+
+    /** Asks for what is shown of each hit. */
+    private void show(SearchSourceBuilder made) {
         made.fetchSource(asked.fetchSource()).highlighter(asked.highlighter()).explain(asked.explain());
         made.version(asked.version()).seqNoAndPrimaryTerm(asked.seqNoAndPrimaryTerm());
         if (asked.storedFields() != null) {
@@ -127,7 +162,6 @@ final class InnerRequests {
             asked.scriptFields()
                     .forEach(field -> made.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
         }
-        return copy(made);
     }
 
     /** Asks for a slice of records beside indexes, in the order of their keys. */

@@ -46,10 +46,17 @@ record Nodes(
         return Objects.toString(threads.getThreadContext().getHeader(IDENTITY), "");
     }
 
-    /** Tells whether every node has the plugin: only then may shards be asked for packed values as bytes. */
+    /** Tells whether every node has this version of the plugin: only then may shards be asked for more than fields. */
     boolean allHaveThePlugin() {
         return cluster.state().nodes().getNodes().values().stream()
-                .allMatch(node -> node.getAttributes().containsKey(ATTRIBUTE));
+                .allMatch(node ->
+                        IbidemPlugin.version().equals(node.getAttributes().get(ATTRIBUTE)));
+    }
+
+    /** Tells whether some indexes have one shard together. */
+    boolean haveOneShard(List<String> indexes) {
+        IndexMetadata index = indexes.size() == 1 ? project().index(indexes.get(0)) : null;
+        return index != null && index.getNumberOfShards() == 1;
     }
 
     private ProjectMetadata project() {

@@ -3,13 +3,8 @@ package ibidem.elasticsearch;
 import ibidem.core.PackedField;
 import java.io.IOException;
 import java.util.List;
-import java.util.Set;
-import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.util.BytesRef;
 import org.elasticsearch.common.document.DocumentField;
-import org.elasticsearch.index.mapper.IdFieldMapper;
-import org.elasticsearch.index.mapper.Uid;
 import org.elasticsearch.search.fetch.FetchContext;
 import org.elasticsearch.search.fetch.FetchSubPhase;
 import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
@@ -24,7 +19,7 @@ final class PackedFetch implements FetchSubPhase {
 
     private static final class Reader implements FetchSubPhaseProcessor {
         private final boolean ids;
-        private BinaryDocValues values;
+        private Stored stored;
 
         Reader(boolean ids) {
             this.ids = ids;
@@ -37,27 +32,18 @@ final class PackedFetch implements FetchSubPhase {
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            values = reader.reader().getBinaryDocValues(PackedField.NAME);
+            stored = new Stored(reader.reader());
         }
 
         @Override
         public void process(HitContext hit) throws IOException {
-            byte[] packed = values != null && values.advanceExact(hit.docId()) ? first(values.binaryValue()) : null;
+            byte[] packed = stored.packed(hit.docId());
             if (packed != null) {
                 hit.hit().setDocumentField(new DocumentField(PackedField.NAME, List.of(packed)));
             }
             if (packed == null || ids) {
-                BytesRef id = hit.reader()
-                        .storedFields()
-                        .document(hit.docId(), Set.of(IdFieldMapper.NAME))
-                        .getBinaryValue(IdFieldMapper.NAME);
-                String name = Uid.decodeId(id.bytes, id.offset, id.length);
-                hit.hit().setDocumentField(new DocumentField(PackedField.ID, List.of(name)));
+                hit.hit().setDocumentField(new DocumentField(PackedField.ID, List.of(stored.id(hit.docId()))));
             }
         }
-    }
-
-    private static byte[] first(BytesRef field) {
-        return PackedField.first(field.bytes, field.offset, field.length);
     }
 }

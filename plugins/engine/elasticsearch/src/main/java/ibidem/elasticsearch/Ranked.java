@@ -1,8 +1,14 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Group;
+import ibidem.core.Name;
 import ibidem.core.PackedField;
+import ibidem.core.Page;
 import ibidem.core.Rows;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchShardTarget;
@@ -17,7 +23,11 @@ import org.elasticsearch.search.SearchShardTarget;
  */
 record Ranked(Rows rows, Place[] places) {
     /** A place in the ranking. */
-    record Place(int docId, float score, Object[] sort, SearchShardTarget shard) {}
+    record Place(int docId, float score, Object[] sort, SearchShardTarget shard) {
+        static Place of(SearchHit hit) {
+            return new Place(hit.docId(), hit.getScore(), hit.getSortValues(), hit.getShard());
+        }
+    }
 
     /**
      * Reads a window.
@@ -35,9 +45,30 @@ record Ranked(Rows rows, Place[] places) {
         Rows rows = builder.rows(most, byScore);
         Place[] places = Arrays.stream(rows.order)
                 .mapToObj(at -> found[at])
-                .map(hit -> new Place(hit.docId(), hit.getScore(), hit.getSortValues(), hit.getShard()))
+                .map(Place::of)
                 .toArray(Place[]::new);
         return new Ranked(rows, places);
+    }
+
+    /**
+     * Lists what a page shows, each group's lead first.
+     *
+     * @param page its groups
+     * @param stored the documents, as hits hold them
+     */
+    List<Shown> shown(Page page, Map<Name, SearchHit> stored) {
+        List<Shown> shown = new ArrayList<>();
+        for (Group group : page.groups()) {
+            shown.add(shown(page, group, group.lead(), stored));
+            group.following().forEach(row -> shown.add(shown(page, group, row, stored)));
+        }
+        return shown;
+    }
+
+    private Shown shown(Page page, Group group, int row, Map<Name, SearchHit> stored) {
+        Name name = rows.names.get(row);
+        SearchHit held = stored.get(name);
+        return new Shown(name.id(), places[row], held, page.mark(group, row, held != null));
     }
 
     /** Returns the engine's own id; null where it gave none. */

@@ -1,8 +1,6 @@
 package ibidem.opensearch;
 
-import ibidem.core.Group;
-import ibidem.core.Name;
-import ibidem.core.Page;
+import ibidem.core.ShardPage;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -30,29 +28,24 @@ final class Answer {
 
     private static final String IDS = "_id:";
 
-    private final Ranked window;
-    private final Page page;
-    private final Map<Name, SearchHit> stored;
+    private final List<Shown> shown;
     private final SearchSourceBuilder asked;
 
     /**
-     * @param window its hits
-     * @param page what of it is shown
-     * @param stored the documents that are shown, as hits hold them
+     * @param shown the documents, each group's lead first
      * @param asked the search as it came
      */
-    Answer(Ranked window, Page page, Map<Name, SearchHit> stored, SearchSourceBuilder asked) {
-        this.window = window;
-        this.page = page;
-        this.stored = stored;
+    Answer(List<Shown> shown, SearchSourceBuilder asked) {
+        this.shown = shown;
         this.asked = asked;
     }
 
-    SearchResponse response(SearchResponse first, boolean collapse, Map<String, Object> account, long tookMillis) {
+    SearchResponse response(
+            SearchResponse first, float score, boolean collapse, Map<String, Object> account, long tookMillis) {
         SearchHits hits = new SearchHits(
                 hits(collapse).toArray(SearchHit[]::new),
                 first.getHits().getTotalHits(),
-                asked.size() == 0 ? Float.NaN : first.getHits().getMaxScore());
+                asked.size() == 0 ? Float.NaN : score);
         InternalSearchResponse inside = new InternalSearchResponse(
                 hits,
                 (InternalAggregations) first.getAggregations(),
@@ -77,16 +70,21 @@ final class Answer {
 
     private List<SearchHit> hits(boolean collapse) {
         List<SearchHit> hits = new ArrayList<>();
-        for (Group group : page.groups()) {
-            SearchHit lead = hit(group, group.lead());
+        for (int at = 0; at < shown.size(); ) {
+            int end = at + 1;
+            while (end < shown.size() && !shown.get(end).leads()) {
+                end++;
+            }
+            SearchHit lead = hit(shown.get(at));
             List<SearchHit> following =
-                    group.following().stream().map(row -> hit(group, row)).toList();
+                    shown.subList(at + 1, end).stream().map(this::hit).toList();
             hits.add(lead);
             if (collapse) {
-                carry(lead, following, group.duplicates().size());
+                carry(lead, following, shown.get(at).duplicates());
             } else {
                 hits.addAll(following);
             }
+            at = end;
         }
         return hits;
     }
@@ -101,14 +99,14 @@ final class Answer {
     }
 
     /** Makes a new hit: one from another node cannot be added to. */
-    private SearchHit hit(Group group, int row) {
-        Name name = window.rows().names.get(row);
-        SearchHit held = stored.get(name);
-        SearchHit ranked = window.hits()[row];
+    private SearchHit hit(Shown each) {
+        SearchHit held = each.held();
+        SearchHit ranked = each.ranked();
         Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetaFields());
-        meta.put(MARK, new DocumentField(MARK, List.of(page.mark(group, row, held != null))));
-        Map<String, DocumentField> fields = held == null ? new HashMap<>() : held.getDocumentFields();
-        SearchHit made = new SearchHit(ranked.docId(), name.id(), fields, meta);
+        meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
+        Map<String, DocumentField> fields = held == null ? new HashMap<>() : new HashMap<>(held.getDocumentFields());
+        fields.keySet().removeAll(ShardPage.FIELDS);
+        SearchHit made = new SearchHit(ranked.docId(), each.id(), fields, meta);
         made.shard(ranked.getShard());
         made.score(ranked.getScore());
         if (held != null) {

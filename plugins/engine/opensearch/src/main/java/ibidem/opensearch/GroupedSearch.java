@@ -9,6 +9,7 @@ import ibidem.core.Page;
 import ibidem.core.Reading;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
+import ibidem.core.ShardPage;
 import ibidem.core.UsageException;
 import ibidem.core.Verdict;
 import ibidem.core.Window;
@@ -16,10 +17,12 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.opensearch.ExceptionsHelper;
 import org.opensearch.action.ActionRunnable;
 import org.opensearch.action.search.SearchRequest;
@@ -58,7 +61,14 @@ final class GroupedSearch {
 
     private ActionListener<SearchResponse> listener;
     private InnerRequests.Depth depth;
+    /** Whether the only shard is asked for the page itself. */
+    private boolean pageOfShard;
+
+    private final ShardPage.Asked page;
     private SearchResponse first;
+    /** The highest score of all hits. */
+    private float highest;
+
     private boolean ids;
     private volatile long held;
     private final LongTexts longs = new LongTexts();
@@ -86,11 +96,17 @@ final class GroupedSearch {
         reading = new Reading(asked, size == 0 ? 1 : from / size + 1, size, nodes.deepest(indexes));
         caller = nodes.threads().getThreadContext().newRestorableContext(true);
         depth = depth(false);
+        page = new ShardPage.Asked(asked.values(), from, size, nodes.deepest(indexes), BY);
+        pageOfShard = size > 0
+                && asked.oneSearchTells()
+                && nodes.haveOneShard(indexes)
+                && inner.goesWithPageOfShard()
+                && !ledgers.overrides().holds(ledgers(Ledgers.OVERRIDES, Set.copyOf(indexes)), nodes.caller());
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        return inner.window(depth);
+        return pageOfShard ? inner.pageOfShard(depth, new PageRescorer(() -> nodes, page)) : inner.window(depth);
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
@@ -129,6 +145,12 @@ final class GroupedSearch {
             Whole.check(found);
             if (first == null) {
                 first = found;
+                highest = found.getHits().getMaxScore();
+            }
+            if (pageOfShard && found.getHits().getHits().length > 0) {
+                pageOfShard = false;
+                receivedPage(found);
+                return;
             }
             nodes.threads().executor(ThreadPool.Names.SEARCH).execute(ActionRunnable.wrap(then(done -> {}), unused -> {
                 SearchHit[] hits = found.getHits().getHits();
@@ -149,13 +171,50 @@ final class GroupedSearch {
         }
     }
 
+    /** Answers with the page that the shard made, or makes it here where that could not. */
+    private void receivedPage(SearchResponse found) {
+        SearchHit[] hits = found.getHits().getHits();
+        ShardPage.Received received = Stream.of(hits)
+                .map(hit -> ShardPage.Received.of(value(hit, ShardPage.TOLD)))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElseThrow();
+        highest = received.score();
+        if (received.outcome() != ShardPage.Outcome.WHOLE) {
+            read(received.outcome() == ShardPage.Outcome.EQUALS);
+            return;
+        }
+        List<Shown> shown = received.marks(hits, hit -> value(hit, ShardPage.PLACED)).stream()
+                .map(each -> Shown.of(each.hit(), each.mark()))
+                .toList();
+        if (shown.size() < received.shown()) {
+            ids = true; // packed ids may be those of an index that this one was copied from
+            read(false);
+            return;
+        }
+        listenToReaders(Set.copyOf(indexes), words -> {
+            if (!words.isEmpty()) {
+                read(false); // a shard knows no manual decisions
+                return;
+            }
+            checkNotCancelled();
+            long tookMillis = (System.nanoTime() - began) / 1_000_000;
+            answer(shown, received.account(!found.isTimedOut(), tookMillis), tookMillis);
+        });
+    }
+
+    private static Object value(SearchHit hit, String name) {
+        DocumentField field = hit.field(name);
+        return field == null ? null : field.getValue();
+    }
+
     /** Tells whether hits that were not given might stand before one that was: all beyond the window score alike. */
     private boolean cutAmongEquals(SearchHit[] hits) {
-        return inner.byScoreAlone()
-                && !depth.inFullOrder()
-                && hits.length >= depth.hits()
-                && reading.depth() > 0
-                && hits[hits.length - 1].getScore() == hits[reading.depth() - 1].getScore();
+        float[] scores = new float[hits.length];
+        for (int at = 0; at < hits.length; at++) {
+            scores[at] = hits[at].getScore();
+        }
+        return inner.byScoreAlone() && !depth.inFullOrder() && reading.cutAmongEquals(scores, depth.hits());
     }
 
     private void listenToReaders(Ranked ranked) {
@@ -163,7 +222,7 @@ final class GroupedSearch {
         if (found.isEmpty()) {
             ranked.rows().names.forEach(name -> found.add(name.index()));
         }
-        if (asked.waiting() != null) {
+        if (asked.waiting()) {
             ledgers.presets().of(ledgers(Ledgers.PRESETS, found), nodes.caller(), this::readLedger, presets -> {
                 asked = asked.with(presets);
                 listenToReaders(ranked, found);
@@ -174,8 +233,11 @@ final class GroupedSearch {
     }
 
     private void listenToReaders(Ranked ranked, Set<String> found) {
-        ledgers.overrides()
-                .of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, words -> group(ranked, words));
+        listenToReaders(found, words -> group(ranked, words));
+    }
+
+    private void listenToReaders(Set<String> found, Consumer<List<Verdict>> next) {
+        ledgers.overrides().of(ledgers(Ledgers.OVERRIDES, found), nodes.caller(), this::readLedger, next);
     }
 
     private Set<String> ledgers(String kind, Set<String> found) {
@@ -290,15 +352,23 @@ final class GroupedSearch {
         long matched = first.getHits().getTotalHits().value();
         Map<String, Object> account =
                 page.account(new Page.Searched(matched, !first.isTimedOut(), ranked.rows().missing, tookMillis, BY));
-        Answer made = new Answer(ranked, page, stored, request.source());
-        listener.onResponse(made.response(first, asked.collapse(), account, tookMillis));
+        answer(ranked.shown(page, stored), account, tookMillis);
+    }
+
+    private void answer(List<Shown> shown, Map<String, Object> account, long tookMillis) {
+        listener.onResponse(
+                new Answer(shown, request.source()).response(first, highest, asked.collapse(), account, tookMillis));
+    }
+
+    private void checkNotCancelled() {
+        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
+            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
+        }
     }
 
     /** Sends a search as the caller and under the caller's task. */
     private void send(SearchRequest search, ActionListener<SearchResponse> then) {
-        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
-            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
-        }
+        checkNotCancelled();
         if (task != null) {
             search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
         }

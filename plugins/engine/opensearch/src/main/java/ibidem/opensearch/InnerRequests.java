@@ -6,14 +6,17 @@ import ibidem.core.PackedField;
 import ibidem.core.UsageException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.opensearch.action.search.SearchRequest;
+import org.opensearch.action.search.SearchType;
 import org.opensearch.action.support.IndicesOptions;
 import org.opensearch.index.query.BoolQueryBuilder;
 import org.opensearch.index.query.IdsQueryBuilder;
+import org.opensearch.index.query.InnerHitContextBuilder;
 import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.index.query.QueryBuilders;
 import org.opensearch.search.SearchExtBuilder;
@@ -53,6 +56,42 @@ final class InnerRequests {
 
     /** Asks for a window: what ranks, what is answered beside the hits, and of each hit only its packed value. */
     SearchRequest window(Depth depth) {
+        SearchSourceBuilder made = ranked(depth);
+        made.fetchSource(false);
+        if (bytes) {
+            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
+        } else {
+            made.docValueField(PackedField.NAME);
+            if (!depth.ids) {
+                made.storedField(NO_FIELDS);
+            }
+        }
+        return ranking(made);
+    }
+
+    /** Asks the only shard for a page: what ranks, what makes the page, and what is shown of each of its hits. */
+    SearchRequest pageOfShard(Depth depth, PageRescorer page) {
+        SearchSourceBuilder made = ranked(depth).addRescorer(page);
+        show(made);
+        return ranking(made);
+    }
+
+    /** Tells whether a shard may make the page: what stands in the way is left to the coordinating node. */
+    boolean goesWithPageOfShard() {
+        boolean inOneStep = request.searchType() == SearchType.QUERY_THEN_FETCH; // ranks and fetches on one context
+        if (!bytes || !inOneStep || !byScoreAlone() || asked.profile() || Boolean.TRUE.equals(asked.explain())) {
+            return false;
+        }
+        Map<String, InnerHitContextBuilder> inner = new HashMap<>();
+        if (asked.query() != null) {
+            InnerHitContextBuilder.extractInnerHits(asked.query(), inner);
+        }
+        return inner.isEmpty()
+                && (asked.query() == null || !asked.query().getName().equals("hybrid"));
+    }
+
+    /** Asks for the best hits, and for what is answered beside them. */
+    private SearchSourceBuilder ranked(Depth depth) {
         SearchSourceBuilder made = everywhere();
         made.query(asked.query()).size(depth.hits).trackTotalHits(true).trackScores(asked.trackScores());
         if (asked.postFilter() != null) {
@@ -76,15 +115,11 @@ final class InnerRequests {
         if (depth.first) {
             beside(made);
         }
-        made.fetchSource(false);
-        if (bytes) {
-            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
-        } else {
-            made.docValueField(PackedField.NAME);
-            if (!depth.ids) {
-                made.storedField(NO_FIELDS);
-            }
-        }
+        return made;
+    }
+
+    /** Lets a search that ranks go through the pipeline that was asked for. */
+    private SearchRequest ranking(SearchSourceBuilder made) {
         if (asked.searchPipelineSource() != null) {
             made.searchPipelineSource(asked.searchPipelineSource());
         }
@@ -116,6 +151,14 @@ final class InnerRequests {
         if (asked.postFilter() != null) {
             made.postFilter(asked.postFilter());
         }
+        show(made);
+        SearchRequest page = copy(made);
+        page.pipeline(NO_PIPELINE);
+        return page;
+    }
+
+    /** Asks for what is shown of each hit. */
+    private void show(SearchSourceBuilder made) {
         made.fetchSource(asked.fetchSource()).highlighter(asked.highlighter()).explain(asked.explain());
         made.version(asked.version()).seqNoAndPrimaryTerm(asked.seqNoAndPrimaryTerm());
         made.includeNamedQueriesScores(asked.includeNamedQueriesScore());
@@ -134,9 +177,6 @@ final class InnerRequests {
             asked.scriptFields()
                     .forEach(field -> made.scriptField(field.fieldName(), field.script(), field.ignoreFailure()));
         }
-        SearchRequest page = copy(made);
-        page.pipeline(NO_PIPELINE);
-        return page;
     }
 
     /** Asks for a slice of records beside indexes, in the order of their keys. */

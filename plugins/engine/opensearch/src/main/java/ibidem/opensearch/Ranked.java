@@ -1,7 +1,13 @@
 package ibidem.opensearch;
 
+import ibidem.core.Group;
+import ibidem.core.Name;
 import ibidem.core.PackedField;
+import ibidem.core.Page;
 import ibidem.core.Rows;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.opensearch.common.document.DocumentField;
 import org.opensearch.search.SearchHit;
 
@@ -31,6 +37,27 @@ record Ranked(Rows rows, SearchHit[] hits) {
             hits[row] = found[rows.order[row]];
         }
         return new Ranked(rows, hits);
+    }
+
+    /**
+     * Lists what a page shows, each group's lead first.
+     *
+     * @param page its groups
+     * @param stored the documents, as hits hold them
+     */
+    List<Shown> shown(Page page, Map<Name, SearchHit> stored) {
+        List<Shown> shown = new ArrayList<>();
+        for (Group group : page.groups()) {
+            shown.add(shown(page, group, group.lead(), stored));
+            group.following().forEach(row -> shown.add(shown(page, group, row, stored)));
+        }
+        return shown;
+    }
+
+    private Shown shown(Page page, Group group, int row, Map<Name, SearchHit> stored) {
+        Name name = rows.names.get(row);
+        SearchHit held = stored.get(name);
+        return new Shown(name.id(), hits[row], held, page.mark(group, row, held != null));
     }
 
     /** Returns the engine's own id; null where it gave none. */

@@ -1,0 +1,221 @@
+package ibidem.core;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/**
+ * A page that is made on the only shard of a search, while it ranks: of the window only what is shown leaves the shard,
+ * and one search is enough.
+ *
+ * <p>Where a shard cannot tell the page, the node that coordinates makes it as it does for several shards.
+ */
+public final class ShardPage {
+    /** The field under which a hit carries its place on the page and its mark. */
+    public static final String PLACED = "ibidem.placed";
+    /** The field under which the first hit carries what is said of the page. */
+    public static final String TOLD = "ibidem.told";
+
+    /** Both, which are not for callers. */
+    public static final Set<String> FIELDS = Set.of(PLACED, TOLD);
+
+    private static final String OUTCOME = "outcome";
+    private static final String SCORE = "max_score";
+    private static final String ACCOUNT = "account";
+    private static final String PLACE = "place";
+    private static final String MARK = "mark";
+
+    /** What became of a page. */
+    public enum Outcome {
+        /** It is whole. */
+        WHOLE,
+        /** Hits beyond the window score as those at its end. */
+        EQUALS,
+        /** The shard cannot tell: the window is to be deeper, or some id is unknown. */
+        UNKNOWN
+    }
+
+    /**
+     * What is asked of a shard.
+     *
+     * @param values how to group, as it is read by {@link Request#of}
+     * @param from the first group
+     * @param size groups on a page
+     * @param deepest the most hits that a window may hold
+     * @param by who groups
+     */
+    public record Asked(Map<String, String> values, int from, int size, int deepest, String by) {
+        /** Returns how deep to read. */
+        Reading reading(Request request) {
+            return new Reading(request, from / size + 1, size, deepest);
+        }
+
+        /** Returns how to group. */
+        public Request request() {
+            return Request.of(Map.of(), values);
+        }
+    }
+
+    private record Placed(Name name, Map<String, Object> told) {}
+
+    private final Map<Integer, Placed> placed = new HashMap<>();
+    private final Map<String, Object> told = new LinkedHashMap<>();
+    private final int[] shown;
+
+    private ShardPage(Outcome outcome, float score) {
+        told.put(OUTCOME, outcome.name());
+        told.put(SCORE, score);
+        shown = new int[1];
+    }
+
+    private ShardPage(Rows rows, Page page, Map<String, Object> account, float score) {
+        told.put(OUTCOME, Outcome.WHOLE.name());
+        told.put(SCORE, score);
+        told.put(ACCOUNT, account);
+        for (Group group : page.groups()) {
+            place(group, group.lead(), page, rows);
+            group.following().forEach(row -> place(group, row, page, rows));
+        }
+        shown = placed.isEmpty()
+                ? new int[1]
+                : placed.keySet().stream().mapToInt(Integer::intValue).sorted().toArray();
+    }
+
+    private void place(Group group, int row, Page page, Rows rows) {
+        Map<String, Object> each = new LinkedHashMap<>();
+        each.put(PLACE, placed.size());
+        each.put(MARK, page.mark(group, row, true));
+        placed.put(rows.order[row], new Placed(rows.names.get(row), each));
+    }
+
+    /**
+     * Makes the page.
+     *
+     * @param rows the hits of the shard, as the engine ranks them
+     * @param scores their scores
+     * @param matched documents that match the query
+     * @param asked what to make
+     */
+    public static ShardPage of(Rows.Builder rows, float[] scores, long matched, Asked asked) {
+        Request request = asked.request();
+        Reading reading = asked.reading(request);
+        if (reading.cutAmongEquals(scores, reading.depthWithEquals())) {
+            return new ShardPage(Outcome.EQUALS, scores[0]);
+        }
+        Rows ranked = rows.rows(reading.depth(), true);
+        Window window = Window.of(ranked.names, ranked.packed, request.policy(), List.of(), new LongTexts());
+        if (ranked.nameless || !reading.enough(window)) {
+            return new ShardPage(Outcome.UNKNOWN, scores[0]);
+        }
+        Page page = reading.page(window, request);
+        Map<String, Object> account = page.account(new Page.Searched(matched, true, ranked.missing, 0, asked.by()));
+        return new ShardPage(ranked, page, account, scores[0]);
+    }
+
+    /** Returns which of the hits leave the shard: those of the page, or else the best one; ascending. */
+    public int[] shown() {
+        return shown;
+    }
+
+    /**
+     * Returns what a hit carries; null for one that is not on the page, or whose id its packed value does not tell.
+     *
+     * @param hit which of those that the shard ranked
+     * @param id the engine's own
+     */
+    public Map<String, Object> carried(int hit, String id) {
+        Placed each = placed.get(hit);
+        return each == null || !each.name.id().equals(id) ? null : each.told;
+    }
+
+    /** Returns what the first hit carries beside. */
+    public Map<String, Object> told() {
+        return told;
+    }
+
+    /**
+     * The page as it reaches the node that coordinates.
+     *
+     * @param outcome what became of it
+     * @param score the highest score of the window
+     * @param account what the answer stands on, to which only the time is missing
+     */
+    public record Received(Outcome outcome, float score, Map<String, Object> account) {
+        /** Reads what the first hit carried; null where it carried nothing. */
+        @SuppressWarnings("unchecked") // it is what was told on the shard
+        public static Received of(Object told) {
+            return told instanceof Map<?, ?> values
+                    ? new Received(Outcome.valueOf((String) values.get(OUTCOME)), (Float) values.get(SCORE), (Map<
+                                    String, Object>)
+                            values.get(ACCOUNT))
+                    : null;
+        }
+
+        /**
+         * Puts hits in the order of the page.
+         *
+         * @param hits those that came
+         * @param carried what a hit carried
+         * @param <H> the engine's hits
+         */
+        public <H> List<Mark<H>> marks(H[] hits, Function<H, Object> carried) {
+            List<Mark<H>> marks = new ArrayList<>();
+            for (H hit : hits) {
+                if (carried.apply(hit) instanceof Map<?, ?> values) {
+                    marks.add(new Mark<>(hit, values));
+                }
+            }
+            marks.sort(Comparator.comparingInt(Mark::place));
+            return marks;
+        }
+
+        /** Returns how many hits the page shows. */
+        public int shown() {
+            return (Integer) ((Map<?, ?>) account.get("documents")).get("on_page");
+        }
+
+        /** Returns the account, with what only the coordinating node knows. */
+        @SuppressWarnings("unchecked") // it was made here
+        public Map<String, Object> account(boolean whole, long tookMillis) {
+            account.put("took_ms", tookMillis);
+            if (!whole) {
+                ((Map<String, Object>) account.get("groups")).put("exact", false);
+            }
+            return account;
+        }
+    }
+
+    /**
+     * A hit with its mark.
+     *
+     * @param hit the engine's
+     * @param values what it carried
+     */
+    public record Mark<H>(H hit, Map<?, ?> values) {
+        int place() {
+            return (Integer) values.get(PLACE);
+        }
+
+        /** Returns what is said of the hit. */
+        @SuppressWarnings("unchecked") // it was made on the shard
+        public Map<String, Object> mark() {
+            return (Map<String, Object>) values.get(MARK);
+        }
+    }
+
+    /** Returns the order in which to read hits: ascending by document. */
+    public static int[] ascending(int[] documents) {
+        long[] ordered = new long[documents.length];
+        for (int at = 0; at < documents.length; at++) {
+            ordered[at] = (long) documents[at] << Integer.SIZE | at;
+        }
+        Arrays.sort(ordered);
+        return Arrays.stream(ordered).mapToInt(each -> (int) each).toArray();
+    }
+}

@@ -1,0 +1,54 @@
+package ibidem.elasticsearch;
+
+import ibidem.core.ShardPage;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.LeafReaderContext;
+import org.elasticsearch.common.document.DocumentField;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.fetch.FetchContext;
+import org.elasticsearch.search.fetch.FetchSubPhase;
+import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
+import org.elasticsearch.search.fetch.StoredFieldsSpec;
+import org.elasticsearch.search.rescore.RescoreContext;
+
+/** Puts on each hit of a page that its shard made what is said of it. */
+final class PageFetch implements FetchSubPhase {
+    @Override
+    public FetchSubPhaseProcessor getProcessor(FetchContext context) {
+        if (context.rescore() != null) {
+            for (RescoreContext each : context.rescore()) {
+                if (each instanceof PageContext page && page.isMade()) {
+                    return new Carrier(page);
+                }
+            }
+        }
+        return null;
+    }
+
+    private record Carrier(PageContext page) implements FetchSubPhaseProcessor {
+
+        @Override
+        public StoredFieldsSpec storedFieldsSpec() {
+            return StoredFieldsSpec.NO_REQUIREMENTS;
+        }
+
+        @Override
+        public void setNextReader(LeafReaderContext reader) {}
+
+        @Override
+        public void process(HitContext hit) {
+            put(
+                    hit.hit(),
+                    ShardPage.PLACED,
+                    page.carried(hit.hit().docId(), hit.hit().getId()));
+            put(hit.hit(), ShardPage.TOLD, page.told(hit.hit().docId()));
+        }
+
+        private static void put(SearchHit hit, String name, Map<String, Object> value) {
+            if (value != null) {
+                hit.setDocumentField(new DocumentField(name, List.of(value)));
+            }
+        }
+    }
+}

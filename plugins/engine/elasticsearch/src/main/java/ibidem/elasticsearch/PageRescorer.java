@@ -1,0 +1,89 @@
+package ibidem.elasticsearch;
+
+import ibidem.core.ShardPage;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.elasticsearch.TransportVersion;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.index.query.QueryRewriteContext;
+import org.elasticsearch.index.query.SearchExecutionContext;
+import org.elasticsearch.search.rescore.RescoreContext;
+import org.elasticsearch.search.rescore.RescorerBuilder;
+import org.elasticsearch.xcontent.XContentBuilder;
+import org.elasticsearch.xcontent.XContentParser;
+
+/** Asks the only shard of a search for a page: what looks again at the best hits is where a shard lets others in. */
+final class PageRescorer extends RescorerBuilder<PageRescorer> {
+    static final String NAME = "ibidem_page";
+
+    private final Supplier<Nodes> nodes;
+    private final ShardPage.Asked asked;
+
+    /**
+     * @param nodes what the node knows and does
+     * @param asked which page
+     */
+    PageRescorer(Supplier<Nodes> nodes, ShardPage.Asked asked) {
+        this.nodes = nodes;
+        this.asked = asked;
+        windowSize(1); // the search asks for as many hits as are looked at
+    }
+
+    PageRescorer(Supplier<Nodes> nodes, StreamInput in) throws IOException {
+        super(in);
+        this.nodes = nodes;
+        asked = new ShardPage.Asked(
+                in.readMap(StreamInput::readString), in.readVInt(), in.readVInt(), in.readVInt(), in.readString());
+    }
+
+    static PageRescorer parse(XContentParser parser) {
+        throw new IllegalArgumentException("rescore." + NAME + " is the plugin's own; use ext." + DedupeExt.NAME);
+    }
+
+    @Override
+    protected void doWriteTo(StreamOutput out) throws IOException {
+        out.writeMap(asked.values(), StreamOutput::writeString);
+        out.writeVInt(asked.from());
+        out.writeVInt(asked.size());
+        out.writeVInt(asked.deepest());
+        out.writeString(asked.by());
+    }
+
+    @Override
+    protected void doXContent(XContentBuilder builder, Params params) throws IOException {
+        builder.field(NAME, asked.values());
+    }
+
+    @Override
+    protected RescoreContext innerBuildContext(int windowSize, SearchExecutionContext context) {
+        return new PageContext(
+                windowSize, asked, context.index().getName(), nodes.get().breaker());
+    }
+
+    @Override
+    public PageRescorer rewrite(QueryRewriteContext context) {
+        return this;
+    }
+
+    @Override
+    public String getWriteableName() {
+        return NAME;
+    }
+
+    @Override
+    public TransportVersion getMinimalSupportedVersion() {
+        return TransportVersion.zero();
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(super.hashCode(), asked);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return super.equals(other) && asked.equals(((PageRescorer) other).asked);
+    }
+}

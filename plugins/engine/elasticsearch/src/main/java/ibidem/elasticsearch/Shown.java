@@ -1,0 +1,28 @@
+package ibidem.elasticsearch;
+
+import java.util.Map;
+import org.elasticsearch.search.SearchHit;
+
+/**
+ * A document as it is shown.
+ *
+ * @param id its own
+ * @param ranked its place in the ranking
+ * @param held the document; null where it is no longer in the index
+ * @param mark what is said of it
+ */
+record Shown(String id, Ranked.Place ranked, SearchHit held, Map<String, Object> mark) {
+    /** Shows a hit that is both. */
+    static Shown of(SearchHit hit, Map<String, Object> mark) {
+        return new Shown(hit.getId(), Ranked.Place.of(hit), hit, mark);
+    }
+
+    boolean leads() {
+        return Integer.valueOf(0).equals(mark.get("indent"));
+    }
+
+    /** Returns how many duplicates its group has. */
+    int duplicates() {
+        return (Integer) mark.get("size") - 1;
+    }
+}

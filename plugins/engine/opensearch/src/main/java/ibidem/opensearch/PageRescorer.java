@@ -1,0 +1,90 @@
+package ibidem.opensearch;
+
+import ibidem.core.ShardPage;
+import java.io.IOException;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.opensearch.core.common.io.stream.StreamInput;
+import org.opensearch.core.common.io.stream.StreamOutput;
+import org.opensearch.core.xcontent.XContentBuilder;
+import org.opensearch.core.xcontent.XContentParser;
+import org.opensearch.index.query.QueryRewriteContext;
+import org.opensearch.index.query.QueryShardContext;
+import org.opensearch.search.rescore.RescoreContext;
+import org.opensearch.search.rescore.RescorerBuilder;
+
+/** Asks the only shard of a search for a page: what looks again at the best hits is where a shard lets others in. */
+final class PageRescorer extends RescorerBuilder<PageRescorer> {
+    static final String NAME = "ibidem_page";
+
+    private final Supplier<Nodes> nodes;
+    private final ShardPage.Asked asked;
+
+    /**
+     * @param nodes what the node knows and does
+     * @param asked which page
+     */
+    PageRescorer(Supplier<Nodes> nodes, ShardPage.Asked asked) {
+        this.nodes = nodes;
+        this.asked = asked;
+        windowSize(1); // the search asks for as many hits as are looked at
+    }
+
+    PageRescorer(Supplier<Nodes> nodes, StreamInput in) throws IOException {
+        super(in);
+        this.nodes = nodes;
+        asked = new ShardPage.Asked(
+                in.readMap(StreamInput::readString, StreamInput::readString),
+                in.readVInt(),
+                in.readVInt(),
+                in.readVInt(),
+                in.readString());
+    }
+
+    static PageRescorer parse(XContentParser parser) {
+        throw new IllegalArgumentException("rescore." + NAME + " is the plugin's own; use ext." + DedupeExt.NAME);
+    }
+
+    @Override
+    protected void doWriteTo(StreamOutput out) throws IOException {
+        out.writeMap(asked.values(), StreamOutput::writeString, StreamOutput::writeString);
+        out.writeVInt(asked.from());
+        out.writeVInt(asked.size());
+        out.writeVInt(asked.deepest());
+        out.writeString(asked.by());
+    }
+
+    @Override
+    protected void doXContent(XContentBuilder builder, Params params) throws IOException {
+        builder.field(NAME, asked.values());
+    }
+
+    @Override
+    protected RescoreContext innerBuildContext(int windowSize, QueryShardContext context) {
+        return new PageContext(
+                windowSize,
+                asked,
+                context.getFullyQualifiedIndex().getName(),
+                nodes.get().breaker());
+    }
+
+    @Override
+    public PageRescorer rewrite(QueryRewriteContext context) {
+        return this;
+    }
+
+    @Override
+    public String getWriteableName() {
+        return NAME;
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(super.hashCode(), asked);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return super.equals(other) && asked.equals(((PageRescorer) other).asked);
+    }
+}
