@@ -1,7 +1,7 @@
 # The worker, the gateway and the command line in one image: `docker run ibidem COMMAND`.
 FROM python:3.13.7-slim
 WORKDIR /ibidem
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY ingest ingest
 COPY mappings mappings
 COPY plugins plugins

@@ -10,11 +10,14 @@ COLLECTIONS ?= ../shared/data
 FUZZING ?= --seconds 60
 MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
 
+# Tests start hundreds of interpreters, each of which would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install demo test plugin quick check security docs figures suites soak faults clean
 
 install: $(VENV)/.installed
 
-$(VENV)/.installed: pyproject.toml
+$(VENV)/.installed: pyproject.toml hatch_build.py ingest/ibidem_ingest/kernel/kernel.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[dev]"
 	@touch $@
@@ -26,15 +29,16 @@ demo: install
 test: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
-	PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --durations=10
+	PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
 	@$(MAVEN) || echo "not run: the plugins for search engines: Maven or a JDK of 21 or later is missing"
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
 plugin:
 	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/engine/pom.xml verify
 
+# Without servers, without processes, and with a fifth of the examples of each law.
 quick: install
-	$(BIN)/pytest -m "not server" --quiet --numprocesses auto --dist loadfile
+	$(BIN)/pytest -m "not server and not slow" --hypothesis-profile quick --quiet --numprocesses auto --dist loadfile
 
 check: install
 	$(BIN)/ruff check .
@@ -60,6 +64,7 @@ figures: install
 	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
+	$(BIN)/python benchmarks/loads.py --collections $(COLLECTIONS) --write
 	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)

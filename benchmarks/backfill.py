@@ -51,7 +51,7 @@ MAPPING = {
 
 
 @dataclass(frozen=True)
-class Seen:
+class Progress:
     """One look at the processes.
 
     Args:
@@ -93,23 +93,25 @@ def stored(one: Document) -> dict[str, object]:
     return {"headline": one.title, "body": {"content": one.text}, "published": one.date}
 
 
-def watched(settings: Settings, engine: Engine) -> list[Seen]:
+def watched(settings: Settings, engine: Engine) -> list[Progress]:
     """Run the command and look at its memory."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     command = [str(Path(sys.executable).with_name("ibidem")), "backfill"]
     began = time.perf_counter()
     process = subprocess.Popen(command, env=environment | settings.as_environment(), stdout=subprocess.DEVNULL)
-    seen: list[Seen] = []
+    progress: list[Progress] = []
     while process.poll() is None:
         one = load_checkpoint(engine)
         done = one.documents if one else 0
         at_work = children(process.pid)
-        if len(at_work) >= settings.workers and (not seen or done > seen[-1].documents):
-            seen.append(Seen(done, time.perf_counter() - began, resident(process.pid), sum(map(resident, at_work))))
+        if len(at_work) >= settings.workers and (not progress or done > progress[-1].documents):
+            progress.append(
+                Progress(done, time.perf_counter() - began, resident(process.pid), sum(map(resident, at_work)))
+            )
         time.sleep(LOOKS_EVERY_S)
     if process.returncode not in (0, 3):
         raise SystemExit(f"backfill left with {process.returncode}")
-    return seen
+    return progress
 
 
 def children(pid: int) -> list[int]:
@@ -123,10 +125,10 @@ def children(pid: int) -> list[int]:
 def resident(pid: int) -> float:
     """Read a process's resident memory in megabytes; 0 when it has ended."""
     try:
-        told = Path(f"/proc/{pid}/status").read_text()
+        status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
         return 0.0
-    lines = dict(line.split(":", 1) for line in told.splitlines() if ":" in line)
+    lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
     return int(lines.get("VmRSS", "0 kB").split()[0]) / 1024
 
 
@@ -136,14 +138,15 @@ def per(seconds: float, count: int) -> str:
 
 
 def page(  # noqa: PLR0913, PLR0917 - what one page tells
-    head: str, count: int, load_s: float, seen: list[Seen], found: dict[str, object], taken: Spent
+    head: str, count: int, load_s: float, progress: list[Progress], counts: dict[str, object], cost: Spent
 ) -> list[str]:
     """Write what was measured."""
-    took_s = float(str(found["took_s"]))
-    signed_s = next((each.seconds for each in seen if each.documents >= count), seen[-1].seconds)
+    took_s = float(str(counts["took_s"]))
+    signed_s = next((each.seconds for each in progress if each.documents >= count), progress[-1].seconds)
+    own, signing = max(each.own for each in progress), max(each.signing for each in progress)
     rows = []
     for share in SHARES:
-        one = next((each for each in seen if each.documents >= share * count), seen[-1])
+        one = next((each for each in progress if each.documents >= share * count), progress[-1])
         rows.append(
             f"| {share:.0%} | {one.documents:,} | {one.seconds:.0f} | {one.own:.0f} | {one.signing:.0f} |".replace(
                 "%", " %"
@@ -155,14 +158,14 @@ def page(  # noqa: PLR0913, PLR0917 - what one page tells
         f"Plain load by `_bulk`: {count / load_s:,.0f} documents a second.",
         f"`ibidem backfill`, start to end: {took_s:.0f} s, {count / took_s:,.0f} documents a second.",
         f"All were signed after {signed_s:.0f} s ({count / signed_s:,.0f} a second); the rest settled their groups.",
-        f"Client and server, processor time a document: {per(taken.client, count)} and {per(taken.server, count)}.",
-        f"Signed {found['indexed']:,}, unchanged {found['unchanged']:,}, refused {found['refused']:,}.",
+        f"Client and server, processor time a document: {per(cost.client, count)} and {per(cost.server, count)}.",
+        f"Signed {counts['indexed']:,}, unchanged {counts['unchanged']:,}, refused {counts['refused']:,}.",
         "",
         "| done | documents | seconds | memory of the process that hands out, MB | of those that sign, MB |",
         "|---|---|---|---|---|",
         *rows,
         "",
-        f"Most at any time: {max(each.own for each in seen):.0f} MB and {max(each.signing for each in seen):.0f} MB.",
+        f"Most at any time: {own:.0f} MB and {signing:.0f} MB.",
     ]
 
 
@@ -188,12 +191,12 @@ def main() -> None:
         )
         with closing(open_engine(settings.address, INDEX)) as engine:
             engine.create()
-            seen: list[Seen] = []
-            taken = spent(lambda: seen.extend(watched(settings, engine)), address)
-            found = summary(engine)
+            progress: list[Progress] = []
+            cost = spent(lambda: progress.extend(watched(settings, engine)), address)
+            counts = summary(engine)
         remove_indices(address, INDEX)
     servers.stop()
-    lines = page(options.server, count, load_s, seen, found, taken)
+    lines = page(options.server, count, load_s, progress, counts, cost)
     print("\n".join(lines))
     if options.write:
         write("backfill", "Signing an index that is there already", lines)

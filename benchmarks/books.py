@@ -72,9 +72,9 @@ def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, obj
     related, suspected = collection.related(PARTIAL)
     if related is None:
         raise RuntimeError("nothing decides on long texts at this level")
-    found = duplicates(collection.columns, PARTIAL, related, suspected)
+    pairs = duplicates(collection.columns, PARTIAL, related, suspected)
     relations = {}
-    for row, other in zip(found.row.tolist(), found.earlier.tolist(), strict=True):
+    for row, other in zip(pairs.row.tolist(), pairs.earlier.tolist(), strict=True):
         evidence = related.evidence(row, other)
         relations[collection.ids[row], collection.ids[other]] = dict(evidence.why) if evidence else {}
     return relations
@@ -130,11 +130,11 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
             odd[kind(label)] += 1
         if not right(label, relation, direction):
             why = "its own coverage contradicts it" if contradicted(label) else ""
-            said = relation or "nothing"
-            said += f", {direction}" if direction and direction != relation else ""
+            text = relation or "nothing"
+            text += f", {direction}" if direction and direction != relation else ""
             missed.append(
                 f"| {label['a']} | {label['b']} | {label['text_relation']}, {label['pagination']} | "
-                f"{label['cov_a']} / {label['cov_b']} | {said} | {why} |"
+                f"{label['cov_a']} / {label['cov_b']} | {text} | {why} |"
             )
     yield "| label | pairs | told so | label contradicted by its own coverage |\n|---|---|---|---|"
     for name, count in sorted(every.items()):
@@ -142,10 +142,10 @@ def relations(collections: Path, tables: Tables) -> Iterator[str]:
     yield "\nWhere label and relation disagree:\n"
     yield "| a | b | label | covered a / b | told | |\n|---|---|---|---|---|---|"
     yield from missed
-    named = {frozenset((label["a"], label["b"])) for label in labels}
+    pairs = {frozenset((label["a"], label["b"])) for label in labels}
     yield "\nFurther pairs that were found:\n\n| a | b | told | confidence |\n|---|---|---|---|"
     for (a, b), why in relations.items():
-        if frozenset((a, b)) not in named:
+        if frozenset((a, b)) not in pairs:
             yield f"| {a} | {b} | {why.get('relation') or why.get('signature')} | {why.get('confidence', '')} |"
     yield (
         "\nPublished, for other books, precision / recall in %: " + "; ".join(f"{n} {f}" for n, f in PUBLISHED) + ".\n"
@@ -159,7 +159,7 @@ def scores(collections: Path) -> Iterator[str]:
         works = {row["id"]: row["cluster"] for row in csv.DictReader(table, delimiter="\t")}
     whole = {each.id: sign_long(each) for each in books(collections, EDITIONS)}
     excerpts = {each.id: excerpt(each) for each in books(collections, EDITIONS)}
-    found = {"its": [0, 0], "cs": [0, 0]}
+    counts = {"its": [0, 0], "cs": [0, 0]}
     pairs = 0
     for (name, part), (other, book) in ((a, b) for a in excerpts.items() for b in whole.items()):
         if name == other or part is None or book is None:
@@ -175,9 +175,9 @@ def scores(collections: Path) -> Iterator[str]:
             "cs": length >= LEAST_ALIGNED and length / (sizes[0] * sizes[1]) ** 0.5 >= CS,
         }
         for score, enough in reached.items():
-            found[score][0 if same else 1] += enough
+            counts[score][0 if same else 1] += enough
     yield f"| score | of {pairs} excerpts by other editions of the work | by other works |\n|---|---|---|"
-    for score, (hits, wrong) in found.items():
+    for score, (hits, wrong) in counts.items():
         yield f"| `{score}` ≥ {ITS if score == 'its' else CS} | {hits} | {wrong} |"
 
 
@@ -190,13 +190,13 @@ def excerpt(book: Document) -> LongSignatures | None:
 
 def seconds(rounds: int, run: Callable[[], object]) -> float:
     """Return the median seconds of processor time of a call."""
-    taken = []
+    times = []
     for turn in range(rounds + 1):
         begin = time.process_time()
         run()
         if turn:
-            taken.append(time.process_time() - begin)
-    return statistics.median(taken)
+            times.append(time.process_time() - begin)
+    return statistics.median(times)
 
 
 def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
@@ -220,32 +220,32 @@ def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
 def grown(sources: Sequence[Document], size: int) -> list[Document]:
     """Make a collection of so many books: real ones, then runs of pages of real ones."""
     lot = random.Random(7)  # noqa: S311 - made books, nothing secret
-    made = list(sources[:size])
-    while len(made) < size:
+    texts = list(sources[:size])
+    while len(texts) < size:
         pages = lot.choice(sources).text.split("\f")
         length = max(2, int(len(pages) * lot.uniform(0.3, 0.9)))
         start = lot.randrange(0, max(1, len(pages) - length))
-        record = {"id": f"part-{len(made)}", "pages": pages[start : start + length]}
-        made.append(read_record(record, "a benchmark"))
-    return made
+        record = {"id": f"part-{len(texts)}", "pages": pages[start : start + length]}
+        texts.append(read_record(record, "a benchmark"))
+    return texts
 
 
 def growth(collections: Path, tables: Tables) -> Iterator[str]:
     """Tell what collections of books cost."""
     sources = books(collections, ECCO)
     yield "| books | groups | signing, s | finding and grouping, s |\n|---|---|---|---|"
-    taken = []
+    times = []
     for size in SIZES:
-        made = grown(sources, size)
+        texts = grown(sources, size)
         begin = time.process_time()
-        collection = sign_collection(made, tables)
+        collection = sign_collection(texts, tables)
         signed = time.process_time() - begin
         begin = time.process_time()
         related, suspected = collection.related(PARTIAL)
         grouping = group(collection.columns, PARTIAL, None, related, suspected)
-        taken.append(time.process_time() - begin)
-        yield f"| {size:,} | {len(grouping.leads):,} | {signed:.1f} | {taken[-1]:.1f} |"
-    exponent = log(taken[-1] / taken[0]) / log(SIZES[-1] / SIZES[0])
+        times.append(time.process_time() - begin)
+        yield f"| {size:,} | {len(grouping.leads):,} | {signed:.1f} | {times[-1]:.1f} |"
+    exponent = log(times[-1] / times[0]) / log(SIZES[-1] / SIZES[0])
     yield f"\nFrom {SIZES[0]} to {SIZES[-1]:,} books the cost grows with the power {exponent:.2f} of their number."
 
 
@@ -254,15 +254,15 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--rounds", type=int, default=5)
-    asked = options.parse_args()
+    arguments = options.parse_args()
     lines = ["".join((__doc__ or "").partition("\n\nRelations: ")[1:]).strip(), ""]
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
         parts = (
-            ("Relations", relations(asked.collections, tables)),
-            ("`its` and `cs` on excerpts", scores(asked.collections)),
-            ("Cost", costs(asked.collections, tables, asked.rounds)),
-            ("Growth", growth(asked.collections, tables)),
+            ("Relations", relations(arguments.collections, tables)),
+            ("`its` and `cs` on excerpts", scores(arguments.collections)),
+            ("Cost", costs(arguments.collections, tables, arguments.rounds)),
+            ("Growth", growth(arguments.collections, tables)),
         )
         for title, part in parts:
             for line in (f"## {title}\n", *part, ""):

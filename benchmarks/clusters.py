@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -87,16 +87,26 @@ def with_min_hash(body: dict[str, Any]) -> dict[str, Any]:
 
 def load_bare(url: str, stories: Sequence[Record], name: str = BARE, *, min_hash: bool = False) -> None:
     """Load documents as anybody would, with the client's own helper."""
-    client, bulk = CLIENTS[url.partition("+")[0]]
+    make_bare(url, name, min_hash=min_hash)
+    send_bare(url, (each.document for each in stories), name)
+
+
+def make_bare(url: str, name: str = BARE, *, min_hash: bool = False) -> None:
+    """Make an empty index without the object `ibidem`."""
     body = template(DIALECT, "full")
     del body["mappings"]["properties"]["ibidem"]
     body = with_min_hash(body) if min_hash else body
     ask(url, "DELETE", f"/{name}?ignore_unavailable=true")
     ask(url, "PUT", f"/{name}", json.dumps(body))
+
+
+def send_bare(url: str, documents: Iterable[Document], name: str = BARE) -> None:
+    """Send documents with the client's own helper."""
+    client, bulk = CLIENTS[url.partition("+")[0]]
     actions = (
-        {"_index": name, "_id": each.document.id, "title": each.document.title, "text": each.document.text}
-        | {"date": each.document.date, "source": each.document.source, "meta": dict(each.document.meta)}
-        for each in stories
+        {"_index": name, "_id": each.id, "title": each.title, "text": each.text}
+        | {"date": each.date, "source": each.source, "meta": dict(each.meta)}
+        for each in documents
     )
     with client(f"http://{url.partition('://')[2]}") as connected:
         bulk(connected, actions, chunk_size=BATCH)
@@ -113,13 +123,13 @@ def measure_loads(url: str, stories: Sequence[Record]) -> None:
     bare, own = timed(lambda: load_bare(url, stories))
     print(f"  {'helpers.bulk, bare':22}{bare:6.1f} s  (own {own:.1f} s)")
     for kind in LAYOUTS[url.partition("+")[0]]:
-        engine = made(url, kind)
+        engine = make_engine(url, kind)
         took, own = timed(lambda engine=engine: load(engine, stories))
         print(f"  {f'written, {kind}':22}{took:6.1f} s  (own {own:.1f} s)  {bare / took:.2f} of bare")
         engine.close()
 
 
-def made(url: str, kind: str, name: str = "") -> Engine:
+def make_engine(url: str, kind: str, name: str = "") -> Engine:
     """Make an empty index."""
     name = name or f"measured-{kind}"
     remove_indices(url, name)

@@ -80,17 +80,17 @@ def searches(batch: Sequence[Record], looked_up: Sequence[LookupField]) -> list[
 
 def look_up(engine: Engine, batch: Sequence[Record], spent: dict[str, float]) -> int:
     """Look for copies first, and for what is alike where there are none; count the documents with candidates."""
-    found = 0
+    count = 0
     for looked_up in (("content",), ALIKE):
         begin = time.process_time()
-        asked = searches(batch, looked_up)
-        made = time.process_time()
-        answers = engine.find(asked)
-        spent["find"] += time.process_time() - made
-        spent["values"] += made - begin
-        found += sum(bool(answer.hits) for answer in answers)
+        lookups = searches(batch, looked_up)
+        middle = time.process_time()
+        answers = engine.find(lookups)
+        spent["find"] += time.process_time() - middle
+        spent["values"] += middle - begin
+        count += sum(bool(answer.hits) for answer in answers)
         batch = [each for each, answer in zip(batch, answers, strict=True) if not answer.hits]
-    return found
+    return count
 
 
 def plain_search(engine: Engine, query: Query) -> None:
@@ -108,15 +108,15 @@ def wide_search(engine: Engine, query: Query) -> None:
 def load(engine: Engine, stories: Sequence[Record]) -> None:
     """Write and look up batch after batch, and print what each part took."""
     spent = {"write": 0.0, "values": 0.0, "find": 0.0}
-    found = 0
+    count = 0
     for batch in batches(stories):
         begin = time.process_time()
         engine.write(batch)
         spent["write"] += time.process_time() - begin
-        found += look_up(engine, batch, spent)
+        count += look_up(engine, batch, spent)
     for name, seconds in spent.items():
         print(f"{name:18} {seconds:6.2f} s  {1e6 * seconds / len(stories):6.1f} µs a document")
-    print(f"with candidates    {found}")
+    print(f"with candidates    {count}")
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ import measured
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from faults.bad_documents import Mixed, mixed, taken_in
 from faults.environment import Broker, EngineName, Own, Setting, Victim, of_our_own
-from faults.nodes import Lost, cluster_setting, lose
+from faults.nodes import Loss, cluster_setting, lose
 from faults.round import Played, Round, play, warm_up
 from servers.network import KINDS, Trouble
 from servers.nodes import NODE, Nodes
@@ -133,7 +133,7 @@ def rounds_of(own: Own, count: int, pair: tuple[Broker, EngineName], seed: int, 
     return rounds
 
 
-def losses(count: int, seed: int, engine: Clustered) -> Iterator[Lost]:
+def losses(count: int, seed: int, engine: Clustered) -> Iterator[Loss]:
     """Lose a node of a cluster again and again, each time one that may hold what came back from the others."""
     if not count:
         return
@@ -144,35 +144,35 @@ def losses(count: int, seed: int, engine: Clustered) -> Iterator[Lost]:
         cluster_setting(nodes, Path(folder), rng) as setting,
     ):
         for _ in range(count):
-            lost = lose(nodes, setting)
-            print(f"  {lost.row()}", *lost.wrong[:5], sep="; ", flush=True)
-            yield lost
+            loss = lose(nodes, setting)
+            print(f"  {loss.row()}", *loss.wrong[:5], sep="; ", flush=True)
+            yield loss
 
 
-def lost_nodes(lost: Sequence[Lost], engine: Clustered) -> Iterator[str]:
+def lost_nodes(ends: Sequence[Loss], engine: Clustered) -> Iterator[str]:
     """Write what came of the losses of nodes."""
-    if not lost:
+    if not ends:
         return
-    wrong = [each for one in lost for each in one.wrong]
+    wrong = [each for one in ends for each in one.wrong]
     yield from ("## Lost nodes", "")
     name = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}[engine]
-    yield f"Of three nodes of {name}, the one with the primary shard was killed {len(lost)} times under an ingest:"
+    yield f"Of three nodes of {name}, the one with the primary shard was killed {len(ends)} times under an ingest:"
     yield f"{len(wrong)} laws broken while it was away and once it was back."
     yield from ("", "| node | accounted for before | after | laws broken | seconds |", "|---|---|---|---|---|")
-    yield from (*(one.row() for one in lost), "")
+    yield from (*(one.row() for one in ends), "")
 
 
 def page(
-    seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Lost], engine: Clustered, bad: Mixed | None
+    seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Loss], engine: Clustered, bad: Mixed | None
 ) -> Iterator[str]:
     """Write what was measured."""
     played = sum(len(each.played) for each in played_rounds)
     if played:
-        lost, twice = (sum(each.count(word) for each in played_rounds) for word in ("lost", "times"))
+        gaps, twice = (sum(each.count(word) for each in played_rounds) for word in ("lost", "times"))
         breaches = sum(len(each.wrong()) for each in played_rounds)
         yield "## Rounds of killing"
         yield ""
-        yield f"{played} rounds with seed {seed}: {lost} documents lost, {twice} there twice, {breaches} laws broken."
+        yield f"{played} rounds with seed {seed}: {gaps} documents lost, {twice} there twice, {breaches} laws broken."
         yield "A round submits documents, kills something at a random moment, brings it back, gives the command again"
         yield "where it was ended, and looks at every document. A network is cut, hung or slowed."
         yield ""
@@ -207,12 +207,12 @@ def main() -> None:
         if time.monotonic() < until:
             with Own() as own:
                 rounds.append(rounds_of(own, count, (broker, engine), options.seed, until))
-    lost = list(losses(options.nodes, options.seed, options.engine))
-    lines = list(page(options.seed, rounds, lost, options.engine, bad))
+    node_losses = list(losses(options.nodes, options.seed, options.engine))
+    lines = list(page(options.seed, rounds, node_losses, options.engine, bad))
     print(*lines, sep="\n")
     if options.write:
         measured.write("faults", "What is killed, and what is bad", lines)
-    if any(each.wrong() for each in rounds) or any(one.wrong for one in lost) or (bad is not None and bad.wrong):
+    if any(each.wrong() for each in rounds) or any(one.wrong for one in node_losses) or (bad is not None and bad.wrong):
         sys.exit(1)
 
 

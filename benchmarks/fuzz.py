@@ -29,9 +29,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[0] = str(ROOT / "tests")  # in the place of this folder, which has files of the same names
 
 OURS = ["fuzz", "ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers"]
-ARITHMETIC = [
-    f"ibidem_ingest.{name}" for name in ("wordhash", "shingles", "signatures.minhash", "signatures.textprofile")
-]
+ARITHMETIC = [f"ibidem_ingest.{name}" for name in ("text.word_hash", "signatures.minhash", "signatures.text_profile")]
 """Where one path leads through, which would only be slower under observation."""
 
 SECONDS, MEGABYTES = 30, 2_048
@@ -43,7 +41,7 @@ PART = 20_000
 LONGEST = 8_192
 """Bytes of an input; examples may be longer."""
 
-KEPT = ROOT / "docs" / "figures" / "fuzz.md"
+PAGE = ROOT / "docs" / "figures" / "fuzz.md"
 ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (.+) \|$", re.MULTILINE)
 
 
@@ -76,16 +74,16 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--here", help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.here:
-        feed(asked.here, asked.inputs, asked.seed)
+    arguments = parser.parse_args()
+    if arguments.here:
+        feed(arguments.here, arguments.inputs, arguments.seed)
     from fuzz.table import TARGETS  # noqa: PLC0415 - behind the other process's, which has to observe it
 
     done = []
-    for name in asked.only or TARGETS:
-        done.append(fed(name, asked.inputs, asked.seed))
+    for name in arguments.only or TARGETS:
+        done.append(fed(name, arguments.inputs, arguments.seed))
         print(json.dumps(asdict(done[-1])), flush=True)
-    if asked.write:
+    if arguments.write:
         write(done, list(TARGETS))
 
 
@@ -103,12 +101,12 @@ def part(name: str, inputs: int, seed: int) -> tuple[int, int, int, int]:
     with tempfile.TemporaryDirectory(prefix="ibidem-fuzz-") as folder:  # it ends without removing its own
         environment = os.environ | {"TMPDIR": folder}
         ended = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, check=False)
-    said = ended.stdout.decode(errors="replace")
-    found = len(set(re.findall(r"^kept (\S+)", said, re.MULTILINE)))
-    if "stat::number_of_executed_units" not in said or re.search(r"SUMMARY: libFuzzer", said):
-        sys.stderr.write(said[-6_000:])
-        found += 1
-    return _stat(said, "number_of_executed_units"), found, _took(said), _stat(said, "peak_rss_mb")
+    output = ended.stdout.decode(errors="replace")
+    count = len(set(re.findall(r"^kept (\S+)", output, re.MULTILINE)))
+    if "stat::number_of_executed_units" not in output or re.search(r"SUMMARY: libFuzzer", output):
+        sys.stderr.write(output[-6_000:])
+        count += 1
+    return _stat(output, "number_of_executed_units"), count, _took(output), _stat(output, "peak_rss_mb")
 
 
 def feed(name: str, inputs: int, seed: int) -> None:
@@ -116,7 +114,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
     with atheris.instrument_imports(include=OURS, exclude=ARITHMETIC):
         from fuzz.table import CASES, TARGETS, cases  # noqa: PLC0415 - what is imported here is observed
     target = TARGETS[name]
-    seen: set[str] = set()
+    names: set[str] = set()
 
     def one(data: bytes) -> None:
         try:
@@ -124,12 +122,12 @@ def feed(name: str, inputs: int, seed: int) -> None:
         except Exception:  # noqa: BLE001 - whatever it is, it is what is looked for
             place = "".join(traceback.format_exc().splitlines(keepends=True)[-3:])
             where = repr([(frame.filename, frame.lineno) for frame in traceback.extract_tb(sys.exc_info()[2])][-1])
-            if where not in seen:
-                seen.add(where)
-                kept = CASES / name / hashlib.sha256(data).hexdigest()[:16]
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                kept.write_bytes(data)
-                print(f"kept {kept.name}\n{place}", flush=True)
+            if where not in names:
+                names.add(where)
+                path = CASES / name / hashlib.sha256(data).hexdigest()[:16]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+                print(f"kept {path.name}\n{place}", flush=True)
 
     with tempfile.TemporaryDirectory(prefix="ibidem-corpus-") as folder:
         corpus = Path(folder) / "corpus"
@@ -146,8 +144,8 @@ def feed(name: str, inputs: int, seed: int) -> None:
             f"-max_len={longest}",
             f"-artifact_prefix={folder}/",
         ]
-        told = ["-print_final_stats=1", "-verbosity=1", "-len_control=0"]
-        atheris.Setup([__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *told, *dictionary, str(corpus)], one)
+        options = ["-print_final_stats=1", "-verbosity=1", "-len_control=0"]
+        atheris.Setup([__file__, f"-runs={inputs}", f"-seed={seed}", *limits, *options, *dictionary, str(corpus)], one)
         atheris.Fuzz()
 
 
@@ -156,21 +154,23 @@ def escaped(word: bytes) -> str:
     return "".join(f"\\x{byte:02X}" for byte in word)
 
 
-def _stat(said: str, name: str) -> int:
-    found = re.search(rf"^stat::{name}:\s+(\d+)", said, re.MULTILINE)
-    return int(found[1]) if found else 0
+def _stat(output: str, name: str) -> int:
+    match = re.search(rf"^stat::{name}:\s+(\d+)", output, re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
-def _took(said: str) -> int:
-    found = re.search(r"^Done \d+ runs? in (\d+) second", said, re.MULTILINE)
-    return int(found[1]) if found else 0
+def _took(output: str) -> int:
+    match = re.search(r"^Done \d+ runs? in (\d+) second", output, re.MULTILINE)
+    return int(match[1]) if match else 0
 
 
 def write(done: Sequence[Fed], order: Sequence[str]) -> None:
     """Put the figures on their page."""
-    kept = {name: Fed(name, *map(whole, figures), commit) for name, *figures, commit in ROW.findall(told_before())}
-    kept |= {each.name: each for each in done}
-    rows = [kept[name] for name in order if name in kept]
+    rows_by_name = {
+        name: Fed(name, *map(whole, figures), commit) for name, *figures, commit in ROW.findall(told_before())
+    }
+    rows_by_name |= {each.name: each for each in done}
+    rows = [rows_by_name[name] for name in order if name in rows_by_name]
     measured.write(
         "fuzz",
         "Fuzzing",
@@ -190,7 +190,7 @@ def write(done: Sequence[Fed], order: Sequence[str]) -> None:
 
 def told_before() -> str:
     """Return the page as it is."""
-    return KEPT.read_text(encoding="utf-8") if KEPT.exists() else ""
+    return PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
 
 
 def whole(text: str) -> int:

@@ -50,7 +50,7 @@ from servers.session import Servers
 INDEX = "measured-gateway"
 ROUNDS = 40
 TURNS = 6
-ASKED = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
+OPTIONS = {"dedupe": "indent", "dedupe_level": "near", "dedupe_window": 500}
 
 
 @contextlib.contextmanager
@@ -84,8 +84,8 @@ def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]
         wrapped = ibidem.wrap(straight)
         pairs = [
             (
-                took_ms(lambda typed=typed: wrapped.search(index=INDEX, body=body(typed, 10), **ASKED)),
-                took_ms(lambda typed=typed: through.search(index=INDEX, body=body(typed, 10) | ASKED)),
+                took_ms(lambda typed=typed: wrapped.search(index=INDEX, body=body(typed, 10), **OPTIONS)),
+                took_ms(lambda typed=typed: through.search(index=INDEX, body=body(typed, 10) | OPTIONS)),
             )
             for _ in range(ROUNDS)
             for typed in QUERIES
@@ -103,7 +103,7 @@ def took_ms(work: Callable[[], object]) -> float:
 
 def costs(engine: str) -> list[tuple[str, bytes]]:
     """Return path and body of every request that the grouped searches cost the engine: windows and fetches."""
-    asked: list[tuple[str, bytes]] = []
+    requests: list[tuple[str, bytes]] = []
     around = IndexMetadataCache()
 
     def send(ask: ApiRequest) -> Any:
@@ -112,12 +112,12 @@ def costs(engine: str) -> list[tuple[str, bytes]]:
             orjson.dumps(ask.body) if ask.lines is None else b"".join(orjson.dumps(line) + b"\n" for line in ask.lines)
         )
         if ask.path.endswith("/_search"):
-            asked.append((f"{ask.path}?{query}", content))
+            requests.append((f"{ask.path}?{query}", content))
         return asyncio.run(once(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content))
 
     for typed in QUERIES:
-        run_sync(dsl_search(read_search(INDEX, body(typed, 10), {}, parse_request(ASKED)), around), send)
-    return asked
+        run_sync(dsl_search(read_search(INDEX, body(typed, 10), {}, parse_request(OPTIONS)), around), send)
+    return requests
 
 
 async def once(method: str, url: str, content: bytes | None) -> Any:
@@ -162,7 +162,7 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     straight, through, added = added_ms(kind, engine, gateway)
     yield f"One at a time: {straight:.1f} ms wrapped, {through:.1f} ms through the gateway: it adds {added:+.1f} ms."
     yield ""
-    grouped = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10) | ASKED)) for typed in QUERIES]
+    grouped = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10) | OPTIONS)) for typed in QUERIES]
     plain = [(f"/{INDEX}/_search", orjson.dumps(body(typed, 10))) for typed in QUERIES]
     parts = costs(engine)
     kinds = {
@@ -172,7 +172,7 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
         "engine, plain searches of ten": (engine, plain),
     }
     turns = [
-        {name: asyncio.run(at_once(where, asked, seconds / TURNS)) for name, (where, asked) in kinds.items()}
+        {name: asyncio.run(at_once(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
         for _ in range(TURNS)
     ]
     rates = {name: together([turn[name] for turn in turns]) for name in kinds}
@@ -205,11 +205,15 @@ def main() -> None:
         url = servers.url(options.kind)
         load(url, stories, INDEX)
         with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder)) as (gateway, _):
-            found = list(report(options.kind, url.partition("+")[2], gateway, options.seconds))
+            report_lines = list(report(options.kind, url.partition("+")[2], gateway, options.seconds))
         remove_indices(url, INDEX)
     finally:
         servers.stop()
-    lines = [f"{len(stories):,} newswire stories in {options.kind}, window 500, `near`, ten groups a page.", "", *found]
+    lines = [
+        f"{len(stories):,} newswire stories in {options.kind}, window 500, `near`, ten groups a page.",
+        "",
+        *report_lines,
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.write:
         write("gateway", "What the gateway costs", lines)

@@ -29,10 +29,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 from gateway import serving
+from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.source import as_source
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.fields import OURS, Fields
 from measured import write
 from search import CLIENTS, signed
 from servers.indices import ask, remove_indices
@@ -73,9 +73,9 @@ def send(base: str, index: str, requests: Sequence[bytes]) -> None:
     for body in requests:
         connection.request("POST", f"/{index}/_bulk", body, {"content-type": "application/x-ndjson"})
         answer = connection.getresponse()
-        told = orjson.loads(answer.read())
-        if answer.status != 200 or told["errors"]:
-            raise RuntimeError(str(told)[:500])
+        content = orjson.loads(answer.read())
+        if answer.status != 200 or content["errors"]:
+            raise RuntimeError(str(content)[:500])
     connection.close()
 
 
@@ -91,17 +91,17 @@ def gateway_seconds() -> float:
     took: dict[int, float] = {}
     for each in Path("/proc").glob("[0-9]*/stat"):
         try:
-            told = each.read_text().rpartition(")")[2].split()
+            status = each.read_text().rpartition(")")[2].split()
         except OSError:
             continue
         process = int(each.parent.name)
-        parents[process] = int(told[1])
-        took[process] = sum(map(int, told[11:15])) / TICK
+        parents[process] = int(status[1])
+        took[process] = sum(map(int, status[11:15])) / TICK
     ours = {os.getpid()}
     for _ in range(4):
         ours |= {process for process, parent in parents.items() if parent in ours}
-    named = (each for each in ours - {os.getpid()} if not is_java(each))
-    return sum(took.get(each, 0.0) for each in named)
+    pids = (each for each in ours - {os.getpid()} if not is_java(each))
+    return sum(took.get(each, 0.0) for each in pids)
 
 
 def is_java(process: int) -> bool:
@@ -129,8 +129,8 @@ def measure(engine: str, base: str, requests: Sequence[bytes], index: str) -> Co
     else:
         properties = {name: {"type": "text"} for name in ("title", "text")}
         settings = {"number_of_shards": 1, "number_of_replicas": 0}
-        made = {"settings": settings, "mappings": {"properties": properties}}
-        ask(engine, "PUT", f"/{index}", orjson.dumps(made).decode())
+        definition = {"settings": settings, "mappings": {"properties": properties}}
+        ask(engine, "PUT", f"/{index}", orjson.dumps(definition).decode())
     send(base, index, requests[:1])  # connections and processes are there
     client, gateway, server, began = time.process_time(), gateway_seconds(), engine_seconds(engine), time.perf_counter()
     send(base, index, requests)
@@ -195,12 +195,16 @@ def main() -> None:
     try:
         url = servers.url(options.kind)
         with tempfile.TemporaryDirectory() as folder, serving(url, Path(folder), **OPEN) as (gateway, _):
-            found = list(report(url, gateway, stories))
+            report_lines = list(report(url, gateway, stories))
         for index in (PLAIN, SIGNED):
             remove_indices(url, index)
     finally:
         servers.stop()
-    lines = [f"{len(stories):,} newswire stories into {options.kind}, {BATCH} a request, one client.", "", *found]
+    lines = [
+        f"{len(stories):,} newswire stories into {options.kind}, {BATCH} a request, one client.",
+        "",
+        *report_lines,
+    ]
     sys.stdout.write("\n".join(lines) + "\n")
     if options.write:
         write("gateway-writes", "What signing on the way costs", lines)

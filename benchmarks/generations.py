@@ -14,7 +14,7 @@ from ibidem_engines.engine import Record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import RAREST, Signatures
 
-KEPT = range(0, RAREST, 7)
+POSITIONS = range(0, RAREST, 7)
 """Places of the terms that are kept: four of the 25 rarest."""
 
 LOW = 0xFFF
@@ -45,7 +45,7 @@ def short(text: str) -> str:
 def shifted(signed: Signatures, number: int) -> Signatures:
     """Change what duplicates are found by, the same way for all of a generation."""
     mask = int.from_bytes(hashlib.blake2b(str(number).encode(), digest_size=2).digest(), "little") & LOW | 1
-    terms = {code if at in KEPT else code ^ mask for at, code in enumerate(signed.terms)}
+    terms = {code if at in POSITIONS else code ^ mask for at, code in enumerate(signed.terms)}
     return replace(
         signed,
         content=hashed(signed.content, number),

@@ -70,9 +70,9 @@ def version(text: str, rng: random.Random) -> str:
     words = text.split(" ")
     for _ in range(rng.randrange(12)):
         words[rng.randrange(len(words))] = rng.choice(words)
-    gone = rng.choice([0, 0, 0, 20, 60])
-    at = rng.randrange(len(words) - gone)
-    return " ".join(words[:at] + words[at + gone :])
+    length = rng.choice([0, 0, 0, 20, 60])
+    at = rng.randrange(len(words) - length)
+    return " ".join(words[:at] + words[at + length :])
 
 
 def with_versions(newswire: Sequence[Document], rng: random.Random) -> list[Document]:
@@ -120,8 +120,8 @@ def timed(window: Sequence[bytes], policy: Policy, rounds: int) -> Timed:
 def slices(path: Path) -> Iterator[list[Hit]]:
     """Read a file of packed values as an index gives them, a thousand at a time."""
     with path.open("rb") as file:
-        held = iter(lambda: file.read(2), b"")
-        hits = (Hit("index", f"{at:07}", 0.0, file.read(int.from_bytes(size))) for at, size in enumerate(held))
+        chunks = iter(lambda: file.read(2), b"")
+        hits = (Hit("index", f"{at:07}", 0.0, file.read(int.from_bytes(size))) for at, size in enumerate(chunks))
         while some := list(islice(hits, 1_000)):
             yield some
 
@@ -134,10 +134,10 @@ def group_file(path: Path) -> None:
     read_in = time.process_time() - start
     grouping = group(columns, Policy())
     seconds = time.process_time() - start
-    held = next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+    peak = next(line.split()[1] for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
     print(
         f"whole index of {len(names):,} documents: {seconds:.1f} s, of which reading {read_in:.1f} s; "
-        f"{int(held) / 1024:.0f} MB in all; {len(grouping.leads):,} groups"
+        f"{int(peak) / 1024:.0f} MB in all; {len(grouping.leads):,} groups"
     )
 
 
@@ -159,21 +159,21 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--whole", type=int, default=0, help="documents of a whole index to group besides")
     options.add_argument("--file", type=Path, help=argparse.SUPPRESS)
-    asked = options.parse_args()
-    if asked.file is not None:
-        group_file(asked.file)
+    arguments = options.parse_args()
+    if arguments.file is not None:
+        group_file(arguments.file)
         return
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
-        newswire = list(stories(asked.collections / NEWSWIRE))
+        newswire = list(stories(arguments.collections / NEWSWIRE))
         print("| window | decoding, ms | with grouping, ms | groups | the rule of 2003, ms |")
         print("|---|---|---|---|---|")
         for name, window in windows(newswire, tables).items():
-            ours, paper = (timed(window, each, asked.rounds) for each in (Policy(), PRESETS["conrad2003"].policy))
+            ours, paper = (timed(window, each, arguments.rounds) for each in (Policy(), PRESETS["conrad2003"].policy))
             print(f"| {name} | {ours.decode:.1f} | {ours.whole:.1f} | {ours.groups:,} | {paper.whole:.1f} |")
-        if asked.whole:
-            whole(asked.collections, asked.whole, tables, Path(folder))
+        if arguments.whole:
+            whole(arguments.collections, arguments.whole, tables, Path(folder))
 
 
 if __name__ == "__main__":

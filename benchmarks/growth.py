@@ -61,12 +61,12 @@ def grown(what: str, least: int, work: Callable[[int], object], rounds: int) -> 
     """Measure processor time on n, 3 n and 10 n documents, the least of some rounds."""
     seconds = {}
     for size in (least * times for times in TIMES):
-        taken = []
+        times = []
         for _ in range(rounds):
             begin = time.process_time()
             work(size)
-            taken.append(time.process_time() - begin)
-        seconds[size] = min(taken)
+            times.append(time.process_time() - begin)
+        seconds[size] = min(times)
     return Growth(what, seconds)
 
 
@@ -97,7 +97,7 @@ def on_disk(several: Sequence[Document]) -> Iterator[Growth]:
 def searched(folder: Path) -> float:
     """Measure a search, the median over queries of the least of three."""
     request = parse_request({"dedupe": "indent"})
-    taken = []
+    spans = []
     with closing(open_engine(f"sqlite:////{folder}/index.sqlite", Settings().index)) as engine:
         for query in map(parse_query, QUERIES):
             times = []
@@ -105,5 +105,5 @@ def searched(folder: Path) -> float:
                 begin = time.perf_counter()
                 search(engine, query, request, overrides=())
                 times.append(time.perf_counter() - begin)
-            taken.append(min(times))
-    return statistics.median(taken)
+            spans.append(min(times))
+    return statistics.median(spans)

@@ -33,6 +33,7 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.sign import sign
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -52,17 +53,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--sqlite", action="store_true")
     parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     lines = []
     with tempfile.TemporaryDirectory(prefix="ibidem-hotkey-") as folder:
-        for line in taken(Path(folder), asked):
+        for line in measure(Path(folder), arguments):
             print(line, flush=True)
             lines.append(line)
-    if asked.write:
-        measured.write("hotkey", "A hot key", [*told(asked.documents, asked.equal), *lines])
+    if arguments.write:
+        measured.write("hotkey", "A hot key", [*table(arguments.documents, arguments.equal), *lines])
 
 
-def told(documents: int, equal: int) -> list[str]:
+def table(documents: int, equal: int) -> list[str]:
     """Say what was measured."""
     return [
         f"Milliseconds in an index of {documents:,} made-up stories and {equal:,} of the words of one of them in",
@@ -72,21 +73,21 @@ def told(documents: int, equal: int) -> list[str]:
     ]
 
 
-def taken(folder: Path, asked: argparse.Namespace) -> Iterator[str]:
+def measure(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
     """Measure on each engine."""
     yield from ("| engine | way | without | with | ratio | cut |", "|---|---|---|---|---|---|")
     addresses = {"SQLite": f"sqlite:///{folder}/index.sqlite"}
-    if not asked.sqlite:
+    if not arguments.sqlite:
         addresses["OpenSearch"] = os.environ.get("IBIDEM_TEST_OPENSEARCH") or Servers(["opensearch"]).url("opensearch")
-    made = stories(asked.documents)
+    documents = stories(arguments.documents)
     tables = Tables(folder / "tables")
     for name, address in addresses.items():
         indexes = [f"hotkey-{os.getpid()}-{which}" for which in ("without", "with")]
         engines = [open_engine(address, index) for index in indexes]
         try:
             for engine, others in zip(engines, (shuffled, copied), strict=True):
-                fill(engine, made, others(made[0], asked.equal, tables), tables)
-            yield from (f"| {name} | {line}" for line in compared(engines, made, asked.rounds))
+                fill(engine, documents, others(documents[0], arguments.equal, tables), tables)
+            yield from (f"| {name} | {line}" for line in compared(engines, documents, arguments.rounds))
         finally:
             for engine in engines:
                 engine.close()
@@ -101,10 +102,10 @@ def stories(count: int) -> list[Document]:
     return [Document(f"s{at}", " ".join(rng.choices(WORDS, k=80)), version=1) for at in range(count)]
 
 
-def fill(engine: Engine, made: Sequence[Document], others: Iterator[Record], tables: Tables) -> None:
+def fill(engine: Engine, documents: Sequence[Document], others: Iterator[Record], tables: Tables) -> None:
     """Write the stories, and others."""
     engine.create()
-    for every in (signed(iter(made), tables), others):
+    for every in (signed(iter(documents), tables), others):
         while batch := list(islice(every, BATCH)):
             engine.write(batch)
     engine.refresh()
@@ -118,10 +119,10 @@ def signed(every: Iterator[Document], tables: Tables) -> Iterator[Record]:
 
 def copied(one: Document, count: int, tables: Tables) -> Iterator[Record]:
     """Yield copies of a story, which is signed once."""
-    (record,) = records([one], tables)
+    (record,), (signatures,) = records([one], tables), sign([one], tables)
     for number in range(count):
         document = replace(one, id=f"copy{number}")
-        yield replace(record, document=document, digest=f"{number:032x}", packed=pack(document, record.signatures))
+        yield replace(record, document=document, digest=f"{number:032x}", packed=pack(document, signatures))
 
 
 def shuffled(one: Document, count: int, tables: Tables) -> Iterator[Record]:
@@ -132,7 +133,7 @@ def shuffled(one: Document, count: int, tables: Tables) -> Iterator[Record]:
     return signed((replace(one, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)
 
 
-def ways(made: Sequence[Document]) -> Mapping[str, Way]:
+def ways(documents: Sequence[Document]) -> Mapping[str, Way]:
     """Name what is compared: takes an engine and words."""
     return {
         "search, not grouped": lambda engine, typed: searched(engine, typed, dedupe="off"),
@@ -141,21 +142,21 @@ def ways(made: Sequence[Document]) -> Mapping[str, Way]:
         "search, partial": lambda engine, typed: searched(engine, typed, dedupe_level="partial"),
         "search, scope=matches": lambda engine, typed: searched(engine, typed, dedupe_scope="matches"),
         "search, scope=index": lambda engine, typed: searched(engine, typed, dedupe_scope="index"),
-        "inspect": lambda engine, _: inspect(engine, made[0].id).as_json(),
+        "inspect": lambda engine, _: inspect(engine, documents[0].id).as_json(),
     }
 
 
-def searched(engine: Engine, typed: str, **asked: str) -> Mapping[str, object]:
+def searched(engine: Engine, typed: str, **options: str) -> Mapping[str, object]:
     """Search as the command line does."""
-    request = parse_request({"dedupe": "indent", "dedupe_max_per_group": 10} | asked)
+    request = parse_request({"dedupe": "indent", "dedupe_max_per_group": 10} | options)
     return search(engine, parse_query(typed), request)
 
 
-def compared(engines: Sequence[Engine], made: Sequence[Document], rounds: int) -> Iterator[str]:
+def compared(engines: Sequence[Engine], documents: Sequence[Document], rounds: int) -> Iterator[str]:
     """Measure each way on both indexes in turn."""
-    words = made[0].text.split()
+    words = documents[0].text.split()
     queries = [" OR ".join(words[at : at + 3]) for at in range(0, 15, 3)]
-    for name, way in ways(made).items():
+    for name, way in ways(documents).items():
         least = [[float("inf")] * len(queries) for _ in engines]
         cut = ""
         for _ in range(rounds + 1):

@@ -34,10 +34,10 @@ from ibidem.evaluation.labels import order_pair
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy, Slots
-from ibidem_ingest.signatures.group_name import group_name
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
 from measured import write
-from noise import CONFUSED, told
+from noise import CONFUSED, figures
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "zh", "ja")
 HELP = {"en": "C", "pt": "pt_BR", "zh": "zh_CN"}
@@ -68,7 +68,7 @@ def manuals(folder: Path, language: str) -> Texts:
     for path in sorted((folder / "usr" / "share" / "man" / MANUALS.get(language, language)).rglob("*.gz")):
         lines = gzip.decompress(path.read_bytes()).decode("utf-8", "replace").splitlines()
         text = " ".join(re.sub(r"^[.'][A-Za-z]{1,3}\b", "", line) for line in lines if line[1:3] != '\\"')
-        text = re.sub(r"\\\[u([0-9A-F]{4})\]", lambda found: chr(int(found[1], 16)), text)
+        text = re.sub(r"\\\[u([0-9A-F]{4})\]", lambda match: chr(int(match[1], 16)), text)
         yield path.stem, re.sub(r"\\f\(?[A-Z]+|\\[^\s\w]?", "", text)
 
 
@@ -78,15 +78,15 @@ KINDS: dict[str, Callable[[Path, str], Texts]] = {"prose": prose, "manuals": man
 def pieces(texts: Texts, language: str, most: int) -> list[Document]:
     """Cut texts into pieces, and take those of one half that are in their language."""
     cut = WORDS if language not in ("zh", "ja") else WORDS // 5
-    made = []
+    parts = []
     for name, text in texts:
         words = text.split()
         for at in range(0, len(words), cut):
             piece = Document(f"{name}.{at // cut}", " ".join(words[at : at + cut]), language=language)
             if int(group_name(piece.id), 16) % 2 and len(tokens(piece.text)) >= 50:
-                made.append(piece)
+                parts.append(piece)
     own = [
-        piece for piece in {each.id: each for each in made}.values() if py3langid.classify(piece.text)[0] == language
+        piece for piece in {each.id: each for each in parts}.values() if py3langid.classify(piece.text)[0] == language
     ]
     random.Random(language).shuffle(own)  # noqa: S311 - the same pieces each time, and no secret
     return own[:most]
@@ -115,7 +115,7 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
         rng = random.Random(rate)  # noqa: S311 - the same letters each time, and no secret
         copies = [replace(each, id=f"{each.id}~", text=misread(each.text, rate, letters, rng)) for each in documents]
         both = sign_collection([*documents, *copies], tables)
-        cells += [told(true, found_pairs(both, each), alike) for each in POLICIES.values()]
+        cells += [figures(true, found_pairs(both, each), alike) for each in POLICIES.values()]
     table = tables.of(language)
     terms = f"{table.size:,}" if table else "none"
     return f"| {kind} | {language} | {len(documents)} | {terms} | {' | '.join(cells)} |"
@@ -140,9 +140,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, required=True)
     options.add_argument("--texts", type=int, default=400)
-    asked = options.parse_args()
+    arguments = options.parse_args()
     lines = ["".join((__doc__ or "").partition("Texts of Debian's")[1:]).strip(), ""]
-    for line in rows(asked.collections, asked.texts):
+    for line in rows(arguments.collections, arguments.texts):
         print(line, flush=True)
         lines.append(line)
     write("languages", "How many misread copies are found in each language", lines)

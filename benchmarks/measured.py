@@ -23,11 +23,11 @@ def write(name: str, title: str, lines: Iterable[str]) -> Path:
     """
     FIGURES.mkdir(exist_ok=True)
     path = FIGURES / f"{name}.md"
-    path.write_text("\n".join([f"# {title}", "", taken(), "", *lines]).rstrip() + "\n", encoding="utf-8")
+    path.write_text("\n".join([f"# {title}", "", conditions(), "", *lines]).rstrip() + "\n", encoding="utf-8")
     return path
 
 
-def taken() -> str:
+def conditions() -> str:
     """Say when, at which commit, where and by which command figures are taken."""
     today = datetime.now(UTC).strftime("%d %B %Y").lstrip("0")
     cores = len(os.sched_getaffinity(0))
@@ -50,7 +50,7 @@ def commit() -> str:
     return told_by_git("rev-parse", "--short=10", "HEAD") + (", changed since," if changed else "")
 
 
-def told_by_git(*asked: str) -> str:
+def told_by_git(*arguments: str) -> str:
     """Ask git about the project."""
-    command = ["git", "-C", str(ROOT), *asked]
+    command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

@@ -20,7 +20,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
-from clusters import BARE, load, load_bare, made, on_disk
+from clusters import BARE, load, load_bare, make_engine, on_disk
 from grouping import NEWSWIRE, stories
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
@@ -44,20 +44,20 @@ def fill(url: str, what: str, signed: Sequence[Record]) -> None:
     """Fill an index."""
     name = INDEXES[what]
     if what.startswith("signed"):
-        with closing(made(url, name.rpartition("-")[2], name)) as engine:
+        with closing(make_engine(url, name.rpartition("-")[2], name)) as engine:
             load(engine, signed)
     else:
         load_bare(url, signed, name, min_hash=what == FILTER)
 
 
-def rows(taken: Mapping[str, Sequence[Spent]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
+def rows(costs: Mapping[str, Sequence[Spent]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
     """Write a row for each index."""
     yield f"| {count:,} stories | bytes more | client | server | server, beside the filter | spread |"
     yield "|---|---|---|---|---|---|"
     for what, name in INDEXES.items():
-        ratios = [own.server / other.server for own, other in zip(taken[what], taken[FILTER], strict=True)]
+        ratios = [own.server / other.server for own, other in zip(costs[what], costs[FILTER], strict=True)]
         client, server = (
-            f"{statistics.median(getattr(each, side) for each in taken[what]) / count * 1e3:.2f} ms"
+            f"{statistics.median(getattr(each, side) for each in costs[what]) / count * 1e3:.2f} ms"
             for side in ("client", "server")
         )
         more = (sizes[name] - sizes[BARE]) / count
@@ -72,23 +72,23 @@ def main() -> None:
     options.add_argument("--stories", type=int, default=5_000)
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        several = list(islice(stories(asked.collections / NEWSWIRE), asked.stories))
+        several = list(islice(stories(arguments.collections / NEWSWIRE), arguments.stories))
         signed = [one for batch in batches(several) for one in records(batch, Tables(folder))]
     servers = Servers(["opensearch"])
     url = servers.url("opensearch")
-    taken: defaultdict[str, list[Spent]] = defaultdict(list)
+    costs: defaultdict[str, list[Spent]] = defaultdict(list)
     try:
-        for _ in range(asked.rounds):
+        for _ in range(arguments.rounds):
             for what in INDEXES:
-                taken[what].append(spent(lambda what=what: fill(url, what, signed), url))
-        sizes = on_disk(url, list(INDEXES.values()), asked.settle)
+                costs[what].append(spent(lambda what=what: fill(url, what, signed), url))
+        sizes = on_disk(url, list(INDEXES.values()), arguments.settle)
     finally:
         for name in INDEXES.values():
             remove_indices(url, name)
         servers.stop()
-    lines = list(rows(taken, sizes, len(signed)))
+    lines = list(rows(costs, sizes, len(signed)))
     sys.stdout.write("\n".join(lines) + "\n")
     about = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
     write("min_hash", "What signatures cost beside the engine's own filter", [about, "", *lines])

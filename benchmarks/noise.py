@@ -19,8 +19,7 @@ from pathlib import Path
 
 from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
-from ibidem.evaluation.labels import Pair, order_pair
-from ibidem.evaluation.metrics import PairFigures
+from ibidem.evaluation.labels import Pair, PairFigures, order_pair
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -67,13 +66,13 @@ def other(letter: str, rng: random.Random) -> str:
 def stories(folder: Path, most: int) -> list[Document]:
     """Read stories of 50 words or more."""
     norm = (Filter("meta.texttype", "NORM"),)
-    found = filter_documents(split_refusals([], read([folder / "reuters21578" / "docs.jsonl.xz"])), norm, set())
-    return list(islice((each for each in found if len(tokens(each.text)) >= 50), most))
+    documents = filter_documents(split_refusals([], read([folder / "reuters21578" / "docs.jsonl.xz"])), norm, set())
+    return list(islice((each for each in documents if len(tokens(each.text)) >= 50), most))
 
 
-def told(true: set[Pair], found: set[Pair], beside: set[Pair]) -> str:
+def figures(true: set[Pair], pairs: set[Pair], beside: set[Pair]) -> str:
     """Write recall and precision."""
-    figures = PairFigures.of(true, {pair for pair in found if not known(pair, beside)})
+    figures = PairFigures.of(true, {pair for pair in pairs if not known(pair, beside)})
     return f"{figures.recall:.3f} ({figures.precision:.3f})"
 
 
@@ -95,9 +94,9 @@ def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
         copies = [replace(each, id=f"{each.id}~", text=misread(each.text, rate, rng)) for each in documents]
         both = sign_collection([*documents, *copies], tables)
         true = {order_pair(each.id, f"{each.id}~") for each in documents}
-        cells = [told(true, found_pairs(both, each), alike) for each in POLICIES.values()]
+        cells = [figures(true, found_pairs(both, each), alike) for each in POLICIES.values()]
         hashes = min_hashes([*documents, *copies], 1)
-        cells += [told(true, by_datasketch(both.ids, hashes, each), alike) for each in (0.5, 0.3)]
+        cells += [figures(true, by_datasketch(both.ids, hashes, each), alike) for each in (0.5, 0.3)]
         yield f"| {rate:.0%} | {' | '.join(cells)} |".replace("%", " %")
 
 
@@ -106,11 +105,11 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--texts", type=int, default=2_000)
-    asked = options.parse_args()
+    arguments = options.parse_args()
     lines = [(__doc__ or "").partition("\n\nMade by hand: ")[2].strip(), ""]
     lines[0] = f"Made by hand: {lines[0]}"
     with tempfile.TemporaryDirectory() as folder:
-        for line in rows(stories(asked.collections, asked.texts), Tables(folder)):
+        for line in rows(stories(arguments.collections, arguments.texts), Tables(folder)):
             print(line, flush=True)
             lines.append(line)
     write("noise", "How many misread copies are found", lines)

@@ -33,19 +33,19 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="*", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args()
-    if asked.here:
-        print(peak(asked.here, asked.characters))
+    arguments = parser.parse_args()
+    if arguments.here:
+        print(peak(arguments.here, arguments.characters))
         return
     lines = []
-    for line in taken(asked.shapes, asked.characters):
+    for line in measure(arguments.shapes, arguments.characters):
         print(line, flush=True)
         lines.append(line)
-    if asked.write:
-        measured.write("peak", "The memory that one document takes", [*told(asked.characters), *lines])
+    if arguments.write:
+        measured.write("peak", "The memory that one document takes", [*table(arguments.characters), *lines])
 
 
-def told(characters: int) -> list[str]:
+def table(characters: int) -> list[str]:
     """Say what was measured."""
     return [
         f"Megabytes that a process holds at most while it signs one document of {characters:,} characters, with the",
@@ -55,7 +55,7 @@ def told(characters: int) -> list[str]:
     ]
 
 
-def taken(shapes: list[str], characters: int) -> Iterator[str]:
+def measure(shapes: list[str], characters: int) -> Iterator[str]:
     """Measure shape by shape."""
     yield from ("| shape | most, MB | the document, MB | per million characters, MB |", "|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
@@ -63,8 +63,8 @@ def taken(shapes: list[str], characters: int) -> Iterator[str]:
         for shape in shapes:
             path.write_text(SHAPES[shape](characters)[:characters], encoding="utf-8", newline="")
             command = [sys.executable, __file__, "--characters", str(characters), "--here", str(path)]
-            said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-            most, own = map(float, said.split())
+            output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+            most, own = map(float, output.split())
             yield f"| {shape} | {most:,.0f} | {own:,.0f} | {own * 1e6 / characters:.0f} |"
 
 
@@ -86,8 +86,8 @@ def peak(path: Path, characters: int) -> str:
 
 def most_mb() -> float:
     """Return the most megabytes that this process ever held; `ru_maxrss` would count what its parent held too."""
-    told = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in told if line.startswith("VmHWM:")) / 1024
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) / 1024
 
 
 def of_words(characters: int, size: int, between: str = " ") -> str:

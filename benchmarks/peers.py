@@ -47,23 +47,23 @@ def min_hashes(documents: Sequence[Document], seed: int) -> list[MinHash]:
 def by_datasketch(names: Sequence[str], hashes: Sequence[MinHash], threshold: float) -> set[Pair]:
     """Find pairs with datasketch's index."""
     index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
-    found = set()
+    pairs = set()
     for at, (name, each) in enumerate(zip(names, hashes, strict=True)):
-        found |= {order_pair(name, names[to]) for to in index.query(each) if each.jaccard(hashes[to]) >= threshold}
+        pairs |= {order_pair(name, names[to]) for to in index.query(each) if each.jaccard(hashes[to]) >= threshold}
         index.insert(at, each, check_duplication=False)
-    return found
+    return pairs
 
 
 def by_simhash(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
     """Find pairs by the distance of their SimHashes, for each number of bits."""
     bits = np.array([simhash(document.text) for document in documents], np.uint64)
-    found: dict[int, set[Pair]] = {most: set() for most in BITS}
+    pairs: dict[int, set[Pair]] = {most: set() for most in BITS}
     for a, b, apart in close(bits, max(BITS)):
         pair = order_pair(documents[a].id, documents[b].id)
         for most in BITS:
             if apart <= most:
-                found[most].add(pair)
-    return found
+                pairs[most].add(pair)
+    return pairs
 
 
 def simhash(text: str) -> int:
@@ -96,5 +96,5 @@ def solr_profile(text: str) -> str:
     counts = Counter(word for word in WORD.findall(text.lower()) if len(word) > 2)
     highest = max(counts.values(), default=0)
     quant = max(round(highest * QUANT_RATE), 2 if highest > 1 else 1)
-    kept = {word: count // quant * quant for word, count in counts.items() if count >= quant}
-    return "\n".join(f"{word} {count}" for word, count in sorted(kept.items(), key=lambda each: (-each[1], each[0])))
+    coarse = {word: count // quant * quant for word, count in counts.items() if count >= quant}
+    return "\n".join(f"{word} {count}" for word, count in sorted(coarse.items(), key=lambda each: (-each[1], each[0])))

@@ -21,17 +21,18 @@ def number(text: str) -> float:
 def rates() -> tuple[float, float]:
     """Read how many documents a second a server takes plainly, and a backfill signs."""
     page = (FIGURES / "backfill.md").read_text(encoding="utf-8")
-    found = re.findall(r"([\d,]+) documents a second", page)
-    plain, signed = map(number, found)
+    figures = re.findall(r"([\d,]+) documents a second", page)
+    plain, signed = map(number, figures)
     return plain, signed
 
 
 def added() -> tuple[float, float, float]:
     """Read what signatures add to a story in each layout of OpenSearch, and the milliseconds of signing one."""
     page = (FIGURES / "sizing.md").read_text(encoding="utf-8")
-    row = next(line for line in page.splitlines() if line.startswith(f"| {STORIES}"))
-    cells = [cell.strip() for cell in row.strip("|").split("|")]
-    return number(cells[6]), number(cells[7]), number(cells[9].split()[0])
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
+    cells = dict(zip(rows[0], next(row for row in rows if row[0].startswith(STORIES)), strict=True))
+    full, lean = (number(cells[f"opensearch, {layout}, more"]) for layout in ("full", "lean"))
+    return full, lean, number(cells["signing"].split()[0])
 
 
 def lines() -> Iterator[str]:

@@ -42,8 +42,15 @@ from ibidem.evaluation.evaluate import (
     sign_collection,
     split_refusals,
 )
-from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
-from ibidem.evaluation.metrics import PairFigures, SetFigures, components, count_evidence
+from ibidem.evaluation.labels import (
+    Pair,
+    PairFigures,
+    SetFigures,
+    components,
+    count_evidence,
+    parse_condition,
+    read_pairs,
+)
 from ibidem.evaluation.tune import Figures, tune_on
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
@@ -54,7 +61,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from measured import write
 from peers import THRESHOLDS, by_datasketch, by_profile, by_simhash, min_hashes
 
-NAMED = (0.5, 0.7, 0.8)
+ROW_THRESHOLDS = (0.5, 0.7, 0.8)
 """Thresholds of datasketch that are told beside the best."""
 
 
@@ -153,13 +160,13 @@ class Truth:
         second = {name for name, part in zip(ids, sets, strict=True) if zlib.crc32(ids[part].encode()) & 1}
         return cls(ids, pairs, unjudged, second)
 
-    def figures(self, found: set[Pair]) -> PairFigures:
+    def figures(self, pairs: set[Pair]) -> PairFigures:
         """Compare pairs found with those that are duplicates."""
-        return PairFigures.of(self.pairs - self.unjudged, found - self.unjudged)
+        return PairFigures.of(self.pairs - self.unjudged, pairs - self.unjudged)
 
-    def of_second(self, found: set[Pair]) -> PairFigures:
+    def of_second(self, pairs: set[Pair]) -> PairFigures:
         """Compare them on the second half; a pair across the halves counts where its first document is."""
-        return PairFigures.of(self.there(self.pairs - self.unjudged), self.there(found - self.unjudged))
+        return PairFigures.of(self.there(self.pairs - self.unjudged), self.there(pairs - self.unjudged))
 
     def there(self, pairs: set[Pair]) -> set[Pair]:
         """Keep the pairs of the second half."""
@@ -183,9 +190,9 @@ class Row:
     @classmethod
     def of(cls, method: str, truth: Truth, runs: Sequence[set[Pair]]) -> "Row":
         """Measure what a method found, once for each seed."""
-        halves = [truth.of_second(found) for found in runs]
+        halves = [truth.of_second(pairs) for pairs in runs]
         means = [statistics.mean(getattr(each, name) for each in halves) for name in ("precision", "recall", "f1")]
-        return cls(method, (means[0], means[1], means[2]), tuple(truth.figures(found).f1 for found in runs))
+        return cls(method, (means[0], means[1], means[2]), tuple(truth.figures(pairs).f1 for pairs in runs))
 
     @property
     def mean(self) -> float:
@@ -206,8 +213,8 @@ def ours(truth: Truth, collection: Collection, labelled: Labelled) -> Iterator[R
     if labelled.level == "near":
         yield tuned(truth, collection)
     if labelled.preset:
-        found = found_pairs(collection, labelled.policy.at(labelled.level))
-        yield Row.of(f"ibidem, {labelled.level}, preset {labelled.preset}", truth, [found])
+        pairs = found_pairs(collection, labelled.policy.at(labelled.level))
+        yield Row.of(f"ibidem, {labelled.level}, preset {labelled.preset}", truth, [pairs])
 
 
 def tuned(truth: Truth, collection: Collection) -> Row:
@@ -219,16 +226,16 @@ def tuned(truth: Truth, collection: Collection) -> Row:
     some = (
         {pair for pair in pairs if there.issuperset(pair)} for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
     )
-    found = tune_on(half, *some)
-    figures = found.chosen if found.improves else Figures()
+    choice = tune_on(half, *some)
+    figures = choice.chosen if choice.improves else Figures()
     return Row.of(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
 
 
 def theirs(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
     """Measure the other methods."""
     yield from of_datasketch(truth, documents, seeds)
-    by_bits = {bits: Row.of(f"SimHash, {bits} bits", truth, [found]) for bits, found in by_simhash(documents).items()}
-    yield from told(by_bits, (3,))
+    by_bits = {bits: Row.of(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in by_simhash(documents).items()}
+    yield from selection(by_bits, (3,))
     yield Row.of("Solr's TextProfileSignature", truth, [by_profile(documents)])
 
 
@@ -239,14 +246,14 @@ def of_datasketch(truth: Truth, documents: Sequence[Document], seeds: int) -> It
         hashes = min_hashes(documents, seed)
         for threshold in THRESHOLDS:
             runs[threshold].append(by_datasketch(truth.ids, hashes, threshold))
-    rows = {threshold: Row.of(f"datasketch at {threshold}", truth, found) for threshold, found in runs.items()}
-    yield from told(rows, NAMED)
+    rows = {threshold: Row.of(f"datasketch at {threshold}", truth, pairs) for threshold, pairs in runs.items()}
+    yield from selection(rows, ROW_THRESHOLDS)
 
 
-def told(rows: Mapping[float, Row], named: Sequence[float]) -> Iterator[Row]:
+def selection(rows: Mapping[float, Row], thresholds: Sequence[float]) -> Iterator[Row]:
     """Yield the rows that are told always, and the best one."""
     best = max(rows, key=lambda key: rows[key].mean)
-    yield from (rows[key] for key in named if key != best)
+    yield from (rows[key] for key in thresholds if key != best)
     yield Row(f"{rows[best].method}, its best", rows[best].second, rows[best].f1)
 
 
@@ -261,18 +268,18 @@ def sets_found(truth: Truth, collection: Collection, policy: Policy) -> Iterator
 
 def found_by(truth: Truth, collection: Collection, policy: Policy) -> str:
     """Say which kind of evidence joins how many pairs, as `ibidem evaluate` does, over the whole."""
-    found = {pair: name for pair, name in found_evidence(collection, policy).items() if pair not in truth.unjudged}
-    counted = count_evidence(found, truth.pairs).items()
-    told = "; ".join(f"{name} {each.found:,} ({each.right:,} right)" for name, each in counted)
-    return f"Found by, of the whole: {told}."
+    evidence = {pair: name for pair, name in found_evidence(collection, policy).items() if pair not in truth.unjudged}
+    counted = count_evidence(evidence, truth.pairs).items()
+    text = "; ".join(f"{name} {each.found:,} ({each.right:,} right)" for name, each in counted)
+    return f"Found by, of the whole: {text}."
 
 
 def told_sets(where: str, sets: SetFigures) -> str:
     """Write sets down, with their recall and precision."""
     recall = sets.agree / max(1, sets.agree + sets.missed)
     precision = sets.agree / max(1, sets.agree + sets.over)
-    told = f"{sets.agree:,} agree, {sets.missed:,} missed, {sets.over:,} over"
-    return f"{where}: {told}: precision {precision:.3f}, recall {recall:.3f}."
+    text = f"{sets.agree:,} agree, {sets.missed:,} missed, {sets.over:,} over"
+    return f"{where}: {text}: precision {precision:.3f}, recall {recall:.3f}."
 
 
 def section(labelled: Labelled, folder: Path, tables: Tables, seeds: int) -> Iterator[str]:
@@ -310,15 +317,15 @@ def main() -> None:
     options.add_argument("names", nargs="*", metavar="COLLECTION", choices=[*names, []], help="all when none is named")
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--seeds", type=int, default=3, help="of datasketch's permutations")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     lines = ["".join((__doc__ or "").partition("\n\nPairs: ")[1:]).strip(), ""]
     with tempfile.TemporaryDirectory() as folder:
         for labelled in COLLECTIONS:
-            if not asked.names or labelled.name in asked.names:
-                for line in section(labelled, asked.collections / labelled.name, Tables(folder), asked.seeds):
+            if not arguments.names or labelled.name in arguments.names:
+                for line in section(labelled, arguments.collections / labelled.name, Tables(folder), arguments.seeds):
                     print(line, flush=True)
                     lines.append(line)
-    if not asked.names:
+    if not arguments.names:
         write("quality", "How well duplicates agree with labels", lines)
 
 

@@ -15,11 +15,11 @@ WITHIN_S = 60.0
 def resident_mb(pid: int) -> float | None:
     """Return the megabytes that a process holds in memory; None when it is gone."""
     try:
-        told = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
     except (FileNotFoundError, ProcessLookupError):
         return None
-    held = (line.split()[1] for line in told.splitlines() if line.startswith("VmRSS:"))
-    return next((int(each) / 1024 for each in held), None)
+    sizes = (line.split()[1] for line in status.splitlines() if line.startswith("VmRSS:"))
+    return next((int(each) / 1024 for each in sizes), None)
 
 
 def children(pid: int) -> list[int]:
@@ -49,22 +49,22 @@ class Memory:
             RuntimeError: One is gone.
         """
         for name, pid in self.pids.items():
-            held = resident_mb(pid)
-            if held is None:
+            size = resident_mb(pid)
+            if size is None:
                 raise RuntimeError(f"{name}, process {pid}, ended {at:.0f} s after the start")
-            self.taken.setdefault(name, []).append((at, held))
+            self.taken.setdefault(name, []).append((at, size))
 
     def rows(self) -> list[str]:
         """Write a row of a table for each process: after five minutes, at the end, the most, and the growth."""
         rows = []
-        for name, taken in self.taken.items():
-            end = taken[-1][0]
-            settled, last = held_from(taken, min(SETTLED_S, end / 2)), held_from(taken, end - WITHIN_S)
-            most = max(held for _, held in taken)
+        for name, samples in self.taken.items():
+            end = samples[-1][0]
+            settled, last = held_from(samples, min(SETTLED_S, end / 2)), held_from(samples, end - WITHIN_S)
+            most = max(size for _, size in samples)
             rows.append(f"| {name} | {settled:.0f} | {last:.0f} | {most:.0f} | {last / settled:.2f} |")
         return rows
 
 
-def held_from(taken: Sequence[tuple[float, float]], begin: float) -> float:
+def held_from(samples: Sequence[tuple[float, float]], begin: float) -> float:
     """Return the median memory of the minute that begins then."""
-    return statistics.median(held for at, held in taken if begin <= at <= begin + WITHIN_S)
+    return statistics.median(size for at, size in samples if begin <= at <= begin + WITHIN_S)

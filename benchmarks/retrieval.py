@@ -75,11 +75,11 @@ def vectors(records: Sequence[Record]) -> tuple[Vectors, Callable[[str], NDArray
     base = {word: draw.standard_normal(DIMENSIONS) for word in among}
 
     def of(each: Mapping[str, int]) -> NDArray[np.float64]:
-        found = np.zeros(DIMENSIONS)
+        vector = np.zeros(DIMENSIONS)
         for word, times in each.items():
             if word in base:
-                found += (1 + math.log(times)) * math.log(len(counts) / among[word]) * base[word]
-        return found / (np.linalg.norm(found) or 1.0)
+                vector += (1 + math.log(times)) * math.log(len(counts) / among[word]) * base[word]
+        return vector / (np.linalg.norm(vector) or 1.0)
 
     return {name: of(each) for name, each in counts.items()}, lambda text: of(Counter(words(text)))
 
@@ -109,8 +109,8 @@ def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64
         return {"query": {"match": {"text": question}}, "size": size, "_source": False}
 
     def plain(question: str, size: int = TEN) -> Ids:
-        found = client.search(index=INDEX, body=body(question, size))
-        return [hit["_id"] for hit in found["hits"]["hits"]]
+        response = client.search(index=INDEX, body=body(question, size))
+        return [hit["_id"] for hit in response["hits"]["hits"]]
 
     def diverse(question: str, share: float) -> Ids:
         names = plain(question, FETCHED)
@@ -118,8 +118,8 @@ def ways(client: Any, known: Vectors, vector: Callable[[str], NDArray[np.float64
         return [names[at] for at in chosen]
 
     def collapsed(question: str) -> Ids:
-        found = grouped.search(index=INDEX, body=body(question, TEN), dedupe="collapse", dedupe_window=FETCHED)
-        return [hit["_id"] for hit in found["hits"]["hits"]]
+        response = grouped.search(index=INDEX, body=body(question, TEN), dedupe="collapse", dedupe_window=FETCHED)
+        return [hit["_id"] for hit in response["hits"]["hits"]]
 
     return {
         "as the server ranks": plain,
@@ -135,27 +135,27 @@ def first_different(names: Ids, text: Mapping[str, str]) -> set[str]:
 
 
 def rows(
-    client: Any, asked: Mapping[str, Callable[[str], Ids]], questions: Ids, text: Mapping[str, str]
+    client: Any, retrievers: Mapping[str, Callable[[str], Ids]], questions: Ids, text: Mapping[str, str]
 ) -> Iterator[str]:
     """Measure every way and yield its row."""
     best = [
         first_different([hit["_id"] for hit in client.search(index=INDEX, body=_best(question))["hits"]["hits"]], text)
         for question in questions
     ]
-    for name, ask in asked.items():
+    for name, ask in retrievers.items():
         retriever = Retriever(ask=ask)
         retriever.invoke(questions[0])
-        different, kept, spent = [], [], []
-        for question, wanted in zip(questions, best, strict=True):
+        different, recall, spent = [], [], []
+        for question, expected in zip(questions, best, strict=True):
             began = time.perf_counter()
-            found = retriever.invoke(question)
+            documents = retriever.invoke(question)
             spent.append(1e3 * (time.perf_counter() - began))
-            got = {text[str(passage.id)] for passage in found}
+            got = {text[str(passage.id)] for passage in documents}
             different.append(len(got))
-            kept.append(len(got & wanted))
+            recall.append(len(got & expected))
         full = sum(one == TEN for one in different)
-        told = f"{mean(different):.2f} | {full} of {len(questions)} | {mean(kept):.2f} | {median(spent):.1f}"
-        yield f"| {name} | {told} |"
+        figures = f"{mean(different):.2f} | {full} of {len(questions)} | {mean(recall):.2f} | {median(spent):.1f}"
+        yield f"| {name} | {figures} |"
 
 
 def _best(question: str) -> dict[str, Any]:
@@ -194,19 +194,19 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--documents", type=int)
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
-    collection = given.collections / "reuters21578"
-    records = signed(collection / "docs.jsonl.xz", given.documents)
+    arguments = parser.parse_args()
+    collection = arguments.collections / "reuters21578"
+    records = signed(collection / "docs.jsonl.xz", arguments.documents)
     servers = Servers(["opensearch"])
     address = servers.url("opensearch")
     try:
         load(address, records, INDEX)
         with opensearchpy.OpenSearch(address.partition("+")[2]) as client:
-            lines = list(report(client, records, collection, given.queries))
+            lines = list(report(client, records, collection, arguments.queries))
         remove_indices(address, INDEX)
     finally:
         servers.stop()
-    if given.write:
+    if arguments.write:
         write("retrieval", "Passages for a language model", lines)
     else:
         print("\n".join(lines))

@@ -32,10 +32,10 @@ import opensearchpy
 import orjson
 
 import ibidem
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.fields import Fields
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
@@ -103,10 +103,10 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
 
     def by_client(typed: str, level: str, plugin: str) -> Any:
         os.environ["IBIDEM_PLUGIN"] = plugin
-        return wrapped.search(index=INDEX, body=body(typed, size), **asked(level, window))
+        return wrapped.search(index=INDEX, body=body(typed, size), **options(level, window))
 
     def by_gateway(typed: str) -> Any:
-        return gateway.search(index=INDEX, body=body(typed, size) | asked("near", window))
+        return gateway.search(index=INDEX, body=body(typed, size) | options("near", window))
 
     asks_plugin = str(by_client(QUERIES[0], "near", "auto")["dedupe"].get("by", "")).startswith("plugin")
     through = {"wrapped client, near": lambda typed: by_client(typed, "near", "auto")} if asks_plugin else {}
@@ -120,7 +120,7 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
     }
 
 
-def asked(level: str, window: int) -> dict[str, Any]:
+def options(level: str, window: int) -> dict[str, Any]:
     """Write what is asked of dedupe."""
     return {"dedupe": "collapse", "dedupe_level": level, "dedupe_window": window, "dedupe_max_per_group": 3}
 
@@ -168,7 +168,7 @@ def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     path = f"/{INDEX}/_search"
     plain = [(path, orjson.dumps(body(typed, 10))) for typed in QUERIES]
     plugin = [(path, orjson.dumps(body(typed, 10) | asked_of_plugin("near", 500))) for typed in QUERIES]
-    through = [(path, orjson.dumps(body(typed, 10) | asked("near", 500))) for typed in QUERIES]
+    through = [(path, orjson.dumps(body(typed, 10) | options("near", 500))) for typed in QUERIES]
     kinds = {"plain": (server, plain), "plugin, near": (server, plugin), "gateway, near": (gateway, through)}
     turns = [
         {name: asyncio.run(at_once(where, some, seconds / TURNS)) for name, (where, some) in kinds.items()}

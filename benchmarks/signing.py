@@ -35,8 +35,8 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures import minhash
 from ibidem_ingest.signatures.sign import batches, sign, sign_stream
-from ibidem_ingest.text.shingles import Shingles
 from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.word_hash import Shingles
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
 WORDS = 800
@@ -50,7 +50,7 @@ def documents(collections: Path, count: int) -> list[Document]:
     """Join newswire and cut it into documents of 800 words."""
     stories = (story.text for story in read([collections / NEWSWIRE]) if not isinstance(story, Refusal))
     joined = "\n".join(islice(stories, count * WORDS // 80))
-    starts = [found.start() for found in islice(WORD.finditer(joined), 0, count * WORDS + 1, WORDS)]
+    starts = [match.start() for match in islice(WORD.finditer(joined), 0, count * WORDS + 1, WORDS)]
     return [Document(f"d{number}", joined[a:b]) for number, (a, b) in enumerate(pairwise(starts))]
 
 
@@ -98,7 +98,7 @@ def in_turn(contenders: dict[str, Contender], rounds: int) -> dict[str, float]:
             contender()
             if turn:
                 seconds[name].append(time.process_time() - begin)
-    return {name: statistics.median(taken) for name, taken in seconds.items()}
+    return {name: statistics.median(times) for name, times in seconds.items()}
 
 
 def speed(several: Sequence[Document], tables: Tables, rounds: int) -> None:
@@ -107,11 +107,11 @@ def speed(several: Sequence[Document], tables: Tables, rounds: int) -> None:
     peers = {"gaoya": gaoya_minhash, "rensa": rensa_minhash, "datasketch": datasketch_minhash}
     ours = {"ibidem, min-hash": lambda: our_minhash(several), "ibidem, all signatures": lambda: sign(several, tables)}
     bound = {f"{name}, min-hash": lambda peer=peer: peer(texts) for name, peer in peers.items()}
-    taken = in_turn(ours | bound, rounds)
+    medians = in_turn(ours | bound, rounds)
     characters = sum(map(len, texts)) / len(texts)
     print(f"{len(several)} documents of {WORDS} words ({characters:.0f} characters), median of {rounds} rounds in turn")
-    for name, seconds in taken.items():
-        times = "  ".join(f"{taken[peer] / seconds:5.2f} x {peer.split(',')[0]}" for peer in bound if name in ours)
+    for name, seconds in medians.items():
+        times = "  ".join(f"{medians[peer] / seconds:5.2f} x {peer.split(',')[0]}" for peer in bound if name in ours)
         print(
             f"  {name:24s} {len(several) / seconds:8,.0f} documents/s {seconds / len(several) * 1e6:7.1f} us  {times}"
         )
@@ -126,9 +126,9 @@ def memory(collections: Path, count: int, tables: Path) -> None:
     print(f"{done:,} documents signed in a process that held at most {peak / 1024:.0f} MB ({before / 1024:.0f} before)")
 
 
-def apart(part: str, given: argparse.Namespace, folder: str) -> None:
+def apart(part: str, arguments: argparse.Namespace, folder: str) -> None:
     """Run a part in a process of its own, before this one grows: Linux counts what the parent ever held."""
-    own = [sys.executable, __file__, "--collections", str(given.collections), "--memory", str(given.memory)]
+    own = [sys.executable, __file__, "--collections", str(arguments.collections), "--memory", str(arguments.memory)]
     subprocess.run([*own, part, folder], check=True)
 
 
@@ -141,17 +141,17 @@ def main() -> None:
     options.add_argument("--memory", type=int, default=100_000, metavar="N")
     for part in ("--build", "--measure"):
         options.add_argument(part, type=Path, help=argparse.SUPPRESS)
-    given = options.parse_args()
+    arguments = options.parse_args()
     os.environ["RAYON_NUM_THREADS"] = "1"  # gaoya's threads
-    if given.build:
-        Tables(given.build).of("en")
-    elif given.measure:
-        memory(given.collections, given.memory, given.measure)
+    if arguments.build:
+        Tables(arguments.build).of("en")
+    elif arguments.measure:
+        memory(arguments.collections, arguments.memory, arguments.measure)
     else:
         with tempfile.TemporaryDirectory() as folder:
-            apart("--build", given, folder)
-            apart("--measure", given, folder)
-            speed(documents(given.collections, given.documents), Tables(folder), given.rounds)
+            apart("--build", arguments, folder)
+            apart("--measure", arguments, folder)
+            speed(documents(arguments.collections, arguments.documents), Tables(folder), arguments.rounds)
 
 
 if __name__ == "__main__":

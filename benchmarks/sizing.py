@@ -23,7 +23,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from clusters import FILTERS, LAYOUTS, MIN_HASH, load_bare, made, on_disk
+from clusters import FILTERS, LAYOUTS, MIN_HASH, load_bare, make_engine, on_disk
 from clusters import batches as requests
 from engine import bare_load
 from grouping import stories
@@ -108,8 +108,8 @@ class Cost:
     def row(self, indexes: Sequence[str]) -> str:
         """Write it as a row of a table."""
         added = " | ".join(f"{self.added[name]:,.0f}" if name in self.added else "" for name in indexes)
-        held = " | ".join(f"{each:,.0f}" for each in (self.words, self.text, self.packed, self.parts))
-        return f"| {self.kind} ({self.count:,}) | {held} | {added} | {self.seconds * 1e3:.2f} ms |"
+        sizes = " | ".join(f"{each:,.0f}" for each in (self.words, self.text, self.packed, self.parts))
+        return f"| {self.kind} ({self.count:,}) | {sizes} | {added} | {self.seconds * 1e3:.2f} ms |"
 
     def many(self, indexes: Sequence[str]) -> str:
         """Write what millions of them cost."""
@@ -121,25 +121,25 @@ class Cost:
 
 def some(path: Path, most: int) -> list[Document]:
     """Read the first documents of a collection."""
-    taken: list[Document] = []
+    documents: list[Document] = []
     characters = 0
     for document in stories(path):
-        taken.append(document)
+        documents.append(document)
         characters += len(document.text)
-        if len(taken) == most or characters >= CHARACTERS:
+        if len(documents) == most or characters >= CHARACTERS:
             break
-    return taken
+    return documents
 
 
 def signing_seconds(documents: Sequence[Document], tables: Tables) -> float:
     """Measure the processor time of signing, the least of three."""
-    taken = []
+    times = []
     for _ in range(3):
         begin = time.process_time()
         for batch in batches(documents):
             sign(batch, tables)
-        taken.append(time.process_time() - begin)
-    return min(taken)
+        times.append(time.process_time() - begin)
+    return min(times)
 
 
 def in_sqlite(signed: Sequence[Record]) -> float:
@@ -171,8 +171,8 @@ def on_server(
     names = {(each, layout): f"sized-{each}-{layout}" for each in signed for layout in ("bare", *layouts)}
     try:
         for (each, layout), name in names.items():
-            taken = spent(lambda layout=layout, name=name, each=each: fill(url, layout, name, signed[each]), url)
-            SPENT[each, kind, layout] = taken
+            cost = spent(lambda layout=layout, name=name, each=each: fill(url, layout, name, signed[each]), url)
+            SPENT[each, kind, layout] = cost
         sizes = on_disk(url, list(names.values()), settle)
     finally:
         for name in names.values():
@@ -191,29 +191,29 @@ def fill(url: str, layout: str, name: str, signed: Sequence[Record]) -> None:
     if layout in ("bare", MIN_HASH):
         load_bare(url, signed, name, min_hash=layout == MIN_HASH)
         return
-    with closing(made(url, layout, name)) as engine:
+    with closing(make_engine(url, layout, name)) as engine:
         for batch in requests(signed):
             engine.write(batch)
 
 
-def measured(asked: argparse.Namespace) -> list[Cost]:
+def measured(arguments: argparse.Namespace) -> list[Cost]:
     """Measure all kinds of documents."""
     signed: dict[str, list[Record]] = {}
     costs = {}
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
         for name in KINDS:
-            documents = some(asked.collections / name / "docs.jsonl.xz", asked.documents)
+            documents = some(arguments.collections / name / "docs.jsonl.xz", arguments.documents)
             signed[name] = [one for batch in batches(documents) for one in records(batch, tables)]
             COUNTED[name] = len(signed[name])
             costs[name] = Cost.of(name, signed[name], signing_seconds(documents, tables))
             costs[name].added["SQLite"] = in_sqlite(signed[name])
             print(costs[name].row(["SQLite"]), flush=True)
-    if not asked.without_servers:
+    if not arguments.without_servers:
         servers = Servers(LAYOUTS)
         try:
             for server in LAYOUTS:
-                for name, added in on_server(server, servers.url(server), signed, asked.settle).items():
+                for name, added in on_server(server, servers.url(server), signed, arguments.settle).items():
                     costs[name].added.update(added)
         finally:
             servers.stop()
@@ -225,11 +225,11 @@ def worker_memory(collections: Path) -> Iterator[str]:
     for name in WORKED:
         with tempfile.TemporaryDirectory() as folder:
             source = collections / name / "docs.jsonl.xz"
-            taken = through_the_queue(lambda source=source: read([source]), Path(folder), 0)
-        yield f"- {KINDS[name][0]} ({taken.summary['indexed']:,}): {taken.peak:.0f} MB"
+            cost = through_the_queue(lambda source=source: read([source]), Path(folder), 0)
+        yield f"- {KINDS[name][0]} ({cost.summary['indexed']:,}): {cost.peak:.0f} MB"
 
 
-def told(costs: Sequence[Cost]) -> Iterator[str]:
+def table(costs: Sequence[Cost]) -> Iterator[str]:
     """Write the costs down."""
     indexes = list(costs[0].added)
     yield f"| documents | words | text | packed | parts | {' | '.join(f'{each}, more' for each in indexes)} | signing |"
@@ -247,10 +247,10 @@ def told_of_loads() -> Iterator[str]:
     """Write down the processor time of loads."""
     yield "\nProcessor time of a load, for each document: of the server, and of the client (signed before):\n"
     yield "| documents | index | server | client | server, beside `min_hash` |\n|---|---|---|---|---|"
-    for (name, kind, layout), taken in SPENT.items():
+    for (name, kind, layout), cost in SPENT.items():
         filtered = SPENT.get((name, kind, MIN_HASH))
-        beside = f"{taken.server / filtered.server:.2f}" if filtered else ""
-        each = [f"{seconds / COUNTED[name] * 1e3:.2f} ms" for seconds in (taken.server, taken.client)]
+        beside = f"{cost.server / filtered.server:.2f}" if filtered else ""
+        each = [f"{seconds / COUNTED[name] * 1e3:.2f} ms" for seconds in (cost.server, cost.client)]
         yield f"| {KINDS[name][0]} | {kind}, {layout} | {each[0]} | {each[1]} | {beside} |"
 
 
@@ -261,9 +261,9 @@ def main() -> None:
     options.add_argument("--settle", type=float, default=35.0, help="seconds until a server lets go of what it keeps")
     options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
     options.add_argument("--documents", type=int, default=DOCUMENTS, help="of each collection, at most")
-    asked = options.parse_args()
-    memory = list(worker_memory(asked.collections))
-    lines = [*told(measured(asked)), *(told_of_loads() if SPENT else ()), "", "A worker's memory:", "", *memory]
+    arguments = options.parse_args()
+    memory = list(worker_memory(arguments.collections))
+    lines = [*table(measured(arguments)), *(told_of_loads() if SPENT else ()), "", "A worker's memory:", "", *memory]
     sys.stdout.write("\n".join(lines) + "\n")
     write(
         "sizing",

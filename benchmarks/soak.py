@@ -91,12 +91,12 @@ def running(folder: Path, settings: dict[str, str], *typed: str, **streams: Any)
 
 def hand_in(stream: Stream, ingest: subprocess.Popen[str], rate: float, soak: Soak, seconds: float) -> None:
     """Write documents to a command's standard input at a steady rate, then close it."""
-    lines, given = stream.lines(), 0
+    lines, count = stream.lines(), 0
     with ingest.stdin as pipe:
         while (now := soak.now()) < seconds:
-            while given < rate * now:
+            while count < rate * now:
                 pipe.write(next(lines))
-                given += 1
+                count += 1
             pipe.flush()
             time.sleep(TICK_S)
 
@@ -105,29 +105,29 @@ async def search_steadily(gateway: str, index: str, rate: float, soak: Soak, sec
     """Ask for a search each time that one is due, whether the one before was answered or not."""
 
     async def once(number: int, due: float) -> None:
-        asked = {**body(QUERIES[number % len(QUERIES)], 10), "dedupe": "indent"}
+        request = {**body(QUERIES[number % len(QUERIES)], 10), "dedupe": "indent"}
         try:
-            async with session.post(f"{gateway}/{index}/_search", data=json.dumps(asked), headers=JSON) as answer:
-                told = await answer.json()
-            if answer.status != 200 or "dedupe" not in told:
-                soak.failed.append(f"{due:.0f} s: {answer.status} {str(told)[:200]}")
+            async with session.post(f"{gateway}/{index}/_search", data=json.dumps(request), headers=JSON) as answer:
+                response = await answer.json()
+            if answer.status != 200 or "dedupe" not in response:
+                soak.failed.append(f"{due:.0f} s: {answer.status} {str(response)[:200]}")
         except (aiohttp.ClientError, TimeoutError) as error:
             soak.failed.append(f"{due:.0f} s: {error!r}")
         soak.answers.append((due, (soak.now() - due) * 1e3))
 
-    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as asked:
+    async with aiohttp.ClientSession() as session, asyncio.TaskGroup() as tasks:
         for number in range(int(rate * seconds)):
             due = number / rate
             await asyncio.sleep(max(0.0, due - soak.now()))
-            asked.create_task(once(number, due))
+            tasks.create_task(once(number, due))
 
 
 def watch(url: str, index: str, stream: Stream, memory: Memory, soak: Soak, seconds: float) -> None:  # noqa: PLR0913, PLR0917 - all that is looked at
     """Take a sample each ten seconds."""
     while soak.now() < seconds:
         memory.sample(soak.now())
-        held = ask(url, "GET", f"/{index}/_count")["count"]
-        soak.indexed.append((soak.now(), held, len(stream.newest)))
+        count = ask(url, "GET", f"/{index}/_count")["count"]
+        soak.indexed.append((soak.now(), count, len(stream.newest)))
         soak.load.append(os.getloadavg()[0])
         time.sleep(SAMPLED_EVERY_S)
 
@@ -144,8 +144,8 @@ def by_quarter(soak: Soak, seconds: float) -> Iterator[str]:
     each = seconds / QUARTERS
     for begin, end in [*((part * each, (part + 1) * each) for part in range(QUARTERS)), (0, seconds)]:
         took = [ms for due, ms in soak.answers if begin <= due < end]
-        held = [(at, count) for at, count, _ in soak.indexed if begin <= at <= end]
-        rate = (held[-1][1] - held[0][1]) / (held[-1][0] - held[0][0])
+        counts = [(at, count) for at, count, _ in soak.indexed if begin <= at <= end]
+        rate = (counts[-1][1] - counts[0][1]) / (counts[-1][0] - counts[0][0])
         times = " | ".join(f"{percentile(took, share):.0f}" for share in (0.5, 0.9, 0.99, 1.0))
         yield f"| {begin / 60:.0f} to {end / 60:.0f} | {rate:.1f} | {len(took):,} | {times} |"
 
@@ -160,17 +160,17 @@ def wrong_in_the_end(url: str, index: str, stream: Stream) -> int:
     return wrong + len(missing)
 
 
-def account(told: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]:
+def account(status: dict[str, Any], stream: Stream, wrong: int) -> Iterator[str]:
     """Yield what was handed in, and what became of it."""
-    given = stream.given
+    totals = stream.given
     yield (
-        f"Handed in: {sum(given.values()):,} documents: {given['new']:,} new ones, {given['copy']:,} copies under other"
-        f" ids, {given['near']:,} copies with one word of twenty changed, {given['version']:,} newer versions, and"
-        f" {given['again']:,} that had come before."
+        f"Handed in: {sum(totals.values()):,} documents: {totals['new']:,} new ones, {totals['copy']:,} copies under"
+        f" other ids, {totals['near']:,} copies with one word of twenty changed, {totals['version']:,} newer versions,"
+        f" and {totals['again']:,} that had come before."
     )
     yield ""
-    fates = " + ".join(f"{told[fate]:,} {fate}" for fate in ("indexed", "unchanged", "stale", "refused"))
-    yield f"The account: {told['read']:,} read = {fates}; duplicates found meanwhile: {told['duplicates']}."
+    fates = " + ".join(f"{status[fate]:,} {fate}" for fate in ("indexed", "unchanged", "stale", "refused"))
+    yield f"The account: {status['read']:,} read = {fates}; duplicates found meanwhile: {status['duplicates']}."
     yield ""
     yield f"In the end the index holds {len(stream.newest):,} ids; missing, too many or with an older text: {wrong}."
 
@@ -179,7 +179,7 @@ def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
     """Yield what was taken while it ran."""
     yield from by_quarter(soak, seconds)
     yield ""
-    behind = statistics.median(given - held for _, held, given in soak.indexed)
+    behind = statistics.median(sent - stored for _, stored, sent in soak.indexed)
     yield (
         f"Searches without an answer: {len(soak.failed)}. Of the documents handed in, {behind:,.0f} were on their way"
         " in the median: those of the batch that was being filled, and of those that were being written."
@@ -217,12 +217,12 @@ def soaked(url: str, broker: str, options: argparse.Namespace, folder: Path) -> 
                 asyncio.run(search_steadily(f"http://127.0.0.1:{port}", index, options.searches, soak, seconds))
                 watching.result()
                 feeding.result()
-            told = json.loads(ingest.stdout.read())
+            status = json.loads(ingest.stdout.read())
         draw(memory, soak.indexed, soak.answers, FIGURES / "soak.svg")
         yield from report(soak, memory, seconds)
         ask(url, "POST", f"/{index}/_refresh")
         yield ""
-        yield from account(told, stream, wrong_in_the_end(url, index, stream))
+        yield from account(status, stream, wrong_in_the_end(url, index, stream))
         for why in soak.failed[:20]:
             print(why, file=sys.stderr)
     finally:

@@ -26,8 +26,8 @@ def draw(
     """
     figure = Figure(figsize=(8, 8), layout="constrained")
     above, middle, below = figure.subplots(3, 1, sharex=True)
-    for name, taken in memory.taken.items():
-        above.plot([at / MINUTE for at, _ in taken], [held for _, held in taken], label=name)
+    for name, samples in memory.taken.items():
+        above.plot([at / MINUTE for at, _ in samples], [size for _, size in samples], label=name)
     for name, column in (("handed in", 2), ("in the index", 1)):
         middle.plot([each[0] / MINUTE for each in indexed], [each[column] / 1e3 for each in indexed], label=name)
     draw_times(below, answers)

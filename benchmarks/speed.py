@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from clusters import BARE, BATCH, FILTERS, load, load_bare, made
+from clusters import BARE, BATCH, FILTERS, load, load_bare, make_engine
 from grouping import NEWSWIRE, stories, values
 from growth import in_memory, on_disk, shown
 from ibidem.dedupe.leader_clustering import group
@@ -78,13 +78,13 @@ class Beside:
 
 def beside(names: tuple[str, str], ours: Work, theirs: Work, rounds: int, clock: Clock = time.process_time) -> Beside:
     """Run two ways in turn, and in the other order every other time; a first turn is not counted."""
-    taken: dict[Work, list[float]] = {ours: [], theirs: []}
+    times: dict[Work, list[float]] = {ours: [], theirs: []}
     for turn in range(rounds + 1):
         for work in (ours, theirs)[:: 1 if turn % 2 else -1]:
             begin = clock()
             work()
-            taken[work] += [clock() - begin] if turn else []
-    return Beside(*names, taken[ours], taken[theirs])
+            times[work] += [clock() - begin] if turn else []
+    return Beside(*names, times[ours], times[theirs])
 
 
 def signing(collections: Path, tables: Tables, rounds: int) -> Iterator[Beside]:
@@ -117,9 +117,9 @@ def queued(collections: Path, rounds: int) -> Iterator[Beside]:
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             bare.append(spent(lambda folder=folder: bare_load(lambda: newswire(collections), Path(folder))))
-            taken = through_the_queue(lambda: newswire(collections), Path(folder), 0)
-            elapsed.append(taken.run)
-            processor.append(taken.processor)
+            cost = through_the_queue(lambda: newswire(collections), Path(folder), 0)
+            elapsed.append(cost.run)
+            processor.append(cost.processor)
     what, than = "newswire through queue and workers into SQLite", "bare FTS5 table, one process"
     yield Beside(f"{what} (elapsed)", than, elapsed, [each.elapsed for each in bare])
     yield Beside(f"{what} (processor, workers' start included)", than, processor, [each.client for each in bare])
@@ -127,14 +127,14 @@ def queued(collections: Path, rounds: int) -> Iterator[Beside]:
 
 def both(names: tuple[str, str], ours: Work, theirs: Work, rounds: int, url: str = "") -> Iterator[Beside]:
     """Run two ways in turn as `beside` does; elapsed time, and processor time of client and server together."""
-    taken: dict[Work, list[Spent]] = {ours: [], theirs: []}
+    costs: dict[Work, list[Spent]] = {ours: [], theirs: []}
     for turn in range(rounds + 1):
         for work in (ours, theirs)[:: 1 if turn % 2 else -1]:
             took = spent(work, url)
-            taken[work] += [took] if turn else []
+            costs[work] += [took] if turn else []
     what, than = names
     for clock in ("elapsed", "processor"):
-        sides = [[float(getattr(each, clock)) for each in taken[work]] for work in (ours, theirs)]
+        sides = [[float(getattr(each, clock)) for each in costs[work]] for work in (ours, theirs)]
         yield Beside(f"{what} ({clock})", than, *sides)
 
 
@@ -145,7 +145,7 @@ def written(kind: str, url: str, several: Sequence[Document], tables: Tables, ro
         return [one for at in range(0, len(several), BATCH) for one in records(several[at : at + BATCH], tables)]
 
     def written_signed() -> None:
-        with closing(made(url, "full")) as engine:
+        with closing(make_engine(url, "full")) as engine:
             load(engine, signed())
 
     bare = signed()
@@ -158,20 +158,20 @@ def written(kind: str, url: str, several: Sequence[Document], tables: Tables, ro
         remove_indices(url, name)
 
 
-def told(asked: argparse.Namespace, tables: Tables) -> Iterator[str]:
+def table(arguments: argparse.Namespace, tables: Tables) -> Iterator[str]:
     """Measure everything and write it down."""
-    several = list(stories(asked.collections / NEWSWIRE))
+    several = list(stories(arguments.collections / NEWSWIRE))
     packed = values(several, tables)
     yield "## Beside others\n"
     yield "| ibidem | beside | ibidem | the other | ratio | spread |\n|---|---|---|---|---|---|"
-    yield from map(str, signing(asked.collections, tables, asked.rounds))
-    yield str(grouping(packed, asked.rounds))
-    yield from map(str, queued(asked.collections, asked.rounds))
-    if not asked.without_servers:
-        yield from on_servers(several[:STORIES], tables, asked.rounds)
+    yield from map(str, signing(arguments.collections, tables, arguments.rounds))
+    yield str(grouping(packed, arguments.rounds))
+    yield from map(str, queued(arguments.collections, arguments.rounds))
+    if not arguments.without_servers:
+        yield from on_servers(several[:STORIES], tables, arguments.rounds)
     yield "\n## Growth\n"
     yield "| work | n | 3 n | 10 n | exponent |\n|---|---|---|---|---|"
-    yield from map(str, in_memory(asked.collections, tables, packed, asked.rounds))
+    yield from map(str, in_memory(arguments.collections, tables, packed, arguments.rounds))
     yield from map(str, on_disk(several))
 
 
@@ -191,12 +191,12 @@ def main() -> None:
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
-    asked = options.parse_args()
+    arguments = options.parse_args()
     os.environ["RAYON_NUM_THREADS"] = "1"  # gaoya's threads
     lines = ["".join((__doc__ or "").partition("\n\nEach figure ")[1:]).strip(), ""]
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
-        for line in told(asked, Tables(folder)):
+        for line in table(arguments, Tables(folder)):
             print(line, flush=True)
             lines.append(line)
     lines += [

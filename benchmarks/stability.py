@@ -37,7 +37,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import FULL, pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
 from measured import FIGURES, write
 from quality import COLLECTIONS, Labelled, Truth
@@ -136,9 +136,11 @@ class Step:
     @classmethod
     def of(cls, name: str, before: Table, after: Table, texts: Iterable[str], *, grown: bool = True) -> "Step":
         """Compare two tables."""
-        told = correlation(before, after)
+        coefficient = correlation(before, after)
         growth = after.documents / before.documents - 1 if grown else None
-        return cls(name, growth, told.common, told.spearman or 0.0, changed_fingerprints(texts, before, after))
+        return cls(
+            name, growth, coefficient.common, coefficient.spearman or 0.0, changed_fingerprints(texts, before, after)
+        )
 
     def __str__(self) -> str:
         growth = "" if self.growth is None else f"{100 * self.growth:.1f} %"
@@ -187,8 +189,8 @@ def rows(grown: Grown, truth: Truth, policy: Policy, folder: str) -> Iterator[st
         collection = Collection(list(values), PackedColumns.of(list(values.values())), {}, set(), 0)
         full = np.count_nonzero(collection.columns.flags & FULL) / len(values)
         figures = [truth.figures(found_pairs(collection, each)) for each in (policy, rare)]
-        told = " | ".join(f"{each.precision:.3f} | {each.recall:.3f} | {each.f1:.3f}" for each in figures)
-        yield f"| {name} | {100 * full:.1f} % | {told} |"
+        text = " | ".join(f"{each.precision:.3f} | {each.recall:.3f} | {each.f1:.3f}" for each in figures)
+        yield f"| {name} | {100 * full:.1f} % | {text} |"
 
 
 def section(series: Series, folder: Path) -> Iterator[str]:
@@ -225,10 +227,10 @@ def main() -> None:
     """Print the figures and write them down."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    asked = options.parse_args()
+    arguments = options.parse_args()
     lines = ["".join((__doc__ or "").partition("\n\nThe experiment ")[1:]).strip(), ""]
     for series in SERIES:
-        for line in section(series, asked.collections / series.labelled.name):
+        for line in section(series, arguments.collections / series.labelled.name):
             print(line, flush=True)
             lines.append(line)
     write("stability", "How stable signatures are when a collection grows", lines)

@@ -39,9 +39,9 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
+from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.follow import Follower, store_of
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.service import Follower, settle_all, store_of
 from servers.indices import ask, remove_indices
 
 NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
@@ -64,8 +64,8 @@ class Cost:
 
 def stories(path: Path) -> list[Document]:
     """Read newswire in the order of days and ids."""
-    found = [item for item in read([path]) if isinstance(item, Document)]
-    return sorted(found, key=lambda each: ((each.date or "9")[:10], each.id))
+    documents = [item for item in read([path]) if isinstance(item, Document)]
+    return sorted(documents, key=lambda each: ((each.date or "9")[:10], each.id))
 
 
 def fill(engine: Engine, documents: Sequence[Document], tables: Tables) -> float:
@@ -96,13 +96,13 @@ def leads(engine: Engine) -> dict[str, str]:
     store = store_of(engine)
     store.newest()
     names = [hit.id for some in engine.scan() for hit in some]
-    found = [
+    rows = [
         each
         for at in range(0, len(names), 1_000)
         for each in store.read([(engine.index, name) for name in names[at : at + 1_000]])
     ]
-    by_group = {each.group: each.name.id for each in found if each.lead}
-    return {each.name.id: by_group.get(each.group, "") for each in found}
+    by_group = {each.group: each.name.id for each in rows if each.lead}
+    return {each.name.id: by_group.get(each.group, "") for each in rows}
 
 
 def agreement(engine: Engine) -> tuple[int, int]:
@@ -110,8 +110,8 @@ def agreement(engine: Engine) -> tuple[int, int]:
     whole = index_groups(engine, POLICY)
     names = [name for _, name in whole.names]
     right = {names[row]: names[int(lead)] for row, lead in enumerate(whole.grouping.lead)}
-    found = leads(engine)
-    return sum(found[name] == lead for name, lead in right.items()), len(right)
+    groups = leads(engine)
+    return sum(groups[name] == lead for name, lead in right.items()), len(right)
 
 
 def places(folder: str) -> Iterator[tuple[str, str]]:
@@ -163,7 +163,9 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
     every = iter(documents)
     parts = [list(records(some, tables)) for some in iter(lambda: list(islice(every, BATCH)), [])]
     signed = [one for some in parts for one in some]
-    sign = (time.process_time() - began) / len(signed)
+    spent_each = (time.process_time() - began) / len(signed)
+    whole = sign(documents, tables)  # of which a record keeps what engines store beside the packed value
+    signed = [replace(one, signatures=each) for one, each in zip(signed, whole, strict=True)]
     before: tuple[int, float] | None = None
     for size in sizes:
         engine = open_engine(f"sqlite:////{folder}/growth{size}.sqlite", "growth")
@@ -171,15 +173,15 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
         fresh, began = grown(signed, size), time.process_time()
         while some := list(islice(fresh, BATCH)):
             engine.write(some)
-        written = sign * size + time.process_time() - began
-        held, began = memory(), time.process_time()
+        written = spent_each * size + time.process_time() - began
+        memory_before, began = memory(), time.process_time()
         settle(engine)
         settled = time.process_time() - began
         exponent = math.log(settled / before[1]) / math.log(size / before[0]) if before else 0.0
         shown = f"{exponent:.2f}" if before else ""
         groups = store_of(engine).counts().groups
         spent = f"{written:.1f} | {settled:.1f} | {1e3 * settled / size:.2f}"
-        yield f"{size:,} | {groups:,} | {spent} | {shown} | {memory() - held:.0f} |"
+        yield f"{size:,} | {groups:,} | {spent} | {shown} | {memory() - memory_before:.0f} |"
         before = size, settled
         engine.close()
 
@@ -210,9 +212,11 @@ def hot_key(folder: str, documents: Sequence[Document], copies: int, tables: Tab
 Part = Callable[[argparse.Namespace, str, Sequence[Document], Tables], list[str]]
 
 
-def agreement_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+def agreement_part(
+    arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables
+) -> list[str]:
     """Measure agreement and cost."""
-    documents = documents[: asked.documents]
+    documents = documents[: arguments.documents]
     return [
         f"{len(documents):,} newswire stories, written in the order of their dates. `agree`: documents whose lead is",
         "that of `ibidem groups` in the same order.",
@@ -223,18 +227,18 @@ def agreement_part(asked: argparse.Namespace, folder: str, documents: Sequence[D
     ]
 
 
-def hot_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+def hot_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Measure a hot key."""
     return [
         "Milliseconds a document of settling copies of a story of middle length, and as many stories.",
         "",
         "| engine | documents | copies | stories | ratio |",
         "|---|---|---|---|---|",
-        *(f"| {row}" for row in hot_key(folder, documents, asked.copies, tables)),
+        *(f"| {row}" for row in hot_key(folder, documents, arguments.copies, tables)),
     ]
 
 
-def growth_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+def growth_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Measure growth."""
     return [
         f"{len(documents):,} stories and generations of them (`benchmarks/generations.py`) in SQLite; seconds of the",
@@ -242,11 +246,11 @@ def growth_part(asked: argparse.Namespace, folder: str, documents: Sequence[Docu
         "",
         "| documents | groups | written, s | settled, s | ms a document | exponent | more memory, MB |",
         "|---|---|---|---|---|---|---|",
-        *(f"| {row}" for row in growth(folder, documents, [int(each) for each in asked.sizes.split(",")], tables)),
+        *(f"| {row}" for row in growth(folder, documents, [int(each) for each in arguments.sizes.split(",")], tables)),
     ]
 
 
-def search_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+def search_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Measure a search."""
     rows: list[str] = []
     for name, address in list(places(folder))[1:]:
@@ -259,7 +263,7 @@ def search_part(asked: argparse.Namespace, folder: str, documents: Sequence[Docu
         engine.refresh()
         ask(address, "POST", f"/{index}/_forcemerge?max_num_segments=1")
         engine.close()
-        rows += stored_search.rows(name, address, index, asked.rounds)
+        rows += stored_search.rows(name, address, index, arguments.rounds)
         remove_indices(address, index)
     return [
         f"{len(documents):,} newswire stories; native: `collapse` on `ibidem.group` with `inner_hits` of three; ours:",
@@ -273,9 +277,9 @@ def search_part(asked: argparse.Namespace, folder: str, documents: Sequence[Docu
     ]
 
 
-def plan_part(asked: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
+def plan_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Compute what a billion documents take."""
-    del asked, folder, documents, tables
+    del arguments, folder, documents, tables
     return [
         "Computed from [what a document costs](sizing.md) and from the figures above, for newswire stories.",
         "",
@@ -299,7 +303,7 @@ def write_part(title: str, lines: Sequence[str]) -> None:
     path = measured.FIGURES / "stored.md"
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     parts = dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
-    parts[title] = "\n".join(["", measured.taken(), "", *lines])
+    parts[title] = "\n".join(["", measured.conditions(), "", *lines])
     order = [name for name, _ in PARTS.values() if name in parts]
     body = "\n\n".join(f"## {name}\n{parts[name].rstrip()}" for name in order)
     path.write_text(f"# Stored groups\n\n{body}\n", encoding="utf-8")
@@ -316,17 +320,17 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--part", choices=PARTS, action="append")
     parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
-    wanted = asked.part or list(PARTS)
-    documents = [] if wanted == ["plan"] else stories(asked.collections / NEWSWIRE)[: asked.stories]
+    arguments = parser.parse_args()
+    parts = arguments.part or list(PARTS)
+    documents = [] if parts == ["plan"] else stories(arguments.collections / NEWSWIRE)[: arguments.stories]
     with tempfile.TemporaryDirectory(prefix="ibidem-stored-") as folder:
         tables = Tables(Path(folder) / "tables")
-        for name in wanted:
+        for name in parts:
             title, part = PARTS[name]
-            lines = part(asked, folder, documents, tables)
+            lines = part(arguments, folder, documents, tables)
             sys.stdout.write("\n".join([f"## {title}", "", *lines, ""]) + "\n")
             sys.stdout.flush()
-            if asked.write:
+            if arguments.write:
                 write_part(title, lines)
 
 

@@ -29,8 +29,8 @@ def tables(path: Path) -> Iterator[Row]:
 
 def number(text: str) -> float:
     """Read the first number of a cell."""
-    found = re.search(r"-?[\d,]+(?:\.\d+)?", text)
-    return float(found[0].replace(",", "")) if found else 0.0
+    match = re.search(r"-?[\d,]+(?:\.\d+)?", text)
+    return float(match[0].replace(",", "")) if match else 0.0
 
 
 def plan() -> Iterator[str]:

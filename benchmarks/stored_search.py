@@ -15,9 +15,9 @@ import elasticsearch
 import opensearchpy
 
 import ibidem
-from ibidem.clients.adapter import around_of
+from ibidem.clients.wrap import around_of
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
-from ibidem_engines.fields import Fields
 from ibidem_engines.query import parse_query
 from processor import process_seconds
 
@@ -74,13 +74,13 @@ def processes(client: Any) -> list[int]:
     return [int(each["process"]["id"]) for each in client.nodes.info(metric="process")["nodes"].values()]
 
 
-def least(asked: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Spent]]:
+def least(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Spent]]:
     """Measure the least of what each query takes, the ways taking turns; the first round warms up."""
-    reached = [typed for typed in QUERIES if asked["native collapse"](typed)["hits"]["hits"]]
-    took: dict[str, list[list[Spent]]] = {name: [[] for _ in reached] for name in asked}
+    reached = [typed for typed in QUERIES if searches["native collapse"](typed)["hits"]["hits"]]
+    took: dict[str, list[list[Spent]]] = {name: [[] for _ in reached] for name in searches}
     for number in range(rounds + 1):
         for at, typed in enumerate(reached):
-            for name, way in asked.items():
+            for name, way in searches.items():
                 server, begin, own = server_ms(client), time.perf_counter(), time.process_time()
                 way(typed)
                 spent = (time.perf_counter() - begin) * 1e3, (time.process_time() - own) * 1e3

@@ -4,6 +4,7 @@ from servers.plugin import (
     elasticsearch,
     opensearch,
     pytest_collection_finish,
+    pytest_collection_modifyitems,
     pytest_configure,
     pytest_runtest_call,
     pytest_runtest_setup,
@@ -14,11 +15,14 @@ from servers.plugin import (
     rabbitmq,
     redis,
 )
+from support import examples  # the profiles of hypothesis
 
 __all__ = [
     "elasticsearch",
+    "examples",
     "opensearch",
     "pytest_collection_finish",
+    "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_runtest_call",
     "pytest_runtest_setup",
@@ -29,3 +33,6 @@ __all__ = [
     "rabbitmq",
     "redis",
 ]
+
+pytest_plugins = ("servers.starts",)
+"""By its name and not by its hooks, since those of this file are not called for fixtures of a whole run."""

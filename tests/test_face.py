@@ -61,12 +61,14 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         ibidem.dedup  # noqa: B018 - the look-up itself is what is tested
 
 
+@pytest.mark.slow
 def test_importing_the_face_loads_nothing_heavy() -> None:
     code = "import sys, ibidem; print(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not HEAVY & set(loaded)
 
 
+@pytest.mark.slow
 def test_inner_modules_never_import_the_face() -> None:
     inner = [path for path in Path(ibidem.__file__).parent.rglob("*.py") if path != Path(ibidem.__file__)]
     assert inner

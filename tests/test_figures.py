@@ -18,9 +18,9 @@ MEASURED = re.compile(r"\d[\d.,]* ?(?:ms|µs|[Kk]B|documents a second)\b|(?<![\d
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_figure_that_a_page_links_stands_on_the_page_of_its_benchmark(page: Path) -> None:
-    for said, target in LINK.findall(page.read_text(encoding="utf-8")):
+    for figure, target in LINK.findall(page.read_text(encoding="utf-8")):
         measured = NUMBER.findall((page.parent / target).read_text(encoding="utf-8"))
-        assert not set(NUMBER.findall(said)) - set(measured), f"{page.name}: {said!r} is not in {target}"
+        assert not set(NUMBER.findall(figure)) - set(measured), f"{page.name}: {figure!r} is not in {target}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

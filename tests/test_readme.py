@@ -17,8 +17,8 @@ pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 
 @pages
 def test_every_path_that_a_page_names_exists(page: Path) -> None:
-    named = re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", page.read_text(encoding="utf-8"))
-    assert not [path for path in named if not (ROOT / path).exists()]
+    paths = re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", page.read_text(encoding="utf-8"))
+    assert not [path for path in paths if not (ROOT / path).exists()]
 
 
 @pages

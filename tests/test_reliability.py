@@ -8,22 +8,22 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reliability.md"
-NAMED = re.compile(r"`(tests/[\w/]+\.py)((?:::\w+)+)`")
+TESTS = re.compile(r"`(tests/[\w/]+\.py)((?:::\w+)+)`")
 PROMISE = re.compile(r"^\| (?!promise|---|watch|it happens)(.+) \| (.+) \|$", re.MULTILINE)
 
 
 def names_in(path: Path) -> set[str]:
     """List the tests of a file, those of classes with their class before them."""
-    found: set[str] = set()
+    names: set[str] = set()
     for one in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(one, ast.FunctionDef):
-            found.add(one.name)
+            names.add(one.name)
         elif isinstance(one, ast.ClassDef):
-            found |= {f"{one.name}::{each.name}" for each in one.body if isinstance(each, ast.FunctionDef)}
-    return found
+            names |= {f"{one.name}::{each.name}" for each in one.body if isinstance(each, ast.FunctionDef)}
+    return names
 
 
-@pytest.mark.parametrize(("path", "name"), NAMED.findall(PAGE.read_text(encoding="utf-8")))
+@pytest.mark.parametrize(("path", "name"), TESTS.findall(PAGE.read_text(encoding="utf-8")))
 def test_every_test_that_the_page_names_is_there(path: str, name: str) -> None:
     assert name.removeprefix("::") in names_in(ROOT / path)
 
@@ -32,4 +32,4 @@ def test_every_promise_names_what_holds_it() -> None:
     promises = PAGE.read_text(encoding="utf-8").partition("## For operators")[0]
     rows = PROMISE.findall(promises)
     assert len(rows) > 20
-    assert not [said for said, held in rows if not NAMED.search(held) and "benchmarks/" not in held]
+    assert not [promise for promise, evidence in rows if not TESTS.search(evidence) and "benchmarks/" not in evidence]

@@ -25,13 +25,13 @@ OPENS_OBJECTS = {"cloudpickle", "dill", "joblib", "jsonpickle", "marshal", "pick
 
 def imported(path: Path) -> set[str]:
     """Name the packages that a file imports."""
-    found = set()
+    names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {name.name.partition(".")[0] for name in node.names}
+            names |= {name.name.partition(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module.partition(".")[0])
-    return found
+            names.add(node.module.partition(".")[0])
+    return names
 
 
 def promises() -> list[list[str]]:
@@ -54,14 +54,16 @@ def test_what_is_not_promised_is_written_down_too() -> None:
     assert page.count("\n- ", page.index("## What is not promised")) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_room_opens_what_could_run_code(room: str) -> None:
     for path in (ROOT / room).rglob("*.py"):
         assert not imported(path) & OPENS_OBJECTS, path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("packages", "code", "said"),
+    ("packages", "code", "message"),
     [
         ([{"name": "a", "skip_reason": "not found"}], 0, "not audited: none of 1 packages could be looked up"),
         ([{"name": "a", "version": "1", "vulns": []}], 0, "audited 1 of 1 packages: 0 with known weaknesses"),
@@ -76,42 +78,44 @@ def test_no_room_opens_what_could_run_code(room: str) -> None:
     ids=["out of reach", "sound", "weak", "installer", "silent"],
 )
 def test_the_audit_says_what_it_found_and_what_it_could_not_ask(
-    packages: list[object] | None, code: int, said: str, tmp_path: Path
+    packages: list[object] | None, code: int, message: str, tmp_path: Path
 ) -> None:
     answer = "" if packages is None else json.dumps({"dependencies": packages})
     (tmp_path / "pip_audit.py").write_text(f"print({answer!r})")
     command = [sys.executable, ROOT / ".ci" / "audit.py"]
     environment = os.environ | {"PYTHONPATH": str(tmp_path)}
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert (ended.returncode, said in ended.stdout) == (code, True), ended.stdout
+    assert (ended.returncode, message in ended.stdout) == (code, True), ended.stdout
 
 
 def test_index_queue_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
-        kept = tmp_path / "kept"
+        folder = tmp_path / "kept"
         settings = Settings(
-            engine=f"sqlite:////{kept}/index/news.sqlite", broker=f"filesystem:////{kept}/queue", tables=kept / "tables"
+            engine=f"sqlite:////{folder}/index/news.sqlite",
+            broker=f"filesystem:////{folder}/queue",
+            tables=folder / "tables",
         )
         engine = open_engine(settings.engine, settings.index)
         engine.create()
         engine.put_records("runs", {"a": {}})
         ingest_documents([Document("a", "We the People")], settings, wait=False)
         Tables(settings.tables).use(Table.of("en", 1_000, {"people": 10.0}, "a test"))
-        lease = SpoolDirectory(kept / "queue" / settings.queue, 60).sign_on()
-        made = [kept, *kept.rglob("*")]
-        readable = [str(path) for path in made if path.stat().st_mode & 0o077]
+        lease = SpoolDirectory(folder / "queue" / settings.queue, 60).sign_on()
+        paths = [folder, *folder.rglob("*")]
+        readable = [str(path) for path in paths if path.stat().st_mode & 0o077]
         lease.end()
         engine.close()
     finally:
         os.umask(before)
-    assert (len(made) > 12, readable) == (True, [])
+    assert (len(paths) > 12, readable) == (True, [])
 
 
 def test_every_test_that_security_names_is_there() -> None:
-    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
-    assert len(named) > 15
-    for name in named:
+    paths = re.findall(r"`(tests/[^`]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
+    assert len(paths) > 15
+    for name in paths:
         path, _, test = name.partition("::")
         assert (ROOT / path).exists(), name
         assert not test or f"def {test}(" in (ROOT / path).read_text(encoding="utf-8"), name

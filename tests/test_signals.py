@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ingest", "mappings", "plugins", "workers", "tests", "benchmarks")
 WITHOUT_A_LOCK = {"os.write", "os.kill", "os.killpg", "os._exit", "signal.signal", "suppress"}
@@ -24,11 +26,12 @@ def called(handler: ast.AST) -> set[str]:
     return {ast.unparse(each.func) for each in ast.walk(handler) if isinstance(each, ast.Call)}
 
 
+@pytest.mark.slow
 def test_no_handler_of_a_signal_takes_a_lock() -> None:
     files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
-    found = {path: [*handlers(ast.parse(path.read_text(encoding="utf-8")))] for path in files}
-    assert sum(map(len, found.values())) > 5
-    calls = {path: set().union(*map(called, each)) - WITHOUT_A_LOCK for path, each in found.items()}
+    by_path = {path: [*handlers(ast.parse(path.read_text(encoding="utf-8")))] for path in files}
+    assert sum(map(len, by_path.values())) > 5
+    calls = {path: set().union(*map(called, each)) - WITHOUT_A_LOCK for path, each in by_path.items()}
     assert {path: each for path, each in calls.items() if each} == {}
 
 

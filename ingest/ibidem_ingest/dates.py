@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-from ibidem_ingest.short_repr import short_repr
+from ibidem_ingest.errors import short_repr
 
 EPOCH = date(1980, 1, 1)
 _EPOCH_ORDINAL = EPOCH.toordinal()

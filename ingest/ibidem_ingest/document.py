@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 import orjson
 
 from ibidem_ingest.dates import interval, iso_date
-from ibidem_ingest.errors import Refusal, Refused, UsageError
-from ibidem_ingest.short_repr import kind, short_repr
-from ibidem_ingest.text.unicode_kinds import WIDEST, normal_length
+from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
+from ibidem_ingest.text.tokens import WIDEST, normal_length
 
 PAGE_BREAK = "\f"
 MAX_TEXT = 10_000_000
@@ -274,10 +273,10 @@ def _version(record: Mapping[str, object]) -> int | None:
 
 def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
     """Gather what the record holds beyond a document's own fields."""
-    given = record.get("meta")
-    meta: Mapping[str, object] = {} if given is None else given  # type: ignore[assignment]  # checked on the next line
+    value = record.get("meta")
+    meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):
-        raise _Wrong("meta", f"{short_repr(given)} is {kind(given)}; write an object")
+        raise _Wrong("meta", f"{short_repr(value)} is {kind(value)}; write an object")
     if names := meta_fields(record):
         meta = {name: record[name] for name in record if name in names} | dict(meta)
     if not meta:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ibidem.comparison.compare import Comparison, compare
     from ibidem.dedupe.request import DedupeRequest, parse_request
     from ibidem.grouped_search.api import search
-    from ibidem.submission import submit
     from ibidem_engines.connect import open_engine
     from ibidem_engines.query import Query, parse_query
     from ibidem_ingest.document import Document, read_record
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from ibidem_ingest.readers import read
     from ibidem_ingest.signatures.schema import Signatures
     from ibidem_ingest.signatures.sign import sign
+    from ibidem_workers.ingest import submit
     from ibidem_workers.settings import Settings
 
 __version__ = "0.1.0"
@@ -74,7 +74,7 @@ _HOMES = {
     "read_record": "ibidem_ingest.document",
     "search": "ibidem.grouped_search.api",
     "sign": "ibidem_ingest.signatures.sign",
-    "submit": "ibidem.submission",
+    "submit": "ibidem_workers.ingest",
     "wrap": "ibidem.clients.wrap",
 }
 

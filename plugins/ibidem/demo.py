@@ -132,7 +132,7 @@ def demonstrate(
     settings = own_settings(settings, folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, seen=seen)
+    run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, report=seen)
     engine = open_engine(settings.address, settings.index)
     try:
         request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})

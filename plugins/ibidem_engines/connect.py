@@ -11,8 +11,7 @@ from ibidem_engines.redaction import redact
 from ibidem_engines.reindex import ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import LONGEST
-from ibidem_ingest.errors import UsageError
-from ibidem_ingest.short_repr import kind
+from ibidem_ingest.errors import UsageError, kind
 
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
 _RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or sqlite:////absolute/file.sqlite"

@@ -1,20 +1,24 @@
-"""The engine protocol: what every search engine does for ibidem, and the values that pass through it.
+"""Protocol of an engine: what every search engine does for ibidem, and the values that pass through it.
 
 One file for each engine; `tests/engines/test_contract.py` runs over all of them.
 """
 
+import os
+import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
-from ibidem_ingest.signatures.schema import Signatures
+from ibidem_ingest.signatures.schema import Signatures, Stored
 
 if TYPE_CHECKING:
-    from ibidem_engines.reindex import ReindexSource  # which imports this module
+    from ibidem_engines.reindex import ReindexSource
+
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
 
@@ -43,7 +47,7 @@ class Record:
     """
 
     document: Document
-    signatures: Signatures
+    signatures: Signatures | Stored
     version: int
     digest: str
     packed: bytes
@@ -62,7 +66,7 @@ class Outcome:
         id: The document's id.
         fate: Indexed, unchanged, stale, refused, deleted or missing.
         order: A number that grows with each write, as far as the engine knows one; 0 when nothing was written.
-        before: The version that stood there before; None when there was none.
+        before: The version that was there before; None when there was none.
         field: For a refusal: the field at fault, or empty.
         why: For a refusal: the reason in words.
     """
@@ -240,6 +244,13 @@ class Engine(Protocol):
     """
 
     index: str
+    parallel_writes: bool = False
+    """Whether several threads of a process may write at the same time."""
+
+    @property
+    def rejections(self) -> int:
+        """How often a server had too much to do to take a write, and was asked again."""
+        return 0
 
     def create(self) -> None:
         """Make the index, its mapping and its ledgers; does nothing where they are."""
@@ -263,7 +274,7 @@ class Engine(Protocol):
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in the order asked; those that are gone are left out.
 
-        Where the index's name is an alias, it stands for every index behind it.
+        Where the index's name is an alias, it means every index behind it.
         """
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
@@ -318,3 +329,32 @@ class Engine(Protocol):
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many were there."""
+
+
+FULL = 0.9
+"""Share of a disk that is used from which it counts as nearly full; servers move shards away from there on."""
+
+
+def file_issues(path: Path) -> Iterator[HealthIssue]:
+    """Look at the folder and the disk of an index in a file."""
+    folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
+    if not folder.is_dir():
+        yield HealthIssue("folder", f"{folder} is no folder", "name another file in IBIDEM_ENGINE", stops=True)
+        return
+    for each in (folder, *([path] if path.exists() else [])):
+        if not os.access(each, os.W_OK):
+            yield HealthIssue("folder", f"{each} cannot be written", "allow it, or name another file in IBIDEM_ENGINE")
+    disk = shutil.disk_usage(folder)
+    if is_full(disk.total, disk.free):
+        yield disk_issue(f"the disk of {folder}", disk.total, disk.free)
+
+
+def is_full(size: int, left: int) -> bool:
+    """Return whether a disk of so many bytes is nearly full."""
+    return left < (1 - FULL) * size
+
+
+def disk_issue(disk: str, size: int, left: int) -> HealthIssue:
+    """Return the issue of a disk that is nearly full."""
+    what = f"{disk} is nearly full: {left / 1e9:.1f} of {size / 1e9:.1f} GB are left"
+    return HealthIssue("disk", what, "make room, or give it a larger disk")

@@ -37,7 +37,7 @@ def phrases_of(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
 
 
 def passage(text: str, phrases: Sequence[Phrase]) -> str:
-    """Cut the passage of about 200 characters in which the most phrases stand, and mark them.
+    """Cut the passage of about 200 characters that has the most phrases, and mark them.
 
     Args:
         text: The whole text.

@@ -35,7 +35,7 @@ class Phrase:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What stood in parentheses, as a query has it.
+    """The contents of parentheses, in the form of a query.
 
     Args:
         all_of: Every entry must match, by any one of its parts.

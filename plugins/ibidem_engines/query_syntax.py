@@ -17,7 +17,7 @@ DEEPEST = 20
 """Parentheses inside parentheses; SQLite reads 100."""
 
 WORD_FIELDS = ("title", "text")
-"""Fields of which words are looked for; behind the others stands a value as a filter has it."""
+"""Fields of which words are looked for; the others are followed by a value as in a filter."""
 
 UNPAIRED = "a parenthesis without its partner was left out"
 
@@ -161,7 +161,7 @@ class _State:
         after_part: Whether a part was read last that must match, which an OR may join to.
         joins: Whether an OR was read behind it.
         excludes: Whether a NOT or a minus was read last.
-        spelled: Whether an AND stood between two parts.
+        spelled: Whether an AND was between two parts.
     """
 
     field: str

@@ -84,13 +84,13 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
     except (ValidationError, TypeError) as error:
         raise Damaged(
-            f"a record of kind {kind.__name__} next to the index is damaged: {_told(error)}",
+            f"a record of kind {kind.__name__} next to the index is damaged: {_describe(error)}",
             "another program has changed it; put it right, or remove it",
         ) from error
     return read
 
 
-def _told(error: ValidationError | TypeError) -> str:
+def _describe(error: ValidationError | TypeError) -> str:
     """Name the field at fault."""
     if not isinstance(error, ValidationError):
         return str(error)

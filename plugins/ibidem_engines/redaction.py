@@ -111,7 +111,7 @@ def redact_text(text: str, hidden: Iterable[str] = ()) -> str:
     for secret in sorted({each for each in hidden if len(each) >= SHORTEST}, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     if "://" in text:
-        text = _WITHIN.sub(lambda found: _redacted_within(found[0]), text)
+        text = _WITHIN.sub(lambda match: _redacted_within(match[0]), text)
     return _ACCOUNT_WITHIN.sub(f":{HIDDEN}@", text) if "@" in text else text
 
 

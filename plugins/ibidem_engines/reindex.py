@@ -148,7 +148,7 @@ class ReindexSource(Protocol):
         """Tell for each part up to which number its writes are done, once these can all be read.
 
         Args:
-            since: What this told before; while nothing is new, the engine is not troubled further.
+            since: What this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def count(self, stretch: SeqNoRange) -> int:
@@ -168,7 +168,7 @@ class ReindexSource(Protocol):
     def sign(self, signed: Sequence[Signed]) -> list[Outcome | None]:
         """Add signatures to documents in their place; None for one that is no longer what was read."""
 
-    def without_ours(self, held: SourceDocument) -> SourceDocument:
+    def without_ours(self, document: SourceDocument) -> SourceDocument:
         """Return a document, read with its JSON, as it is without what ibidem added."""
 
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:

@@ -3,13 +3,17 @@
 A document is written as the lead of a group of its own. Whoever groups goes through the writes in their order, finds
 the leads that a document duplicates, and lets it join the first of them. Joining is a partial write that is done only
 onto the very state that was read.
+
+A collapsed search ranks what matches by stored group, and counts it. The engine does both by itself, so that no window
+bounds what is found.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ibidem_engines.engine import Engine, Hit
+from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
@@ -51,8 +55,8 @@ class Several:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What leads are looked up by for one document.
+class LeadKeys:
+    """Values under which the leads of one document are looked up.
 
     Args:
         values: Values of which one is enough, by class.
@@ -106,7 +110,7 @@ class StoredGroups(Protocol):
         """Tell for each part up to which number its writes are done, once these can all be read.
 
         Args:
-            since: What this told before; while nothing is new, the engine is not troubled further.
+            since: What this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def deletions(self) -> int:
@@ -115,8 +119,8 @@ class StoredGroups(Protocol):
     def leads(self, stretch: SeqNoRange, size: int) -> list[Grouped]:
         """Read the first leads that come from the writes of a stretch, in the order of writing."""
 
-    def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
-        """Read the leads that carry what is wanted for some documents and come from writes up to these numbers.
+    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+        """Read the leads that have one of the values, and were written up to these numbers.
 
         Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine
         lists carry one document's values, those written first are read.
@@ -159,3 +163,172 @@ class WithGroups(Engine, Protocol):
 
     def groups(self) -> StoredGroups:
         """Give the groups of the index."""
+
+
+Order = Literal["relevance", "newest", "oldest"]
+"""How what matches is ordered; by date, documents without one come last."""
+
+MOST_GROUPS = 40_000
+"""Groups of two or more up to which an engine counts them exactly."""
+
+MOST_MEMBERS = 10_000
+"""The most documents of one group that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupHit:
+    """A hit with its stored group.
+
+    Args:
+        hit: The hit.
+        group: The group's name; empty for a document that has none.
+        score: The engine's score; None where it does not score.
+    """
+
+    hit: Hit
+    group: str
+    score: float | None
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Index and id."""
+        return self.hit.index, self.hit.id
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCounts:
+    """All that matches, counted.
+
+    Args:
+        documents: Documents.
+        groups: Groups of which at least one document matches; a document without a stored group is one of its own.
+        exact: Whether the groups were counted, not estimated.
+        ungrouped: Documents without a stored group.
+        unsettled: Documents that whoever settles groups has not come to.
+        unsigned: Documents without signatures, or without words.
+        short: Signed documents of fewer than five words.
+        tables: Documents by the name of their idf table; those without one are left out.
+    """
+
+    documents: int
+    groups: int
+    exact: bool
+    ungrouped: int
+    unsettled: int
+    unsigned: int
+    short: int
+    tables: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Collapsed:
+    """A part of a collapsed ranking.
+
+    Args:
+        heads: The best document of each group, in rank order.
+        counts: What matches.
+        best: The highest score; None where nothing is scored.
+        after: What follows the last of them, to go on from there; None where the engine needs no more than a
+            number.
+        newest: The highest number of a write among what matches, where the engine needs it for a cursor.
+        cursor: Hand it to the next request and it ranks what this one ranked; empty when the engine keeps none.
+        several: Names of all groups of which two documents or more match; None where the engine does not tell them.
+    """
+
+    heads: Sequence[GroupHit]
+    counts: MatchCounts
+    best: float | None
+    after: Sequence[object] | None = None
+    newest: int = -1
+    cursor: str = ""
+    several: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Documents of some groups that match.
+
+    Args:
+        hits: As many of each group as were asked for, in rank order.
+        sizes: How many of each group match.
+    """
+
+    hits: Sequence[GroupHit]
+    sizes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FacetCount:
+    """What matches and has a value in common.
+
+    Args:
+        value: The value.
+        documents: How many documents.
+        groups: How many groups they are of; a server estimates more than some thousands.
+    """
+
+    value: str
+    documents: int
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """All that matches, by some fields.
+
+    Args:
+        sources: By source, the most frequent first.
+        languages: By language, the most frequent first.
+        years: By the year of the date, the latest first.
+    """
+
+    sources: Sequence[FacetCount]
+    languages: Sequence[FacetCount]
+    years: Sequence[FacetCount]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a collapsed ranking to begin.
+
+    Args:
+        start: How many groups come before.
+        after: What an earlier request gave to go on from; needed beyond the groups that an engine counts off.
+    """
+
+    start: int
+    after: Sequence[object] | None = None
+
+
+class CollapseEngine(WithGroups, Protocol):
+    """An engine that collapses by stored groups."""
+
+    def collapse(  # noqa: PLR0913 - what a ranking is based on
+        self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
+    ) -> Collapsed:
+        """Rank what matches, the best document of each group alone.
+
+        Args:
+            query: For what.
+            place: Where to begin.
+            size: How many groups.
+            settled: Up to which write of each part groups are settled.
+            order: How documents are ordered.
+            cursor: What an earlier request gave.
+
+        Raises:
+            UsageError: The place lies beyond what can be counted off.
+        """
+
+    def members(
+        self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
+    ) -> Members:
+        """Read the documents of some groups that match, so many of each, in rank order."""
+
+    def facets(self, query: Query, most: int) -> Facets:
+        """Count all that matches by source, language and year, as far as the fields are there.
+
+        Args:
+            query: For what.
+            most: How many sources and languages at most.
+        """

@@ -36,13 +36,13 @@ parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself
 
 
 def modules() -> Iterator[ModuleType]:
-    """Import all modules of the packages."""
+    """Import all modules of the packages; `kernel.so` is a library of C and none."""
     for name in PACKAGES:
         package = importlib.import_module(name)
         yield package
-        for found in pkgutil.walk_packages(package.__path__, f"{name}."):
-            if not found.name.endswith("__main__"):
-                yield importlib.import_module(found.name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not module.name.endswith(("__main__", ".kernel.kernel")):
+                yield importlib.import_module(module.name)
 
 
 class Expression(NamedTuple):
@@ -65,47 +65,49 @@ class Expression(NamedTuple):
         return cls(plain, int(flags) & ~int(re.UNICODE), frozenset(methods) & METHODS)
 
 
-def held(value: object) -> Iterator[re.Pattern[Any]]:
+def compiled_patterns(value: object) -> Iterator[re.Pattern[Any]]:
     """Yield the expressions that a module's variable holds."""
     if isinstance(value, re.Pattern):
         yield value
     elif isinstance(value, (list, tuple, set, frozenset)):
-        yield from chain.from_iterable(map(held, value))
+        yield from chain.from_iterable(map(compiled_patterns, value))
     elif isinstance(value, dict):
-        yield from chain.from_iterable(map(held, value.values()))
+        yield from chain.from_iterable(map(compiled_patterns, value.values()))
 
 
 def written(tree: ast.Module) -> Iterator[tuple[ast.Call, bool]]:
     """Yield the calls that write an expression, and whether it stands there as it is."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and re.fullmatch(r"re\.(?!escape)\w+", ast.unparse(node.func)):
-            yield node, bool(node.args) and isinstance(node.args[0], ast.Constant)
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=method)) if method != "escape":
+                yield node, bool(node.args) and isinstance(node.args[0], ast.Constant)
 
 
 def expressions() -> list[Expression]:
     """Collect all expressions: those that modules hold, and those that are in calls."""
-    found: set[Expression] = set()
+    known: set[Expression] = set()
     sources = {module: Path(module.__file__ or "").read_text(encoding="utf-8") for module in modules()}
     for module, source in sources.items():
         for name, value in vars(module).items():
-            methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
-            found |= {Expression.of(each.pattern, each.flags, methods) for each in held(value)}
+            for each in compiled_patterns(value):
+                methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
+                known.add(Expression.of(each.pattern, each.flags, methods))
         for call, plain in written(ast.parse(source)):
             method = call.func.attr  # type: ignore[attr-defined] # a call of a function of `re`, as `written` says
             if plain and method in METHODS:
-                found.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
-    return sorted(found)
+                known.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant
+    return sorted(known)
 
 
 def made_while_running() -> set[str]:
     """Name the functions that make an expression out of something else, which cannot be looked at beforehand."""
-    found = set()
+    known = set()
     for module in modules():
         tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
             if any(not plain for _, plain in written(ast.Module(function.body, []))):
-                found.add(f"{module.__name__}.{function.name}")
-    return found
+                known.add(f"{module.__name__}.{function.name}")
+    return known
 
 
 def texts(expression: str, length: int) -> Iterator[str]:
@@ -204,8 +206,8 @@ class Trial:
         process = self._process = self._process or self._started()
         assert process.stdin is not None
         assert process.stdout is not None
-        asked = [expression.pattern, expression.flags, length, sorted(expression.methods)]
-        process.stdin.write(json.dumps(asked) + "\n")
+        request = [expression.pattern, expression.flags, length, sorted(expression.methods)]
+        process.stdin.write(json.dumps(request) + "\n")
         process.stdin.flush()
         if process.stdout.readline():
             return True

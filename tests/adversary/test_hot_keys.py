@@ -75,24 +75,25 @@ def counted(values: Sequence[bytes], block: int) -> tuple[Grouping, int]:
         return group(PackedColumns.of(values), Policy()), sum(compared)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "keys"), SHAPES.items())
 @pytest.mark.parametrize("block", [10_000, 500], ids=["a window", "a whole index"])
 def test_each_of_many_rows_is_compared_with_so_many_leads_under_a_value_and_those_that_were_cut_are_counted(
     make: Make, keys: int, block: int
 ) -> None:
     values = [value(make(at + 1), f"{at}") for at in range(ROWS)]
-    found, compared = counted(values, block)
+    leads, compared = counted(values, block)
     assert 0 < compared <= ROWS * keys * (LEADS + BUDGET**0.5 * 2)
-    assert found.lead.tolist() == list(range(ROWS))
-    assert found.crowded[-1]
-    assert not found.crowded[:LEADS].any()
-    assert LEADS < found.crowded.sum() < ROWS
+    assert leads.lead.tolist() == list(range(ROWS))
+    assert leads.crowded[-1]
+    assert not leads.crowded[:LEADS].any()
+    assert LEADS < leads.crowded.sum() < ROWS
 
 
 def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
     rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
-    made = [signatures(at) for at in rng.choices(range(600), k=900)]
-    values = [value(replace(each, slots=BASE.slots[:3] + each.slots[3:]), f"{at}") for at, each in enumerate(made)]
+    draws = [signatures(at) for at in rng.choices(range(600), k=900)]
+    values = [value(replace(each, slots=BASE.slots[:3] + each.slots[3:]), f"{at}") for at, each in enumerate(draws)]
     whole, _ = counted(values, 10_000)
     part, _ = counted(values[:500], 10_000)
     assert part.lead.tolist() == whole.lead[:500].tolist()
@@ -101,9 +102,9 @@ def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
 
 def test_a_copy_is_found_by_what_else_it_shares_however_crowded_one_of_its_values_is() -> None:
     values = [value(one_band(at + 1), f"{at}") for at in range(ROWS)]
-    found, _ = counted([*values, value(one_band(ROWS), "copy")], 10_000)
-    assert found.lead[-1] == ROWS - 1
-    assert not found.crowded[-1]
+    leads, _ = counted([*values, value(one_band(ROWS), "copy")], 10_000)
+    assert leads.lead[-1] == ROWS - 1
+    assert not leads.crowded[-1]
 
 
 @pytest.fixture(params=ENGINES)
@@ -119,11 +120,12 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
         remove_indices(address, index)
 
 
-def written(made: Signatures, name: str) -> Record:
+def written(signed: Signatures, name: str) -> Record:
     document = Document(name, "hidden" if name.startswith("x") else "verdict", version=1)
-    return Record(document, made, 1, f"{name:>032}", pack(document, made))
+    return Record(document, signed, 1, f"{name:>032}", pack(document, signed))
 
 
+@pytest.mark.slow
 def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_leads_were_cut(engine: Engine) -> None:
     lead = signatures(1)
     crowd = [one_band(at) for at in range(10, 10 + LIMIT + 200)]
@@ -142,9 +144,9 @@ def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_lead
     with patch.object(engine, "find", counting):
         answer = search(engine, parse_query("verdict"), request, 1, 50)
     shown = [(hit["_id"], hit["_dedupe"]["indent"]) for hit in answer["hits"]["hits"]]
-    told = answer["dedupe"]
+    account = answer["dedupe"]
     assert max(len(each.hits) for each in looked_up) <= 2 * LIMIT
     assert sorted(shown) == [("lead", 0), ("other", 0), ("xcopy", 1)]
-    assert [each["by"] for each in told["capped"]] == [["bands"]]
-    assert told["documents"]["in_window"] == told["groups"]["in_window"] + told["duplicates"] == 2
-    assert told["found_by_scope"] == 1
+    assert [each["by"] for each in account["capped"]] == [["bands"]]
+    assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"] == 2
+    assert account["found_by_scope"] == 1

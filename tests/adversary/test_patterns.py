@@ -12,7 +12,7 @@ from ibidem_workers.brokers import files
 
 BOUNDED = {
     highlighting._SENTENCE_END.pattern: highlighting.BEFORE,
-    files._TAKEN.pattern: 255,  # a file's name
+    files._TAKEN_NAME.pattern: 255,  # a file's name
 }
 """Expressions that are used on so many characters at most, wherever they are used."""
 
@@ -25,6 +25,7 @@ def trial() -> Iterator[Trial]:
         yield trial
 
 
+@pytest.mark.slow
 def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
     assert len(EVERY) > 40
     of_settings = "ibidem.gateway.error_handlers.without_address"
@@ -32,11 +33,13 @@ def test_every_expression_is_known_but_those_made_of_a_readers_words() -> None:
     assert {each.pattern for each in EVERY} >= BOUNDED.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("expression", EVERY, ids=[each.pattern[:40] for each in EVERY])
 def test_time_grows_with_the_length_of_the_text(trial: Trial, expression: Expression) -> None:
     assert trial.withstands(expression, BOUNDED.get(expression.pattern, CHARACTERS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pattern", ["(a+)+$", r"(\w+\s*)*:", r"\s+$", "//.*@", "(?:a|a)*b", "x*x*y"], ids=lambda pattern: pattern
 )
@@ -45,5 +48,5 @@ def test_an_expression_that_runs_on_is_found_out(trial: Trial, pattern: str) -> 
 
 
 def test_a_phrase_is_looked_for_by_its_first_words() -> None:
-    found = highlighting.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
-    assert "a" in found
+    excerpt = highlighting.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
+    assert "a" in excerpt

@@ -9,8 +9,7 @@ from ibidem_ingest.signatures.minhash import sketch
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_one
-from ibidem_ingest.text.shingles import SHINGLE, shingles
-from ibidem_ingest.text.word_hash import wh1
+from ibidem_ingest.text.word_hash import SHINGLE, shingles, wh1
 from support.windows import words
 
 RNG = random.Random(8)  # noqa: S311 - made-up data keeps no secret
@@ -22,30 +21,30 @@ VICTIM = RNG.choices(VOCABULARY, k=3_000)
 def forged(text: list[str]) -> list[str]:
     """Take the passages that fill the slots, in another order, with fillers between that bring no slot down."""
     hashes = [wh1(word) for word in text]
-    wanted = set(sketch(shingles(hashes)))
-    least = sorted(wanted)
+    slots = set(sketch(shingles(hashes)))
+    least = sorted(slots)
     where = {each >> 3: at for at, each in enumerate(shingles(hashes))}
     passages = [text[where[value] : where[value] + SHINGLE] for value in least]
     RNG.shuffle(passages)
-    made = passages[0]
+    forgery = passages[0]
     for passage in passages[1:]:
-        made = bridged(made, passage, wanted)
-    return made
+        forgery = bridged(forgery, passage, slots)
+    return forgery
 
 
-def bridged(made: list[str], passage: list[str], wanted: set[int]) -> list[str]:
+def bridged(text: list[str], passage: list[str], slots: set[int]) -> list[str]:
     """Append a passage, behind fillers that are drawn until no slot is lower than wanted."""
     while True:
-        joined = made[-SHINGLE:] + RNG.sample(FILLER, SHINGLE) + passage
+        joined = text[-SHINGLE:] + RNG.sample(FILLER, SHINGLE) + passage
         new = shingles([wh1(word) for word in joined])
-        if undercuts(new, wanted):
+        if undercuts(new, slots):
             continue
-        return made + joined[SHINGLE:]
+        return text + joined[SHINGLE:]
 
 
-def undercuts(new: list[int], wanted: set[int]) -> bool:
+def undercuts(new: list[int], slots: set[int]) -> bool:
     """Tell whether a shingle is smaller than the one that is wanted in its slot."""
-    limits = {(value << 3 >> 32) * 100 >> 32: value for value in wanted}
+    limits = {(value << 3 >> 32) * 100 >> 32: value for value in slots}
     return any(each >> 3 < limits[(each >> 32) * 100 >> 32] for each in new)
 
 
@@ -55,19 +54,19 @@ def packed(name: str, text: list[str]) -> bytes:
 
 
 def test_all_slots_of_a_text_can_be_had_by_a_third_of_its_words_and_it_is_near_and_no_more() -> None:
-    made = forged(VICTIM)
-    values = [packed("victim", VICTIM), packed("forged", made), packed("other", RNG.choices(VOCABULARY, k=3_000))]
+    copy = forged(VICTIM)
+    values = [packed("victim", VICTIM), packed("forged", copy), packed("other", RNG.choices(VOCABULARY, k=3_000))]
     victim, forgery, _ = map(unpack, values)
     assert victim is not None
     assert forgery is not None
     assert sum(one == other for one, other in zip(victim.slots, forgery.slots, strict=True)) > 95
     evidence = decide(victim, forgery, Policy())
     assert evidence is not None
-    assert (evidence.level, evidence.why["length_ratio"]) == ("near", round(len(made) / 3_000, 2))
+    assert (evidence.level, evidence.why["length_ratio"]) == ("near", round(len(copy) / 3_000, 2))
 
 
 def test_forged_texts_below_a_text_never_take_its_lead() -> None:
     forgeries = [packed(f"forged{at}", forged(VICTIM)) for at in range(5)]
     values = [packed("victim", VICTIM), *forgeries, packed("copy", VICTIM)]
-    found = group(PackedColumns.of(values), Policy())
-    assert found.lead.tolist() == [0] * len(values)
+    grouping = group(PackedColumns.of(values), Policy())
+    assert grouping.lead.tolist() == [0] * len(values)

@@ -84,15 +84,15 @@ def test_a_document_of_nothing_but_words_of_one_hash_is_signed(doublings: int, t
 def test_a_forged_text_that_ranks_first_takes_nothing_out_of_the_list_and_a_trusted_source_leads(
     index: Engine, mode: str
 ) -> None:
-    asked = {"dedupe": mode, "dedupe_keep": "source:court"}
-    answer = search(index, parse_query("verdict"), parse_request(asked), 1, 50)
+    options = {"dedupe": mode, "dedupe_keep": "source:court"}
+    answer = search(index, parse_query("verdict"), parse_request(options), 1, 50)
     shown = [hit["_id"] for hit in answer["hits"]["hits"]]
     inner = [hit["inner_hits"]["duplicates"]["hits"]["hits"] for hit in answer["hits"]["hits"] if "inner_hits" in hit]
     opened = [hit["_id"] for duplicates in inner for hit in duplicates]
     assert sorted(shown + opened) == sorted(each.id for each in (VICTIM, FORGED, *OTHERS))
     assert shown[0] == "victim"
     assert (shown[1] if mode == "indent" else opened[0]) == "forged"
-    told = answer["dedupe"]
-    assert told["documents"]["in_window"] == told["groups"]["in_window"] + told["duplicates"]
-    plainly = search(index, parse_query("verdict"), parse_request(asked | {"dedupe_keep": "rank"}), 1, 50)
+    account = answer["dedupe"]
+    assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
+    plainly = search(index, parse_query("verdict"), parse_request(options | {"dedupe_keep": "rank"}), 1, 50)
     assert plainly["hits"]["hits"][0]["_id"] == "forged"

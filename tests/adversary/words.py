@@ -45,11 +45,11 @@ def further(mixed: Numbers) -> Numbers:
 def evened_out(difference: int) -> tuple[bytes, bytes]:
     """Return two times eight letters that differ by this, byte for byte."""
     letters = LETTERS.tobytes()
-    found = [
+    letter_pairs = [
         next((one, one ^ apart) for one in letters if one ^ apart in letters)
         for apart in difference.to_bytes(8, "little")
     ]
-    return bytes(one for one, _ in found), bytes(other for _, other in found)
+    return bytes(one for one, _ in letter_pairs), bytes(other for _, other in letter_pairs)
 
 
 def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[bytes, bytes]]:
@@ -64,14 +64,14 @@ def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[by
     over = laid_over(state, drawn)
     order = np.argsort(over & UPPER, kind="stable")
     like = np.flatnonzero((over[order][1:] ^ over[order][:-1]) & UPPER == 0)
-    found, used = [], -1
+    results, used = [], -1
     for at in like.tolist():
         one, other = order[at], order[at + 1]
         if at > used and drawn[one] != drawn[other]:
             used = at + 1
             ends = evened_out(int(over[one] ^ over[other]))
-            found.append((drawn[one].tobytes() + ends[0], drawn[other].tobytes() + ends[1]))
-    return found[:count]
+            results.append((drawn[one].tobytes() + ends[0], drawn[other].tobytes() + ends[1]))
+    return results[:count]
 
 
 def pairs_of_words(count: int) -> list[Pair]:
@@ -83,7 +83,7 @@ def words_of_one_hash(doublings: int) -> list[str]:
     """Find very many words of one hash: each further sixteen letters can be chosen in two ways."""
     words, state = [b""], START
     for step in range(doublings):
-        one, other = next(found[0] for seed in range(99) if (found := pairs(1, 1_000 * step + seed, state)))
+        one, other = next(collisions[0] for seed in range(99) if (collisions := pairs(1, 1_000 * step + seed, state)))
         words = [word + end for word in words for end in (one, other)]
         state = int(further(np.array([state_after(words[0])], np.uint64))[0])
     return [word.decode() for word in words]
@@ -102,13 +102,13 @@ def state_after(word: bytes) -> int:
 
 def another_word_for(word: str, tries: int = 1 << 24) -> str:
     """Find sixteen letters and figures of the hash of a given word: some ten million tries."""
-    wanted = undone(hash_bytes(word.encode()))
+    state = undone(hash_bytes(word.encode()))
     rng = np.random.default_rng(1)
     allowed = np.zeros(256, bool)
     allowed[DIGITS] = True
     for _ in range(0, tries, 1 << 19):
         stem = rng.choice(LETTERS, (1 << 19, 8)).view("<u8").ravel()
-        end = laid_over(START, stem) ^ np.uint64(wanted)
+        end = laid_over(START, stem) ^ np.uint64(state)
         good = np.flatnonzero(allowed[end.view(np.uint8).reshape(-1, 8)].all(axis=1))
         if good.size:
             return (stem[good[0]].tobytes() + end[good[0]].tobytes()).decode()
@@ -124,13 +124,13 @@ def undone(hash_: int) -> int:
 
 def unshifted(value: int, shift: int) -> int:
     """Take back `x ⊕ (x >> shift)`."""
-    found = value
+    result = value
     for _ in range(64 // shift + 1):
-        found = value ^ found >> shift
-    return found
+        result = value ^ result >> shift
+    return result
 
 
-def swapped(words: Sequence[str], found: Sequence[Pair]) -> list[str]:
+def swapped(words: Sequence[str], collisions: Sequence[Pair]) -> list[str]:
     """Put the other word of its pair in the place of each."""
-    other = dict(found)
+    other = dict(collisions)
     return [other[word] for word in words]

@@ -19,6 +19,7 @@ def ingest(answer: Answer, **texts: str) -> None:
     answer("ingest", "more.jsonl")
 
 
+@pytest.mark.slow
 def test_a_run_reports_each_text_once_and_no_copy_of_one_reported_before(answer: Answer) -> None:
     answer("alerts", "add", "rents", "rent")
     first = new(answer)
@@ -31,8 +32,8 @@ def test_a_run_reports_each_text_once_and_no_copy_of_one_reported_before(answer:
 
 def test_what_was_deleted_stays_reported(answer: Answer, run: Run) -> None:
     answer("alerts", "add", "rents", "drains")
-    (told,) = new(answer)
-    run("delete", told, "--yes")
+    (hit,) = new(answer)
+    run("delete", hit, "--yes")
     assert new(answer) == []
 
 

@@ -29,8 +29,8 @@ OTHER = Table.of("en", 9_000, {"tenant": 10.0, "landlord": 9.0}, "another")
 
 
 def test_what_is_signed_already_is_unchanged(answer: Answer) -> None:
-    found = answer("backfill")
-    assert {name: found[name] for name in ("read", "indexed", "unchanged", "refused", "unsigned", "state")} == {
+    output = answer("backfill")
+    assert {name: output[name] for name in ("read", "indexed", "unchanged", "refused", "unsigned", "state")} == {
         "read": 5,
         "indexed": 0,
         "unchanged": 5,
@@ -98,12 +98,12 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         assert part in out, part
     assert "Keep" in out
     assert "until it is merged" in " ".join(out.split())
-    found = answer("backfill", "--dry-run", "--level", "identical")
-    assert (found["level"], found["documents"], found["of"], found["hidden"]) == ("identical", 5, 5, 0.2)
+    output = answer("backfill", "--dry-run", "--level", "identical")
+    assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (["--check", "--dry-run"], "--dry-run and --check do not go together"),
         (["--into", "x", "--follow"], "--into and --follow do not go together"),
@@ -114,10 +114,10 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         (["--into", "second", "--alias", "x"], "SQLite has no aliases"),
     ],
 )
-def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], said: str) -> None:
+def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], message: str) -> None:
     code, _, err = run("backfill", *options)
     assert code == 2
-    assert said in err
+    assert message in err
 
 
 def test_names_of_fields_are_for_clusters(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +128,7 @@ def test_names_of_fields_are_for_clusters(run: Run, monkeypatch: pytest.MonkeyPa
     assert "SQLite" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, number: signal.Signals) -> None:
     code = "from ibidem.cli import main; main()"
@@ -138,13 +139,13 @@ def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, n
     process.send_signal(number)
     out, _ = process.communicate()
     assert process.returncode == 0
-    found = json.loads(out)
-    assert (found["read"], found["unchanged"], found["state"]) == (5, 5, "done")
+    output = json.loads(out)
+    assert (output["read"], output["unchanged"], output["state"]) == (5, 5, "done")
 
 
 HOT = """
 import os, signal, threading, time
-from ibidem.cli.backfill import until_asked_to_end
+from ibidem.cli.backfill import catch_end_signals
 
 def ask_often():
     for _ in range(1_000):
@@ -152,7 +153,7 @@ def ask_often():
         time.sleep(0.0003)  # so that each is answered by itself
 
 asked_often = threading.Thread(target=ask_often, daemon=True)
-with until_asked_to_end() as asked:
+with catch_end_signals() as asked:
     asked_often.start()
     while asked_often.is_alive():
         asked(0)
@@ -160,6 +161,7 @@ with until_asked_to_end() as asked:
 """
 
 
+@pytest.mark.slow
 def test_a_signal_that_comes_in_the_very_moment_of_waiting_is_not_lost() -> None:
     ended = subprocess.run([sys.executable, "-c", HOT], capture_output=True, text=True, timeout=60, check=True)
     assert ended.stdout == "True\n"

@@ -11,11 +11,11 @@ def test_compare_of_two_ids_shows_every_signal_and_the_text_they_share(run: Run,
     code, out, _ = run("compare", "lease", "draft")
     assert code == 0
     assert "[London → York]" in out
-    found = answer("compare", "lease", "draft")
-    assert found["level"] == "near"
-    assert found["signals"]["content"] == {"equal": False}
-    assert [region["words"] for region in found["shared"]] == sorted(
-        (region["words"] for region in found["shared"]), reverse=True
+    output = answer("compare", "lease", "draft")
+    assert output["level"] == "near"
+    assert output["signals"]["content"] == {"equal": False}
+    assert [region["words"] for region in output["shared"]] == sorted(
+        (region["words"] for region in output["shared"]), reverse=True
     )
 
 

@@ -14,9 +14,9 @@ from support.leases import LEASE
 
 
 def printed(capsys: pytest.CaptureFixture[str], tables: Path, a: str, b: str) -> list[str]:
-    found = compare(Document("a", a), Document("b", b), Tables(tables))
+    comparison = compare(Document("a", a), Document("b", b), Tables(tables))
     console = results()
-    for part in side_by_side(found):
+    for part in side_by_side(comparison):
         console.print(part)
     return capsys.readouterr().out.splitlines()
 

@@ -35,6 +35,7 @@ def test_a_dead_letter_is_listed_with_its_reason_and_shown_as_it_came(run: Run, 
     assert answer("dead", "show", "deed")["record"]["title"] == "A deed"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("buried")
 def test_a_dead_letter_that_is_tried_again_with_success_is_gone(answer: Answer) -> None:
     assert answer("dead", "retry", "deed")["indexed"] == 1

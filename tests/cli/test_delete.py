@@ -6,8 +6,8 @@ from support.command_line import Answer, Run
 
 
 def test_delete_asks_and_leaves_all_as_it_is_without_an_answer(run: Run, answer: Answer, monkeypatch) -> None:
-    for said, left in (("n\n", 0), ("", 2)):
-        monkeypatch.setattr("sys.stdin", StringIO(said))
+    for reply, left in (("n\n", 0), ("", 2)):
+        monkeypatch.setattr("sys.stdin", StringIO(reply))
         code, _, err = run("delete", "letter")
         assert code == left
         assert "A reminder" in err

@@ -31,11 +31,11 @@ def test_doctor_shows_every_setting_with_its_origin_and_what_answers(run: Run, a
     code, out, _ = run("doctor")
     assert code == 0
     assert "NOT OK" not in out
-    found = answer("doctor")
-    origins = {one["name"]: one["origin"] for one in found["settings"]}
+    report = answer("doctor")
+    origins = {one["name"]: one["origin"] for one in report["settings"]}
     assert origins["IBIDEM_TABLES"] == "environment"
     assert origins["IBIDEM_INDEX"] == "default"
-    assert {check["name"] for check in found["checks"]} >= {
+    assert {check["name"] for check in report["checks"]} >= {
         "engine",
         "index",
         "broker",
@@ -66,6 +66,7 @@ def test_doctor_names_an_index_of_another_schema_and_what_mends_it(run: Run, ans
     assert "schema 0" in run("search", "drains")[2]
 
 
+@pytest.mark.slow
 def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: Run, answer: Answer) -> None:
     words = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte"
     lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9, "language": "en"}) for at in range(6)]
@@ -83,9 +84,9 @@ def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer)
     assert "messages" not in {check["name"] for check in answer("doctor")["checks"]}
     folder.put(b"not ours")
     (name,) = folder.names()
-    taken = folder.take(name, "me")
-    assert taken is not None
-    folder.give_up(taken)
+    message = folder.take(name, "me")
+    assert message is not None
+    folder.give_up(message)
     (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "messages")
     assert not check["ok"]
     assert "1 message that no submitter has sent" in check["what"]
@@ -102,9 +103,9 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
         monkeypatch.setenv("IBIDEM_BROKER", server.wait())
         client = Redis.from_url(server.launch.url)
         client.config_set("maxmemory-policy", "allkeys-lru")
-        told = found_of(answer, "redis")
-        assert [check["remedy"] for check in told] == ["set appendonly yes", "set maxmemory-policy noeviction"]
-        assert [check["ok"] for check in told] == [False, False]
+        checks = found_of(answer, "redis")
+        assert [check["remedy"] for check in checks] == ["set appendonly yes", "set maxmemory-policy noeviction"]
+        assert [check["ok"] for check in checks] == [False, False]
         client.config_set("appendonly", "yes")
         client.config_set("maxmemory-policy", "noeviction")
         (check,) = found_of(answer, "redis")
@@ -204,13 +205,13 @@ class Misconfigured:
 
 @pytest.fixture
 def wrong(request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misconfigured]:
-    made = Misconfigured(request, monkeypatch)
-    with made.undone:
-        yield made
+    setup = Misconfigured(request, monkeypatch)
+    with setup.undone:
+        yield setup
 
 
-def case(name: str, make: Callable[[Misconfigured], object], check: str, *told: str, server: str = "") -> object:
-    return pytest.param(make, check, told, id=name, marks=[pytest.mark.server(server)] if server else [])
+def case(name: str, make: Callable[[Misconfigured], object], check: str, *words: str, server: str = "") -> object:
+    return pytest.param(make, check, words, id=name, marks=[pytest.mark.server(server)] if server else [])
 
 
 DENIED = Said(401, {"error": {"type": "security_exception", "reason": "who are you?"}, "status": 401})
@@ -220,7 +221,7 @@ SHUT = "opensearch+http://127.0.0.1:1"
 
 
 @pytest.mark.parametrize(
-    ("make", "check", "told"),
+    ("make", "check", "words"),
     [
         case("a wrong value", lambda on: on.set(tries="0"), "settings", "IBIDEM_TRIES", "How often"),
         case("an unknown setting", lambda on: on.set(indx="news"), "settings", "IBIDEM_INDX", "IBIDEM_INDEX"),
@@ -284,13 +285,13 @@ SHUT = "opensearch+http://127.0.0.1:1"
     ],
 )
 def test_doctor_names_what_is_wrong_and_what_mends_it(
-    wrong: Misconfigured, answer: Answer, make: Callable[[Misconfigured], object], check: str, told: tuple[str, ...]
+    wrong: Misconfigured, answer: Answer, make: Callable[[Misconfigured], object], check: str, words: tuple[str, ...]
 ) -> None:
     make(wrong)
-    found = [one for one in answer("doctor")["checks"] if not one["ok"]]
-    said = " ".join(f"{one['what']} {one['remedy']}" for one in found if one["name"] == check)
-    assert all(part in said for part in told), found
-    assert all(one["remedy"] for one in found)
+    failures = [one for one in answer("doctor")["checks"] if not one["ok"]]
+    text = " ".join(f"{one['what']} {one['remedy']}" for one in failures if one["name"] == check)
+    assert all(part in text for part in words), failures
+    assert all(one["remedy"] for one in failures)
 
 
 def delete_queue(settings: object) -> None:

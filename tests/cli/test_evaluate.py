@@ -13,8 +13,8 @@ def test_evaluate_measures_against_labels(run: Run, answer: Answer) -> None:
         encoding="utf-8",
     )
     Path("labels.csv").write_text("id,cluster\nlease,1\ncopy,1\ndraft,1\nletter,2\n", encoding="utf-8")
-    found = answer("evaluate", "good.jsonl", "labels.csv")
-    assert found["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    output = answer("evaluate", "good.jsonl", "labels.csv")
+    assert output["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
     assert "F1 1.000" in run("evaluate", "good.jsonl", "labels.csv")[1]
     assert answer("evaluate", "good.jsonl", "labels.csv", "--level", "identical")["pairs"]["found"] == 1
 
@@ -35,8 +35,8 @@ def test_each_kind_of_evidence_tells_how_many_pairs_it_joins_and_how_many_rightl
     lines = [{"id": "a", "text": words}, {"id": "b", "text": words.upper()}, {"id": "c", "text": f"{words} more"}]
     Path("three.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\nc,2\n", encoding="utf-8")
-    found = answer("evaluate", "three.jsonl", "labels.csv")["evidence"]
-    assert found == {"minhash": {"found": 2, "right": 0}, "content": {"found": 1, "right": 1}}
+    output = answer("evaluate", "three.jsonl", "labels.csv")["evidence"]
+    assert output == {"minhash": {"found": 2, "right": 0}, "content": {"found": 1, "right": 1}}
     assert "five-word runs): 2 pairs, 0 right" in run("evaluate", "three.jsonl", "labels.csv")[1]
 
 
@@ -44,9 +44,9 @@ def test_the_worst_pairs_are_written_side_by_side_as_one_page_that_needs_nothing
     lines = [{"id": name, "text": text, "title": "<b>"} for name, text in (("a", "one deed"), ("b", "one <i> letter"))]
     Path("two.jsonl").write_text("\n".join(map(json.dumps, [*lines, {"id": "c", "text": "x"}])), encoding="utf-8")
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\nc,1\n", encoding="utf-8")
-    code, _, said = run("evaluate", "two.jsonl", "labels.csv", "--worst", "2", "--worst-to", "worst.html")
+    code, _, message = run("evaluate", "two.jsonl", "labels.csv", "--worst", "2", "--worst-to", "worst.html")
     page = Path("worst.html").read_text(encoding="utf-8")
-    assert (code, "Written to worst.html" in said) == (0, True)
+    assert (code, "Written to worst.html" in message) == (0, True)
     assert page.count("Missed: a duplicate by the labels") == 2
     assert "one &lt;i&gt; letter" in page
     assert not re.search(r"<script|https?://|<b>", page)
@@ -67,8 +67,8 @@ def test_places_of_two_worst_pairs_have_different_names(run: Run) -> None:
 
 def test_documents_from_standard_input_cannot_be_shown_side_by_side(run: Run) -> None:
     Path("labels.csv").write_text("id,cluster\na,1\n", encoding="utf-8")
-    code, _, said = run("evaluate", "-", "labels.csv", "--worst", "3")
-    assert (code, "write them to a file" in said) == (2, True)
+    code, _, message = run("evaluate", "-", "labels.csv", "--worst", "3")
+    assert (code, "write them to a file" in message) == (2, True)
 
 
 def test_the_worst_mistakes_are_shown(run: Run) -> None:
@@ -84,14 +84,14 @@ def test_documents_in_another_language_than_their_table_are_warned_about(run: Ru
     lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9}) for at in range(6)]
     Path("german.jsonl").write_text("\n".join(lines), encoding="utf-8")
     Path("labels.csv").write_text("id,cluster\nd0,1\nd1,1\n", encoding="utf-8")
-    code, out, said = run("evaluate", "german.jsonl", "labels.csv", "--json")
+    code, out, message = run("evaluate", "german.jsonl", "labels.csv", "--json")
     assert code == 0
     assert json.loads(out)["foreign"] == [{"language": "en", "documents": 6, "sampled": 6}]
-    assert "6 of 6 sampled documents of language 'en'" in " ".join(said.split())
-    assert "give each document its `language`" in " ".join(said.split())
+    assert "6 of 6 sampled documents of language 'en'" in " ".join(message.split())
+    assert "give each document its `language`" in " ".join(message.split())
 
 
 def test_an_empty_table_of_labels_is_refused_with_what_it_needs(run: Run) -> None:
     Path("labels.csv").write_text("", encoding="utf-8")
-    code, _, said = run("evaluate", "docs.jsonl", "labels.csv")
-    assert (code, "id, cluster" in " ".join(said.split())) == (2, True)
+    code, _, message = run("evaluate", "docs.jsonl", "labels.csv")
+    assert (code, "id, cluster" in " ".join(message.split())) == (2, True)

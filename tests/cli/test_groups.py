@@ -14,15 +14,15 @@ def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Ru
     assert code == 0
     assert "5 documents in 3 groups at level near; 2 duplicates; 1 without words or signatures" in out
     assert "3  Lease: rent, roof, drains · lease" in out
-    found = answer("groups")
-    assert found["sizes"] == {"3": 1}
-    assert found["kinds"] == {"content": 1, "minhash": 1}
+    output = answer("groups")
+    assert output["sizes"] == {"3": 1}
+    assert output["kinds"] == {"content": 1, "minhash": 1}
 
 
 def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None:
-    found = answer("groups")
-    assert found["capped"] == {}
-    printed = [part.plain for part in report(found | {"capped": {"page_bands": 11}}) if isinstance(part, Text)]
+    output = answer("groups")
+    assert output["capped"] == {}
+    printed = [part.plain for part in report(output | {"capped": {"page_bands": 11}}) if isinstance(part, Text)]
     assert "Values that over 100 long texts carry were passed over as forms: 11 page_bands" in printed
 
 

@@ -15,9 +15,10 @@ from ibidem_workers.runs import AGAIN
 from support.command_line import Answer, Run
 
 
+@pytest.mark.slow
 def test_ingesting_the_same_file_again_changes_nothing(answer: Answer) -> None:
-    found = answer("ingest", "docs.jsonl")
-    assert (found["indexed"], found["unchanged"], found["refused"]) == (0, 5, 1)
+    summary = answer("ingest", "docs.jsonl")
+    assert (summary["indexed"], summary["unchanged"], summary["refused"]) == (0, 5, 1)
 
 
 def two_cases() -> None:
@@ -27,6 +28,7 @@ def two_cases() -> None:
         Path(folder, "contract.txt").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer, run: Run) -> None:
     two_cases()
     assert answer("ingest", "case-a")["indexed"] == 1
@@ -34,17 +36,19 @@ def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer,
     (refusal,) = json.loads(out)["refusals"]
     assert (code, json.loads(out)["indexed"]) == (3, 0)
     assert "would replace contract.txt from" in refusal["why"]
-    found = answer("ingest", "case-b", "--id-prefix", "b/")
-    assert (found["indexed"], found["replaced"]) == (1, 0)
+    summary = answer("ingest", "case-b", "--id-prefix", "b/")
+    assert (summary["indexed"], summary["replaced"]) == (1, 0)
     assert [answer("search", word)["hits"]["total"]["value"] for word in ("united", "union")] == [1, 1]
 
 
+@pytest.mark.slow
 def test_of_two_files_of_one_name_in_one_run_none_is_lost_in_silence(run: Run) -> None:
     two_cases()
     code, out, _ = run("ingest", "case-a", "case-b", "--json")
     assert (code, json.loads(out)["indexed"], json.loads(out)["refused"]) == (3, 1, 1)
 
 
+@pytest.mark.slow
 def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Answer) -> None:
     two_cases()
     answer("ingest", "case-a")
@@ -54,6 +58,7 @@ def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Ans
     assert "1  of them replaced an earlier version" in out
 
 
+@pytest.mark.slow
 def test_of_an_empty_folder_it_says_which_files_were_looked_for(run: Run) -> None:
     Path("empty").mkdir()
     code, out, err = run("ingest", "empty")
@@ -61,6 +66,7 @@ def test_of_an_empty_folder_it_says_which_files_were_looked_for(run: Run) -> Non
     assert "no document in empty; in folders, files are read that end in one of: .jsonl" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_files_are_named_by_their_text_or_their_name(answer: Answer) -> None:
     two_cases()
     assert answer("ingest", "case-a", "case-b", "--id-from", "hash")["indexed"] == 2
@@ -68,14 +74,15 @@ def test_files_are_named_by_their_text_or_their_name(answer: Answer) -> None:
     assert answer("ingest", "case-a/contract.txt")["unchanged"] == 1
 
 
+@pytest.mark.slow
 def test_suffixes_may_be_read_as_text_and_a_format_is_for_names_that_tell_none(answer: Answer) -> None:
     Path("mixed").mkdir()
     for name in ("a.log", "LICENSE", "b.jsonl"):
         Path("mixed", name).write_text('{"id": "line", "text": "We the People"}', encoding="utf-8")
-    found = answer("ingest", "mixed", "--also-text", ".log,.cfg")
-    assert (found["indexed"], found["passed_over"]) == (2, {"no suffix": 1})
-    found = answer("ingest", "mixed", "--format", "text", "--id-prefix", "x")
-    assert (found["indexed"], found["passed_over"]) == (3, {})
+    summary = answer("ingest", "mixed", "--also-text", ".log,.cfg")
+    assert (summary["indexed"], summary["passed_over"]) == (2, {"no suffix": 1})
+    summary = answer("ingest", "mixed", "--format", "text", "--id-prefix", "x")
+    assert (summary["indexed"], summary["passed_over"]) == (3, {})
     assert answer("ingest", "mixed", "--format", "text", "--force", "--id-prefix", "y")["indexed"] == 3
 
 
@@ -83,6 +90,7 @@ ENGLISH = "The tenant shall pay the rent on the first day of each month, in adva
 GERMAN = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen. " * 2
 
 
+@pytest.mark.slow
 def test_the_language_of_a_document_that_does_not_say_is_detected_and_the_summary_tells_it(
     answer: Answer, run: Run
 ) -> None:
@@ -96,12 +104,13 @@ def test_the_language_of_a_document_that_does_not_say_is_detected_and_the_summar
         Path("manuals", name).write_text(text, encoding="utf-8")
     lines = [{"id": "said", "text": GERMAN, "language": "en"}, {"id": "unsaid", "text": GERMAN}]
     Path("manuals", "a.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    found = answer("ingest", "manuals")
-    assert found["languages"] == {"en": 3, "de": 3}
+    summary = answer("ingest", "manuals")
+    assert summary["languages"] == {"en": 3, "de": 3}
     assert answer("search", "Miete", "--filter", "language=de")["hits"]["total"]["value"] == 3
     assert "Languages: en 3, de 3." in run("ingest", "manuals")[1]
 
 
+@pytest.mark.slow
 def test_a_language_may_be_given_for_documents_that_do_not_say(answer: Answer, run: Run) -> None:
     Path("a.txt").write_text(GERMAN, encoding="utf-8")
     assert answer("ingest", "a.txt", "--language", "nl")["languages"] == {"nl": 1}
@@ -109,12 +118,13 @@ def test_a_language_may_be_given_for_documents_that_do_not_say(answer: Answer, r
     assert (code, "'Dutch' is no language" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_mailboxes_and_tables_give_many_documents(answer: Answer, run: Run) -> None:
     mail = "From a Mon Oct 19 09:30:00 1987\nSubject: Repairs {0}\nFrom: Ann\n\nThe roof leaks {0}.\n\n"
     Path("in.mbox").write_text(mail.format("badly") + mail.format("again"), encoding="utf-8")
     Path("cases.csv").write_text("number;words\n7;The gutter is blocked.\n8;The gutter is new.\n", encoding="utf-8")
-    found = answer("ingest", "in.mbox", "cases.csv", "--text-column", "words")
-    assert (found["indexed"], found["refused"]) == (4, 0)
+    summary = answer("ingest", "in.mbox", "cases.csv", "--text-column", "words")
+    assert (summary["indexed"], summary["refused"]) == (4, 0)
     assert answer("search", "roof leaks", "--filter", "source=Ann")["hits"]["total"]["value"] == 2
     assert answer("search", "gutter", "--filter", "meta.number=8")["hits"]["total"]["value"] == 1
     assert run("ingest", "cases.csv")[0] == 3
@@ -134,12 +144,13 @@ def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
     monkeypatch.setenv("IBIDEM_LOG", "debug")
     code, out, err = run("ingest", "docs.jsonl", "--json", "--no-wait")
     assert json.loads(out)["run"]
-    told = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-    events = [one["event"] for one in told if one["logger"].endswith("submit")]
+    lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
+    events = [one["event"] for one in lines if one["logger"].endswith("submit")]
     assert events == ["run begun", "document refused", "batch sent", "run submitted"]
     assert code == 3
 
 
+@pytest.mark.slow
 def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same_files(
     run: Run, answer: Answer
 ) -> None:
@@ -161,11 +172,12 @@ def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same
     assert f"given again in run {again}" in run("status", stands["run"])[1]
 
 
-def taken(status: dict[str, Any]) -> int:
+def indexed_count(status: dict[str, Any]) -> int:
     """Return how many documents of a run were read and handed to the queue."""
     return int(status["indexed"] + status["pending"])
 
 
+@pytest.mark.slow
 def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: Run, answer: Answer) -> None:
     line = json.dumps({"id": "a", "text": "Some words that fill a batch. " * 50})
     before = answer("status")["run"]
@@ -177,7 +189,7 @@ def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: 
         assert ingest.stdin is not None
         ingest.stdin.write("".join(line.replace('"a"', f'"{number}"') + "\n" for number in range(20)))
         ingest.stdin.flush()  # and never closed: it reads on
-        while (stands := answer("status"))["run"] == before or not stands["indexed"] or taken(stands) < 10:
+        while (stands := answer("status"))["run"] == before or not stands["indexed"] or indexed_count(stands) < 10:
             time.sleep(0.05)
         ingest.terminate()
         ingest.wait(60)
@@ -187,7 +199,7 @@ def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: 
     assert f"ibidem status {stands['run']}" in err
     assert stands["state"] == "interrupted"
     assert stands["pending"] == len(list(Path(".ibidem/queue").rglob("ready/*")))  # a document each
-    assert 10 <= taken(stands) <= 20  # the rest was not read yet
+    assert 10 <= indexed_count(stands) <= 20  # the rest was not read yet
 
 
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
@@ -201,6 +213,7 @@ def test_an_engine_that_is_away_is_one_message_without_a_stack(
     assert line.startswith(f"ibidem: {kind}+http://127.0.0.1:1: it does not answer")
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_is_told_to_go_on_as_status_says(run: Run) -> None:
     os.mkfifo("slow.jsonl")
     command = [Path(sys.executable).with_name("ibidem"), "ingest", "slow.jsonl"]
@@ -211,7 +224,7 @@ def test_a_run_that_is_stopped_is_told_to_go_on_as_status_says(run: Run) -> None
         while "being read" not in run("status")[1]:
             time.sleep(0.05)
         ingest.send_signal(signal.SIGINT)
-        said = "" if ingest.stderr is None else ingest.stderr.read()
+        message = "" if ingest.stderr is None else ingest.stderr.read()
     assert ingest.returncode == 130
-    assert f"; {AGAIN}; " in said
+    assert f"; {AGAIN}; " in message
     assert f"{AGAIN.capitalize()}." in run("status")[1]

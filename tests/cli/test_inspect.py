@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from support.command_line import Answer, Run
 
 
@@ -11,8 +13,8 @@ def test_inspect_shows_the_duplicates_of_one_document_in_the_whole_index(run: Ru
     assert code == 0
     assert "└ Lease: rent, roof, drains\n  lease\n  identical: the same words in the same order, 1 day apart" in out
     assert out.endswith("2 duplicates\nIts stored group of 3 documents is led by lease; joined by: content.\n")
-    found = answer("inspect", "copy")
-    assert [one["level"] for one in found["duplicates"]] == ["identical", "near"]
+    output = answer("inspect", "copy")
+    assert [one["level"] for one in output["duplicates"]] == ["identical", "near"]
     assert [one["id"] for one in answer("inspect", "copy", "--level", "identical")["duplicates"]] == ["lease"]
 
 
@@ -27,6 +29,7 @@ def test_inspect_of_what_is_not_there_is_a_wrong_use(run: Run) -> None:
     assert run("inspect", "nosuch")[0] == 2
 
 
+@pytest.mark.slow
 def test_inspect_prints_three_duplicates_and_all_where_asked(run: Run, answer: Answer) -> None:
     text = "the tenant shall keep the roof and the drains in repair and pay the rent on quarter days"
     lines = [json.dumps({"id": f"copy{at}", "text": text}) for at in range(6)]

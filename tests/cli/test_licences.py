@@ -6,10 +6,10 @@ from ibidem.demo import licences, of_debian_packages, of_python_packages, read_t
 
 
 def test_the_packages_of_this_python_have_licences_with_names_of_their_own() -> None:
-    found = list(of_python_packages())
-    assert len(found) > 20
-    assert len({one.id for one in found}) == len(found)
-    assert all(one.text.strip() and one.title and one.url.startswith("file://") for one in found)
+    packages = list(of_python_packages())
+    assert len(packages) > 20
+    assert len({one.id for one in packages}) == len(packages)
+    assert all(one.text.strip() and one.title and one.url.startswith("file://") for one in packages)
 
 
 def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path) -> None:

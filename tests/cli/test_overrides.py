@@ -6,8 +6,8 @@ from support.command_line import Answer, Run
 
 
 def test_a_manual_decision_keeps_a_pair_apart_until_it_is_taken_back(run: Run, answer: Answer) -> None:
-    said = answer("overrides", "add", "lease", "draft", "--reason", "other courts", "--author", "J. Doe")
-    assert said["overrides"][0]["verdict"] == "not"
+    output = answer("overrides", "add", "lease", "draft", "--reason", "other courts", "--author", "J. Doe")
+    assert output["overrides"][0]["verdict"] == "not"
     assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 2
     assert "other courts" in run("overrides", "list")[1]
     run("overrides", "remove", "draft", "lease")

@@ -35,12 +35,14 @@ def duplicates(answer: Answer, *options: str) -> set[str]:
     return {one["id"] for one in answer("inspect", "first", *options)["duplicates"]}
 
 
+@pytest.mark.slow
 def test_inspect_takes_the_figures_of_a_search(answer: Answer) -> None:
     assert duplicates(answer) == {"later"}
     assert duplicates(answer, *FAR) == duplicates(answer, *ALIKE) == {"later", "second"}
     assert duplicates(answer, "--window-days", "42") == set()
 
 
+@pytest.mark.slow
 def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
     levels = [
         answer("compare", "first", "second", *options)["level"] for options in ([], FAR, ["--level", "near"], ALIKE)
@@ -51,16 +53,19 @@ def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
     assert answer("compare", "first", "later", "--window-days", "42", "--level", "near")["level"] is None
 
 
+@pytest.mark.slow
 def test_groups_takes_the_figures_of_a_search(answer: Answer) -> None:
-    found = [answer("groups", *options)["duplicates"] for options in ([], FAR, ["--window-days", "42"], ALIKE)]
-    assert found == [3, 4, 2, 4]
+    output = [answer("groups", *options)["duplicates"] for options in ([], FAR, ["--window-days", "42"], ALIKE)]
+    assert output == [3, 4, 2, 4]
 
 
+@pytest.mark.slow
 def test_a_dry_run_takes_the_figures_of_a_search(answer: Answer) -> None:
-    found = [answer("backfill", "--dry-run", *options)["duplicates"] for options in ([], FAR, ALIKE)]
-    assert found == [3, 4, 4]
+    output = [answer("backfill", "--dry-run", *options)["duplicates"] for options in ([], FAR, ALIKE)]
+    assert output == [3, 4, 4]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["inspect", "first"], ["compare", "first", "second"], ["groups"]])
 def test_a_preset_that_is_not_known_lists_those_that_are(run: Run, command: list[str]) -> None:
     code, _, err = run(*command, "--preset", "lawyers")
@@ -68,6 +73,7 @@ def test_a_preset_that_is_not_known_lists_those_that_are(run: Run, command: list
     assert "conrad2003" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["inspect", "first"], ["compare", "first", "second"], ["groups"], ["search", "a"]])
 def test_a_similarity_that_is_none_is_refused_with_the_right_ones(run: Run, command: list[str]) -> None:
     code, _, err = run(*command, "--similarity", "1.5")

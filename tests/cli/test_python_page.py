@@ -6,9 +6,12 @@ import re
 import shutil
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
 
+@pytest.mark.slow
 def test_the_page_runs_from_top_to_bottom(tmp_path: Path, tables_folder: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IBIDEM_CONCURRENCY", "1")

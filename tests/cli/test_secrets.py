@@ -23,9 +23,12 @@ COMMANDS = (
     ("dead", "list"),
     ("worker",),
 )
-WRONG = (
+STARTS_WORKERS = (
     {"IBIDEM_ENGINE": f"opensearch+http://{NOWHERE}/?apikey={SECRET}"},
     {"IBIDEM_ENGINE": f"opensearch+http://{NOWHERE}/?%61pi_key={SECRET}&layout=x"},
+)
+WRONG = (
+    *(pytest.param(each, marks=pytest.mark.slow) for each in STARTS_WORKERS),
     {"IBIDEM_ENGINE": f"elasticsearch+https://me:p/{SECRET}@{NOWHERE}"},
     {"IBIDEM_ENGINE": f"opensearch+http://me:{SECRET}"},
     {"IBIDEM_ENGINE": f"mysql://me:{SECRET}@host"},

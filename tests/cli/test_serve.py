@@ -19,8 +19,8 @@ PROGRAM = str(Path(sys.executable).with_name("ibidem"))
 
 
 def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
         return port
 
 
@@ -41,11 +41,12 @@ def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
             one.kill()
 
 
-@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM])
-def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, told: signal.Signals) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, signum: signal.Signals) -> None:
     with served() as (process, url):
         assert httpx2.get(f"{url}/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"] == 3
-        process.send_signal(told)
+        process.send_signal(signum)
         assert process.wait(30) == 0
         assert process.stderr is not None
         assert url in process.stderr.read()
@@ -64,6 +65,7 @@ def lives(number: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_several_processes_answer_at_one_address_count_together_and_end_together(run: Run) -> None:
     with served("--workers", "2") as (process, url):
         assert httpx2.get(f"{url}/healthz").status_code == 200
@@ -71,8 +73,8 @@ def test_several_processes_answer_at_one_address_count_together_and_end_together
         assert len(children) == 2
         for _ in range(12):
             assert httpx2.get(f"{url}/ibidem/search?q=rent").status_code == 200
-        told = httpx2.get(f"{url}/metrics").text
-        assert 'ibidem_requests_total{route="/ibidem/search",status="200"} 12.0' in told
+        metrics = httpx2.get(f"{url}/metrics").text
+        assert 'ibidem_requests_total{route="/ibidem/search",status="200"} 12.0' in metrics
         os.kill(int(children[0]), signal.SIGKILL)
         assert httpx2.get(f"{url}/ibidem/search?q=rent", timeout=30).status_code == 200
         process.send_signal(signal.SIGTERM)
@@ -80,6 +82,7 @@ def test_several_processes_answer_at_one_address_count_together_and_end_together
     assert not any(lives(child) for child in children)
 
 
+@pytest.mark.slow
 def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
     with served("--workers", "2") as (process, url):
         assert httpx2.get(f"{url}/healthz").status_code == 200
@@ -95,8 +98,8 @@ def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
 
 
 def test_an_address_that_is_taken_is_named(run: Run) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        code, _, err = run("serve", "--port", str(taken.getsockname()[1]))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        code, _, err = run("serve", "--port", str(listener.getsockname()[1]))
     assert code == 2
     assert "cannot be listened on" in err
     assert "--port" in err

@@ -1,6 +1,83 @@
-"""`ibidem status`: how a run stands."""
+"""A run's summary says what became of every document, and why some were refused.
 
+`ibidem status`: how a run stands.
+"""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from ibidem.cli.status import show_summary
 from support.command_line import Answer, Run
+
+DONE = {
+    "run": "20250101-120000-abcd",
+    "read": 1003,
+    "indexed": 900,
+    "unchanged": 75,
+    "stale": 3,
+    "refused": 25,
+    "unsigned": 2,
+    "duplicates": {"identical": 40, "near": 12},
+    "refusals": [{"where": f"a.jsonl:{n}", "id": f"d{n}", "field": "date", "why": "'soon' is none"} for n in range(25)],
+    "took_s": 2.34,
+    "state": "done",
+    "pending": 0,
+    "repeated": 1,
+    "repeated_ids": ["twice"],
+    "meta_fields": ["court"],
+    "passed_over": {".docx": 3, "link": 2, "no suffix": 1},
+}
+
+
+def shown(**changes: object) -> str:
+    paper = StringIO()
+    show_summary(DONE | changes, Console(file=paper, width=100))
+    return paper.getvalue()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1,003  documents read in 2.3 s",
+        "900  indexed",
+        "75  unchanged",
+        "40  of them identical with one that was there before",
+        "a.jsonl:0, document 'd0', date: 'soon' is none",
+        "… 5 more: ibidem status 20250101-120000-abcd --json",
+        "1 id came again in this run (twice)",
+        "went into meta: court",
+        "passed over: 3 .docx, 1 no suffix",
+        "2 links in folders passed over",
+    ],
+)
+def test_a_summary_says(line: str) -> None:
+    assert line in shown()
+
+
+def test_what_did_not_happen_is_not_mentioned() -> None:
+    printed = shown(refused=0, refusals=[], repeated=0, meta_fields=[], stale=0)
+    assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]
+
+
+def test_a_run_that_was_broken_off_says_what_to_do() -> None:
+    assert "Give the same command again" in shown(state="interrupted", again="")
+    assert "given again in run other" in shown(state="interrupted", again="other")
+
+
+def test_a_run_that_is_being_read_says_where() -> None:
+    assert "being read by a command on here" in shown(state="reading", host="here")
+
+
+def test_a_run_that_is_not_done_says_how_to_see_it() -> None:
+    assert "see it with: ibidem status 20250101-120000-abcd" in shown(state="waiting", pending=12)
+
+
+def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
+    refusal = {"where": "a\x1b[2J", "id": "", "field": "", "why": "bad\x07"}
+    assert "\x1b" not in shown(refusals=[refusal])
+    assert "\x07" not in shown(refusals=[refusal])
 
 
 def test_status_tells_how_the_last_run_stands_and_leaves_with_three_when_some_were_refused(
@@ -10,9 +87,9 @@ def test_status_tells_how_the_last_run_stands_and_leaves_with_three_when_some_we
     assert code == 3
     assert "5  indexed" in out
     assert "docs.jsonl:6" in out
-    found = answer("status")
-    assert found["read"] == found["indexed"] + found["unchanged"] + found["stale"] + found["refused"]
-    assert found["duplicates"] == {"identical": 1, "near": 1}
+    summary = answer("status")
+    assert summary["read"] == summary["indexed"] + summary["unchanged"] + summary["stale"] + summary["refused"]
+    assert summary["duplicates"] == {"identical": 1, "near": 1}
 
 
 def test_status_of_an_unknown_run_is_a_wrong_use(run: Run) -> None:

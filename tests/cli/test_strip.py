@@ -16,8 +16,11 @@ def test_signatures_are_counted_removed_and_counted_again(run: Run, answer: Answ
 
 def test_one_document_and_several_are_told_in_their_own_grammar() -> None:
     dry = StripRequest(dry=True)
-    told = [list(report(StripResult(count, count), "news", dry))[1] for count in (1, 2)]
-    assert told == ["1 document would lose its signatures: 0 bytes", "2 documents would lose their signatures: 0 bytes"]
+    first = [list(report(StripResult(count, count), "news", dry))[1] for count in (1, 2)]
+    assert first == [
+        "1 document would lose its signatures: 0 bytes",
+        "2 documents would lose their signatures: 0 bytes",
+    ]
     left = [list(report(StripResult(left=count), "news", StripRequest()))[-1].split(":")[0] for count in (1, 2)]
     assert left == ["1 document in 'news' was signed meanwhile", "2 documents in 'news' were signed meanwhile"]
 

@@ -2,13 +2,16 @@
 
 from pathlib import Path
 
-from ibidem.submission import submit
+import pytest
+
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
+from ibidem_workers.ingest import submit
 from ibidem_workers.settings import Settings
 from support.leases import LEASE
 
 
+@pytest.mark.slow
 def test_documents_go_through_the_queue_and_are_accounted_for(tmp_path: Path, tables_folder: Path) -> None:
     settings = Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
@@ -17,6 +20,6 @@ def test_documents_go_through_the_queue_and_are_accounted_for(tmp_path: Path, ta
         concurrency=1,
     )
     refusal = Refusal("by hand", "c", "text", "it is missing")
-    found = submit([Document("a", LEASE), Document("b", LEASE), refusal], settings)
-    assert (found["indexed"], found["refused"]) == (2, 1)
-    assert found["duplicates"] == {"identical": 1, "near": 0}
+    summary = submit([Document("a", LEASE), Document("b", LEASE), refusal], settings)
+    assert (summary["indexed"], summary["refused"]) == (2, 1)
+    assert summary["duplicates"] == {"identical": 1, "near": 0}

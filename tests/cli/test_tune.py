@@ -27,6 +27,7 @@ def rewritten(run: Run) -> None:
     assert run("ingest", "pairs.jsonl")[0] == 0
 
 
+@pytest.mark.slow
 def test_the_curve_is_printed_and_the_choice_beside_the_default(run: Run) -> None:
     code, out, _ = run("tune", "pairs.jsonl", "labels.csv")
     assert code == 0
@@ -35,43 +36,47 @@ def test_the_curve_is_printed_and_the_choice_beside_the_default(run: Run) -> Non
     assert "Better than the default: --similarity" in out
 
 
+@pytest.mark.slow
 def test_the_choice_is_kept_with_the_index_and_asked_for_by_its_name(run: Run, answer: Answer) -> None:
-    found = answer("tune", "pairs.jsonl", "labels.csv", "--save", "leases")
-    assert (found["improves"], found["saved"]) == (True, "leases")
-    assert found["expected"]["f1"] > found["default"]["f1"] + 0.2
-    similarity = found["chosen"]["similarity"]
+    output = answer("tune", "pairs.jsonl", "labels.csv", "--save", "leases")
+    assert (output["improves"], output["saved"]) == (True, "leases")
+    assert output["expected"]["f1"] > output["default"]["f1"] + 0.2
+    similarity = output["chosen"]["similarity"]
     for command in (["groups"], ["evaluate", "pairs.jsonl", "labels.csv"], ["backfill", "--dry-run"]):
         plain, own, same = (
             answer(*command, *options) for options in ([], ["--preset", "leases"], ["--similarity", str(similarity)])
         )
-        kept = "pairs" if "pairs" in own else "duplicates"
-        assert own[kept] == same[kept] != plain[kept]
+        noun = "pairs" if "pairs" in own else "duplicates"
+        assert own[noun] == same[noun] != plain[noun]
     assert answer("search", "x OR " + "a" * 7, "--preset", "leases")["dedupe"]["level"] == "near"
 
 
+@pytest.mark.slow
 def test_where_the_default_is_best_nothing_is_saved(run: Run, answer: Answer) -> None:
     lines = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()[::2]]
     copies = [{"id": f"{each['id']}copy", "text": each["text"]} for each in lines]
     Path("pairs.jsonl").write_text("\n".join(map(json.dumps, [*lines, *copies])), encoding="utf-8")
     labels = [f"{each['id']},{each['id']}\n{each['id']}copy,{each['id']}" for each in lines]
     Path("labels.csv").write_text("\n".join(["id,cluster", *labels]), encoding="utf-8")
-    found = answer("tune", "pairs.jsonl", "labels.csv", "--save", "copies")
-    assert (found["improves"], found["saved"]) == (False, None)
+    output = answer("tune", "pairs.jsonl", "labels.csv", "--save", "copies")
+    assert (output["improves"], output["saved"]) == (False, None)
     assert (
         "The default figures are best here. Nothing is saved."
         in run("tune", "pairs.jsonl", "labels.csv", "--save", "copies")[1]
     )
-    code, _, said = run("groups", "--preset", "copies")
-    assert (code, "conrad2003" in said) == (2, True)
+    code, _, message = run("groups", "--preset", "copies")
+    assert (code, "conrad2003" in message) == (2, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["law", "none", "a b", ""])
 def test_a_name_that_no_request_could_ask_for_is_refused(run: Run, name: str) -> None:
     code, _, _ = run("tune", "pairs.jsonl", "labels.csv", "--save", name)
     assert code == (2 if name else 0)
 
 
+@pytest.mark.slow
 def test_a_preset_that_is_not_known_lists_those_of_the_index_too(run: Run, answer: Answer) -> None:
     answer("tune", "pairs.jsonl", "labels.csv", "--save", "leases")
-    code, _, said = run("inspect", "0a", "--preset", "leasse")
-    assert (code, "leases" in said) == (2, True)
+    code, _, message = run("inspect", "0a", "--preset", "leasse")
+    assert (code, "leases" in message) == (2, True)

@@ -22,9 +22,10 @@ main()
 WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker", "--concurrency", "1"]
 
 
-@pytest.mark.parametrize(("told", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
 def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
-    run: Run, answer: Answer, told: signal.Signals, code: int
+    run: Run, answer: Answer, signum: signal.Signals, code: int
 ) -> None:
     Path("new.jsonl").write_text('{"id": "new", "text": "A newly found deed of gift."}', encoding="utf-8")
     name = answer("ingest", "new.jsonl", "--no-wait")["run"]
@@ -33,7 +34,7 @@ def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
             until = time.monotonic() + 60
             while answer("status", name)["pending"] and time.monotonic() < until:
                 time.sleep(0.1)
-            worker.send_signal(told)
+            worker.send_signal(signum)
             out, err = worker.communicate(timeout=60)
         finally:
             worker.kill()
@@ -45,6 +46,7 @@ def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
     assert answer("search", "deed")["hits"]["total"]["value"] == 1
 
 
+@pytest.mark.slow
 def test_workers_settle_the_groups_of_what_waits_and_of_what_comes_later(run: Run, answer: Answer) -> None:
     deed = "This deed of gift conveys the meadow by the mill to the parish, with all rights of way and water."
     lines = [json.dumps({"id": name, "text": deed}) for name in ("first", "second", "third")]
@@ -69,8 +71,8 @@ def comes_to(answer: Answer, documents: int) -> bool:
     """Tell whether a search by stored groups comes to show so many documents in one group, all of them settled."""
     until = time.monotonic() + 60
     while time.monotonic() < until:
-        told = answer("search", "meadow", "--by", "stored")["dedupe"]
-        if (told["documents"]["matched"], told["groups"]["matching"], told["unsettled"]) == (documents, 1, 0):
+        account = answer("search", "meadow", "--by", "stored")["dedupe"]
+        if (account["documents"]["matched"], account["groups"]["matching"], account["unsettled"]) == (documents, 1, 0):
             return True
         time.sleep(0.3)
     return False

@@ -8,7 +8,7 @@ from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
-from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.requests import ApiRequest, run_sync
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -30,41 +30,41 @@ def answers(ask: ApiRequest, **window: Any) -> Any:
     return {"timed_out": False, "hits": {"total": total, "max_score": 1.0, "hits": [hit | shown]}, **window}
 
 
-def found(**window: Any) -> Any:
-    asked = read_search("news", {"timeout": "1s"}, {}, DedupeRequest("indent"))
-    return run_sync(dsl_search(asked, IndexMetadataCache()), lambda ask: answers(ask, **window))
+def response_of(**window: Any) -> Any:
+    flow = read_search("news", {"timeout": "1s"}, {}, DedupeRequest("indent"))
+    return run_sync(dsl_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
 def test_a_whole_answer_is_exact() -> None:
-    assert found()["dedupe"]["groups"]["exact"]
-    assert found()["hits"]["hits"][0]["_source"] == {"title": "A"}
+    assert response_of()["dedupe"]["groups"]["exact"]
+    assert response_of()["hits"]["hits"][0]["_source"] == {"title": "A"}
 
 
 def test_a_time_that_ran_out_is_told_and_nothing_is_exact() -> None:
-    told = found(timed_out=True)
-    assert told["timed_out"]
-    assert not told["dedupe"]["groups"]["exact"]
+    response = response_of(timed_out=True)
+    assert response["timed_out"]
+    assert not response["dedupe"]["groups"]["exact"]
 
 
 def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:
     failed = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
     with pytest.raises(Failure, match="the disk is gone") as raised:
-        found(_shards={"failed": 1, "failures": [failed]})
+        response_of(_shards={"failed": 1, "failures": [failed]})
     assert raised.value.status == 500
 
 
 def test_a_part_of_the_index_that_no_node_holds_is_an_error_though_the_server_calls_it_no_failure() -> None:
     with pytest.raises(Failure, match="2 of 3 shards") as raised:
-        found(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
+        response_of(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
     assert raised.value.status == 503
 
 
 def test_over_several_shards_no_cursor_is_promised() -> None:
-    assert found()["dedupe"]["cursor"] == ""
+    assert response_of()["dedupe"]["cursor"] == ""
 
 
 def test_what_was_read_of_indexes_is_remembered() -> None:
-    asked = read_search("news", {}, {}, DedupeRequest("indent"))
+    flow = read_search("news", {}, {}, DedupeRequest("indent"))
     around, sent = IndexMetadataCache(), list[str]()
 
     def send(ask: ApiRequest) -> Any:
@@ -72,5 +72,5 @@ def test_what_was_read_of_indexes_is_remembered() -> None:
         return answers(ask)
 
     for _ in range(2):
-        run_sync(dsl_search(asked, around), send)
+        run_sync(dsl_search(flow, around), send)
     assert sent == ["/news", "/_msearch", "/_nodes/plugins", *["/news/_search"] * 4]

@@ -30,10 +30,10 @@ def without_time(response: Any) -> dict[str, Any]:
 
 
 def test_a_search_without_dedupe_is_answered_as_the_client_answers_it(plain: Any, wrapped: Any) -> None:
-    asked = {"index": INDEX, "body": BODY, "preference": "one"}
-    assert without_time(wrapped.search(**asked)) == without_time(plain.search(**asked))
-    assert type(wrapped.search(**asked)) is type(plain.search(**asked))
-    assert without_time(wrapped.search(**asked, dedupe="off")) == without_time(plain.search(**asked))
+    arguments = {"index": INDEX, "body": BODY, "preference": "one"}
+    assert without_time(wrapped.search(**arguments)) == without_time(plain.search(**arguments))
+    assert type(wrapped.search(**arguments)) is type(plain.search(**arguments))
+    assert without_time(wrapped.search(**arguments, dedupe="off")) == without_time(plain.search(**arguments))
 
 
 def test_a_wrapped_client_is_of_its_own_class_and_shares_the_connections(plain: Any, wrapped: Any) -> None:
@@ -53,22 +53,22 @@ def test_every_other_method_passes_through(plain: Any, wrapped: Any) -> None:
 
 
 def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped: Any) -> None:
-    found = wrapped.search(index=INDEX, body=BODY, dedupe="indent")
-    assert found["dedupe"]["groups"]["on_page"] == 7
-    assert found["dedupe"]["documents"]["matched"] == found["hits"]["total"]["value"] == 114
-    assert all("_dedupe" in hit for hit in found["hits"]["hits"])
-    assert list(found["aggregations"]) == ["sources"]
+    answer = wrapped.search(index=INDEX, body=BODY, dedupe="indent")
+    assert answer["dedupe"]["groups"]["on_page"] == 7
+    assert answer["dedupe"]["documents"]["matched"] == answer["hits"]["total"]["value"] == 114
+    assert all("_dedupe" in hit for hit in answer["hits"]["hits"])
+    assert list(answer["aggregations"]) == ["sources"]
 
 
 def test_it_groups_as_ibidems_own_search_does(wrapped: Any, engine: Engine) -> None:
     own = ibidem.search(engine, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7)
-    found = wrapped.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
-    assert ids(found) == ids(own)
-    assert [hit["_dedupe"] for hit in found["hits"]["hits"]] == [hit["_dedupe"] for hit in own["hits"]["hits"]]
+    page = wrapped.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
+    assert ids(page) == ids(own)
+    assert [hit["_dedupe"] for hit in page["hits"]["hits"]] == [hit["_dedupe"] for hit in own["hits"]["hits"]]
 
 
 def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped: Any) -> None:
-    async def found() -> Any:
+    async def search() -> Any:
         async with CLIENTS[kind][1](url.partition("+")[2]) as client:
             waiting = ibidem.wrap(client)
             assert without_time(await waiting.search(index=INDEX, body=BODY, preference="one")) == without_time(
@@ -76,7 +76,7 @@ def test_a_client_that_is_waited_for_finds_the_same(kind: str, url: str, wrapped
             )
             return await waiting.search(index=INDEX, body=BODY, dedupe="collapse")
 
-    grouped = asyncio.run(found())
+    grouped = asyncio.run(search())
     assert type(grouped) is type(wrapped.search(index=INDEX, body=BODY))
     assert grouped["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="collapse")["hits"]
 
@@ -88,18 +88,18 @@ def not_found(kind: str) -> type[Exception]:
 def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
     kind: str, plain: Any, wrapped: Any
 ) -> None:
-    asked = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
+    arguments = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
     with pytest.raises(not_found(kind), match="no such index"):
-        wrapped.search(**asked)
+        wrapped.search(**arguments)
     if kind == "opensearch":
-        answer = wrapped.search(**asked, ignore=404)
+        answer = wrapped.search(**arguments, ignore=404)
     else:
-        answer = wrapped.options(ignore_status=404).search(**asked)
+        answer = wrapped.options(ignore_status=404).search(**arguments)
     assert (answer["status"], answer["error"]["type"]) == (404, "index_not_found_exception")
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("options", "message"),
     [
         ({"dedupe": "maybe"}, "dedupe='maybe' is not understood; allowed: off, collapse, indent"),
         ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not understood"),
@@ -109,9 +109,9 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
         ({"dedupe": "indent", "body": "[1]"}, "the body of the search is no JSON object"),
     ],
 )
-def test_mistakes_in_what_is_asked_of_dedupe_are_ours(wrapped: Any, asked: dict[str, Any], told: str) -> None:
-    with pytest.raises(ibidem.UsageError, match=told):
-        wrapped.search(**{"index": INDEX, "body": BODY, **asked})
+def test_mistakes_in_what_is_asked_of_dedupe_are_ours(wrapped: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ibidem.UsageError, match=message):
+        wrapped.search(**{"index": INDEX, "body": BODY, **options})
 
 
 def test_a_cursor_of_another_query_or_index_is_refused(wrapped: Any) -> None:
@@ -151,23 +151,25 @@ def test_keyword_arguments_say_the_same_as_a_body(kind: str, wrapped: Any) -> No
         parts = {"body": BODY, "from_": 7, "_source_includes": "title"}
     else:
         parts = {"query": BODY["query"], "aggs": BODY["aggs"], "size": 7, "from_": 7, "source_includes": "title"}
-    named = wrapped.search(index=[INDEX], **parts, dedupe="indent")
-    assert named["hits"] == whole["hits"]
+    by_name = wrapped.search(index=[INDEX], **parts, dedupe="indent")
+    assert by_name["hits"] == whole["hits"]
 
 
 def test_other_options_keep_a_client_wrapped(kind: str, wrapped: Any) -> None:
     if kind == "elasticsearch":
-        found = wrapped.options(request_timeout=30).search(index=INDEX, body=BODY, dedupe="indent")
+        page = wrapped.options(request_timeout=30).search(index=INDEX, body=BODY, dedupe="indent")
     else:
-        found = wrapped.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
-    assert found["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
+        page = wrapped.search(index=INDEX, body=BODY, dedupe="indent", request_timeout=30)
+    assert page["hits"] == wrapped.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
 
 
 def test_type_checkers_are_told_every_parameter() -> None:
     tree = ast.parse(Path(wrap.__file__).read_text(encoding="utf-8"))
+    typed = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     searches = [
         node
-        for node in ast.walk(tree)
+        for block in typed
+        for node in ast.walk(block)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == "search"
     ]
     assert [[each.arg for each in node.args.kwonlyargs] for node in searches] == [list(PARAMETERS)] * 2
@@ -184,10 +186,10 @@ def test_a_pipeline_that_collapses_is_refused_by_name(url: str, kind: str, plain
     default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
     index = f"{INDEX}-piped-{how.replace(' ', '-')}"
     plain.indices.create(index=index, body={"settings": default})
-    named = {} if how == "its own" else {"search_pipeline": "clients-once"}
+    arguments = {} if how == "its own" else {"search_pipeline": "clients-once"}
     try:
         with pytest.raises(ibidem.UsageError, match=r"pipeline 'clients-once' collapses: it discards hits"):
-            wrapped.search(index=index, dedupe="indent", **named)
+            wrapped.search(index=index, dedupe="indent", **arguments)
         free = {"search_pipeline": "_none"} if how == "its own" else {}
         assert wrapped.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
     finally:

@@ -30,28 +30,28 @@ def test_a_comparison_is_the_same_in_both_directions(tables: Tables, a: str, b: 
 
 @given(text=TEXTS.filter(bool))
 def test_a_text_is_identical_with_itself_and_shares_all_of_it(tables: Tables, text: str) -> None:
-    found = compare(Document("a", text), Document("b", text), tables)
-    assert found.evidence is not None
-    assert found.evidence.level == "identical"
-    assert found.signals["overlap"] == {"a": 1.0, "b": 1.0}
+    comparison = compare(Document("a", text), Document("b", text), tables)
+    assert comparison.evidence is not None
+    assert comparison.evidence.level == "identical"
+    assert comparison.signals["overlap"] == {"a": 1.0, "b": 1.0}
 
 
 def test_texts_that_share_nothing_have_no_level_and_no_passage(tables: Tables) -> None:
-    found = compare(Document("a", LEASE), Document("b", "An entirely different matter was decided."), tables)
-    assert found.as_json()["level"] is None
-    assert found.shared == ()
+    comparison = compare(Document("a", LEASE), Document("b", "An entirely different matter was decided."), tables)
+    assert comparison.as_json()["level"] is None
+    assert comparison.shared == ()
 
 
 def test_of_a_text_without_words_only_the_lengths_are_told(tables: Tables) -> None:
-    found = compare(Document("a", "* * *"), Document("b", LEASE), tables)
-    assert set(found.signals) == {"length", "overlap"}
+    comparison = compare(Document("a", "* * *"), Document("b", LEASE), tables)
+    assert set(comparison.signals) == {"length", "overlap"}
 
 
 def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
     sentence = LEASE.split(". ")[2]
-    found = compare(Document("a", sentence), Document("b", LEASE), tables)
-    assert found.signals["overlap"]["a"] == 1.0
-    (region,) = found.shared
+    comparison = compare(Document("a", sentence), Document("b", LEASE), tables)
+    assert comparison.signals["overlap"]["a"] == 1.0
+    (region,) = comparison.shared
     assert LEASE[slice(*region.b)] == sentence
 
 

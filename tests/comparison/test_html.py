@@ -22,11 +22,11 @@ def tables(tables_folder: Path) -> Tables:
     return Tables(tables_folder)
 
 
-def linked(found: Comparison) -> tuple[list[Part], list[Part]]:
-    marks = marks_of(found)
+def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
+    marks = marks_of(comparison)
     return (
-        list(parts(PagedText.of(found.a.text), *marks)),
-        list(parts(PagedText.of(found.b.text), *marks[::-1])),
+        list(parts(PagedText.of(comparison.a.text), *marks)),
+        list(parts(PagedText.of(comparison.b.text), *marks[::-1])),
     )
 
 
@@ -55,8 +55,8 @@ def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
 
 
 def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
-    found = compare(Document("a", LEASE), Document("b", LEASE.replace("London", "York")), tables)
-    left, right = linked(found)
+    comparison = compare(Document("a", LEASE), Document("b", LEASE.replace("London", "York")), tables)
+    left, right = linked(comparison)
     assert [stretch.text for part in left for stretch in part.stretches if stretch.differs] == ["London"]
     assert [stretch.text for part in right for stretch in part.stretches if stretch.differs] == ["York"]
 

@@ -50,23 +50,23 @@ def read(page: SharedPage) -> Elements:
 
 
 def test_a_page_needs_nothing_from_elsewhere_and_runs_no_script(tables: Tables) -> None:
-    found = read(
+    lines = read(
         page_of(tables, Document("a", LEASE, HOSTILE, source=HOSTILE), Document("b", LEASE + HOSTILE, HOSTILE))
     )
-    assert not {"script", "img", "link", "iframe", "object", "form"} & set(found.tags)
-    assert not [name for name, _ in found.attributes if name.startswith("on") or name in {"src", "style"}]
-    assert all(value.startswith("#") for value in found.values("href"))
-    assert HOSTILE[:-1] in found.text
-    assert "\x07" not in found.text
+    assert not {"script", "img", "link", "iframe", "object", "form"} & set(lines.tags)
+    assert not [name for name, _ in lines.attributes if name.startswith("on") or name in {"src", "style"}]
+    assert all(value.startswith("#") for value in lines.values("href"))
+    assert HOSTILE[:-1] in lines.text
+    assert "\x07" not in lines.text
 
 
 def test_every_link_of_a_page_leads_to_a_place_in_it(tables: Tables) -> None:
     book = "\f".join(f"{LEASE} This is page {number}." for number in range(5))
-    found = read(page_of(tables, Document("a", book), Document("b", f"{LEASE}\f{LEASE}")))
-    ids = found.values("id")
+    lines = read(page_of(tables, Document("a", book), Document("b", f"{LEASE}\f{LEASE}")))
+    ids = lines.values("id")
     assert len(set(ids)) == len(ids)
-    assert {value[1:] for value in found.values("href")} <= set(ids)
-    assert "page 5" in found.text
+    assert {value[1:] for value in lines.values("href")} <= set(ids)
+    assert "page 5" in lines.text
 
 
 def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -> None:
@@ -78,6 +78,6 @@ def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -
 
 @pytest.mark.parametrize("text", ["", "* * *", "entirely other words"])
 def test_texts_that_share_nothing_have_a_page_too(tables: Tables, text: str) -> None:
-    found = read(page_of(tables, Document("a", text), Document("b", LEASE)))
-    assert "They share no passage of eight words." in found.text
-    assert "svg" not in found.tags
+    lines = read(page_of(tables, Document("a", text), Document("b", LEASE)))
+    assert "They share no passage of eight words." in lines.text
+    assert "svg" not in lines.tags

@@ -5,15 +5,15 @@ from hypothesis import strategies as st
 
 from ibidem.comparison.html_page import MOST, DotPlot, dot_plot, span
 from ibidem.comparison.matches import passages, runs
-from ibidem.comparison.offsets import PageNumbers, token_offsets
+from ibidem.comparison.word_diff import PageNumbers, token_offsets
 
 PAGES = [" ".join(f"p{page}w{word}" for word in range(20)) for page in range(4)]
 
 
 def plotted(a: str, b: str) -> DotPlot:
     left, right = token_offsets(a), token_offsets(b)
-    found = passages(runs(left.tokens, right.tokens))
-    return dot_plot(found, PageNumbers.of(a, left), PageNumbers.of(b, right))
+    common = passages(runs(left.tokens, right.tokens))
+    return dot_plot(common, PageNumbers.of(a, left), PageNumbers.of(b, right))
 
 
 def test_pages_in_the_same_order_are_a_diagonal() -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.comparison.matches import LEAST, count_covered, regions, runs
-from ibidem.comparison.offsets import token_offsets
+from ibidem.comparison.word_diff import token_offsets
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=60)
 PASSAGE = "the parties agree that this contract is governed by the law of England"
@@ -44,8 +44,8 @@ def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
 
 def test_passages_in_another_order_are_found_too() -> None:
     other = "a wholly different sentence that is long enough to be one run"
-    found = regions(token_offsets(f"{PASSAGE}. {other}"), token_offsets(f"{other}. {PASSAGE}"))
-    assert sorted(region.words for region in found) == sorted([len(PASSAGE.split()), len(other.split())])
+    offsets = regions(token_offsets(f"{PASSAGE}. {other}"), token_offsets(f"{other}. {PASSAGE}"))
+    assert sorted(region.words for region in offsets) == sorted([len(PASSAGE.split()), len(other.split())])
 
 
 def test_runs_of_fewer_words_are_chance() -> None:

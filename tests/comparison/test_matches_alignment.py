@@ -10,8 +10,8 @@ TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
 
 @given(TOKENS, TOKENS)
 def test_every_run_is_in_one_passage(a: list[str], b: list[str]) -> None:
-    found = runs(a, b, 3)
-    assert sorted((run for passage in passages(found) for run in passage.runs), key=lambda run: run.a) == found
+    common = runs(a, b, 3)
+    assert sorted((run for passage in passages(common) for run in passage.runs), key=lambda run: run.a) == common
 
 
 @given(TOKENS, TOKENS)
@@ -31,8 +31,8 @@ def test_one_changed_word_cuts_no_passage_in_two() -> None:
 
 
 def test_a_phrase_that_stands_elsewhere_too_cuts_no_passage_in_two() -> None:
-    found = passages([Run(0, 0, 10), Run(12, 500, 8), Run(22, 22, 10)])
-    assert [(passage.a, passage.words) for passage in found] == [((0, 32), 20), ((12, 20), 8)]
+    parts = passages([Run(0, 0, 10), Run(12, 500, 8), Run(22, 22, 10)])
+    assert [(passage.a, passage.words) for passage in parts] == [((0, 32), 20), ((12, 20), 8)]
 
 
 def test_runs_that_are_far_apart_are_two_passages() -> None:
@@ -45,17 +45,17 @@ WORDS = st.lists(st.sampled_from([f"{a}{b}" for a in "abcdefgh" for b in "xyz"])
 
 @given(WORDS, WORDS)
 def test_anchors_are_words_that_occur_once_in_each_text_and_in_the_same_order(a: list[str], b: list[str]) -> None:
-    found = anchors(a, b)
-    assert all(a[run.a] == b[run.b] and a.count(a[run.a]) == b.count(b[run.b]) == 1 for run in found)
-    assert [run.b for run in found] == sorted({run.b for run in found})
+    anchor_pairs = anchors(a, b)
+    assert all(a[run.a] == b[run.b] and a.count(a[run.a]) == b.count(b[run.b]) == 1 for run in anchor_pairs)
+    assert [run.b for run in anchor_pairs] == sorted({run.b for run in anchor_pairs})
 
 
 @given(WORDS, WORDS)
 def test_with_anchors_every_run_is_still_in_one_passage(a: list[str], b: list[str]) -> None:
-    found = runs(a, b)
-    held = [run for passage in align(a, b, found) for run in passage.runs]
-    assert len(held) == len(set(held))
-    assert set(found) <= set(held)
+    common = runs(a, b)
+    runs_in_passages = [run for passage in align(a, b, common) for run in passage.runs]
+    assert len(runs_in_passages) == len(set(runs_in_passages))
+    assert set(common) <= set(runs_in_passages)
 
 
 def test_a_text_in_which_every_third_word_was_misread_is_one_passage() -> None:

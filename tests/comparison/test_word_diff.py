@@ -1,10 +1,47 @@
-"""What differs between a lead and its duplicate fits on one line and is true."""
+"""Every word of a text has its place in the text as it was given.
+
+What differs between a lead and its duplicate fits on one line and is true.
+"""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.word_diff import EXAMINED, Piece, shorten, word_diff
+from ibidem.comparison.word_diff import EXAMINED, Piece, chunks, shorten, token_offsets, word_diff
+from ibidem_ingest.text.tokens import tokens
+
+BREAKS = st.sampled_from(
+    ["-\n", "-\r\n  ", "\u00ad\n", "¬\n", "-\f", " - ", "\n\n", "\f", " ", "\u00a0", "\u2019s ", "ﬁ"]
+)
+TEXTS = st.lists(BREAKS | st.text(alphabet="abcXYZ019é东ßΣ", max_size=4) | st.text(max_size=3)).map("".join)
+
+
+@given(TEXTS)
+def test_cutting_into_chunks_loses_no_word_and_breaks_none(text: str) -> None:
+    assert [token for chunk in chunks(text) for token in chunk.tokens] == tokens(text)
+
+
+@given(TEXTS)
+def test_places_lie_in_the_text_and_never_run_backwards(text: str) -> None:
+    offsets = token_offsets(text)
+    assert offsets.tokens == tokens(text)
+    assert all(0 <= start < end <= len(text) for start, end in zip(offsets.starts, offsets.ends, strict=True))
+    assert offsets.starts == sorted(offsets.starts)
+    assert offsets.ends == sorted(offsets.ends)
+
+
+@pytest.mark.parametrize("text", ["Held: affirmed (No. 12-B).", "Zürich, den 3. Mai", "東京 と"])
+def test_the_characters_at_a_place_spell_the_word(text: str) -> None:
+    offsets = token_offsets(text)
+    assert [text[a:b].lower() for a, b in zip(offsets.starts, offsets.ends, strict=True)] == offsets.tokens
+
+
+def test_a_word_broken_at_the_end_of_a_line_covers_both_lines() -> None:
+    text = "the defen-\n  dant pleads"
+    offsets = token_offsets(text)
+    place = offsets.tokens.index("defendant")
+    assert text[offsets.starts[place] : offsets.ends[place]] == "defen-\n  dant"
+
 
 WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
 
@@ -14,8 +51,8 @@ def only(kind: str, pieces: list[Piece]) -> list[str]:
 
 
 def test_a_changed_word_is_shown_between_the_words_around_it() -> None:
-    found = word_diff("net profit was 12.1 mln dlrs in March", "net profit was 12.3 mln dlrs in March", context=2)
-    assert [(piece.kind, *piece.words) for piece in found] == [
+    diff = word_diff("net profit was 12.1 mln dlrs in March", "net profit was 12.3 mln dlrs in March", context=2)
+    assert [(piece.kind, *piece.words) for piece in diff] == [
         ("gap",),
         ("same", "profit", "was"),
         ("lead", "12.1"),
@@ -57,17 +94,17 @@ def test_a_text_does_not_differ_from_itself(words: list[str]) -> None:
 
 def test_no_more_places_are_told_than_asked_and_a_gap_says_that_there_are_more() -> None:
     lead = " ".join(f"same same same same {number}" for number in range(20))
-    found = word_diff(lead, lead.replace("1", "x"), most=2)
-    assert sum(piece.kind == "lead" for piece in found) == 2
-    assert found[-1].kind == "gap"
+    diff = word_diff(lead, lead.replace("1", "x"), most=2)
+    assert sum(piece.kind == "lead" for piece in diff) == 2
+    assert diff[-1].kind == "gap"
 
 
 def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
     lead = "start " + " ".join(f"a{number}" for number in range(3 * EXAMINED)) + " end"
     duplicate = "start " + " ".join(f"b{number}" for number in range(3 * EXAMINED)) + " end"
-    found = word_diff(lead, duplicate)
-    assert [piece.kind for piece in found] == ["same", "lead", "duplicate", "same"]
-    assert len(only("lead", found)) == 3 * EXAMINED
+    diff = word_diff(lead, duplicate)
+    assert [piece.kind for piece in diff] == ["same", "lead", "duplicate", "same"]
+    assert len(only("lead", diff)) == 3 * EXAMINED
 
 
 def test_a_long_run_of_words_is_shortened_and_counted() -> None:

@@ -17,6 +17,7 @@ def commands(help_text: str) -> list[str]:
     return re.findall(r"^│ (\w[\w-]*)", table, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_help_of_every_command_is_as_written_down(tmp_path: Path) -> None:
     command = Command(tmp_path, {})
     root = command.run("--help").out

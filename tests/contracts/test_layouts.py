@@ -46,9 +46,9 @@ def test_an_index_in_a_cluster_has_this_mapping(request: pytest.FixtureRequest, 
     engine = ibidem.open_engine(address, index)
     engine.create()
     url = f"{address.partition('+')[2]}/{index}"
-    made: Any = json.loads(get(url))[index]
+    definition: Any = json.loads(get(url))[index]
     engine.close()
     get(url, method="DELETE")
-    Golden.check_json(f"layouts/{kind}-mapping", made["mappings"])
-    steady = {name: value for name, value in made["settings"]["index"].items() if name not in VOLATILE}
+    Golden.check_json(f"layouts/{kind}-mapping", definition["mappings"])
+    steady = {name: value for name, value in definition["settings"]["index"].items() if name not in VOLATILE}
     Golden.check_json(f"layouts/{kind}-settings", steady)

@@ -6,6 +6,8 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from contracts.command import leases
 from contracts.golden import Golden
 from contracts.process import IBIDEM, gateway, get, going_on, surroundings, wait_until
@@ -17,8 +19,8 @@ LEVELS = ("debug", "info", "warning", "error", "exception")
 
 def events(lines: str) -> set[str]:
     """Read the events of ours from lines of JSON, each with the names of its fields."""
-    told = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
-    ours = [one for one in told if one["logger"].startswith("ibidem")]
+    records = [json.loads(line) for line in lines.splitlines() if line.startswith("{")]
+    ours = [one for one in records if one["logger"].startswith("ibidem")]
     return {f"{one['level']}: {one['event']} {{{', '.join(sorted(set(one) - {'event', 'level'}))}}}" for one in ours}
 
 
@@ -35,6 +37,7 @@ def written() -> Iterator[str]:
                     yield f"{level}: {event}"
 
 
+@pytest.mark.slow
 def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     command = leases(tmp_path)
     done = subprocess.run(
@@ -49,6 +52,7 @@ def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> Non
     Golden.check_names("logs/submission", events(done.stderr))
 
 
+@pytest.mark.slow
 def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     command, log = leases(tmp_path), tmp_path / "worker.log"
     command.run("ingest", "documents.jsonl", "--no-wait")
@@ -57,6 +61,7 @@ def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     Golden.check_names("logs/worker", events(log.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_a_gateway_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     command, log = leases(tmp_path), tmp_path / "gateway.log"
     command.run("ingest", "documents.jsonl")
@@ -65,5 +70,6 @@ def test_a_gateway_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     Golden.check_names("logs/gateway", events(log.read_text(encoding="utf-8")))
 
 
+@pytest.mark.slow
 def test_these_events_stand_in_the_source_and_no_others() -> None:
     Golden.check_names("logs/events", written())

@@ -33,8 +33,8 @@ def members(kind: type) -> Iterator[str]:
         yield from (f"  .{field.name}: a field" for field in fields(kind) if not field.name.startswith("_"))
     known = {field.name for field in fields(kind)} if is_dataclass(kind) else set()
     ours = [each for each in kind.__mro__ if each.__module__.startswith("ibidem")]
-    found = {name: value for each in reversed(ours) for name, value in vars(each).items()}
-    for name, value in sorted(found.items()):
+    attributes = {name: value for each in reversed(ours) for name, value in vars(each).items()}
+    for name, value in sorted(attributes.items()):
         if name.startswith("_") or name in known or name in OF_THE_LIBRARY:
             continue
         called = getattr(value, "__func__", value)

@@ -71,9 +71,9 @@ def test_a_queue_in_redis_is_a_stream_under_this_key_with_these_fields(command: 
     for key in sorted(client.keys(f"*{index}*")):
         for _, fields in client.xrange(key):
             assert shown(fields[b"message"])
-            named = {name.decode(): value.decode() for name, value in fields.items() if name != b"message"}
+            texts = {name.decode(): value.decode() for name, value in fields.items() if name != b"message"}
             entries.append({"key": key.decode().replace(index, "INDEX"), "type": client.type(key).decode()})
-            entries.append({"message": "as in a file"} | named)
+            entries.append({"message": "as in a file"} | texts)
         client.delete(key)
     client.close()
     Golden.check("queue/redis.json", json.dumps(entries, indent=1))

@@ -31,8 +31,8 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, An
     for typed in STEPS:
         assert command.run(*typed.split()).code in {0, 3}
     send_too_long(command)
-    kept = command.rows('select ledger, key, entry from "ibidem.ibidem.ledger" order by ledger, key')
-    return [(ledger, form(key), json.loads(entry)) for ledger, key, entry in kept]
+    rows = command.rows('select ledger, key, entry from "ibidem.ibidem.ledger" order by ledger, key')
+    return [(ledger, form(key), json.loads(entry)) for ledger, key, entry in rows]
 
 
 def send_too_long(command: Command) -> None:
@@ -48,7 +48,7 @@ def form(key: str) -> str:
     """Replace what differs from run to run in a key."""
     key = re.sub(r"\b\d{8}-\d{6}-[0-9a-f]{4}\b", "RUN", key)
     key = re.sub(r"20\d\d-\d\d-\d\dT[\d:.]+\+00:00", "TIME", key)
-    return re.sub(r"\b[0-9a-f]{8,}\b", lambda found: "HEX" if re.search("[a-f]", found[0]) else found[0], key)
+    return re.sub(r"\b[0-9a-f]{8,}\b", lambda match: "HEX" if re.search("[a-f]", match[0]) else match[0], key)
 
 
 def fields(value: Any) -> Any:
@@ -73,6 +73,7 @@ def test_there_are_these_ledgers_and_no_others(records: list[tuple[str, str, Any
     Golden.check_names("records/ledgers", (ledger for ledger, _, _ in records))
 
 
+@pytest.mark.slow
 def test_a_backfill_goes_on_from_the_page_that_a_killed_one_had_in_hand(tmp_path: Path) -> None:
     command = leases(tmp_path)
     command.run("ingest", "documents.jsonl")

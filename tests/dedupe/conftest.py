@@ -1,5 +1,5 @@
 """Fixtures of these tests."""
 
-from support.news_index import library, records, stories, tables, told
+from support.news_index import library, news_window, records, stories, tables
 
-__all__ = ["library", "records", "stories", "tables", "told"]
+__all__ = ["library", "news_window", "records", "stories", "tables"]

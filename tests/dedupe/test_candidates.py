@@ -15,7 +15,7 @@ from ibidem.dedupe.parameters import LEAST_SIMILARITY, PRESETS
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
-from support.windows import Made, few, signatures, value, windows, with_terms
+from support.windows import SampleWindow, few, signatures, value, windows, with_terms
 
 POLICIES = st.sampled_from(
     [
@@ -29,33 +29,33 @@ POLICIES = st.sampled_from(
 )
 
 
-def meeting(window: Made, policy: Policy) -> set[tuple[int, int]]:
+def meeting(window: SampleWindow, policy: Policy) -> set[tuple[int, int]]:
     """The pairs of rows that share enough keys."""
-    found, size = build_key_index(PackedColumns.of(window.values), policy), len(window.values)
-    pairs = [pair for part in expand_pairs(found, CandidateRanges.within(found), size) for pair in part.tolist()]
+    index, size = build_key_index(PackedColumns.of(window.values), policy), len(window.values)
+    pairs = [pair for part in expand_pairs(index, CandidateRanges.within(index), size) for pair in part.tolist()]
     assert len(pairs) == len(set(pairs))
     return {(pair % size, pair // size) for pair in pairs}
 
 
 @few
 @given(windows, POLICIES)
-def test_two_rows_that_are_duplicates_share_enough_keys(window: Made, policy: Policy) -> None:
-    found, values = meeting(window, policy), window.packed
+def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, policy: Policy) -> None:
+    shared, values = meeting(window, policy), window.packed
     for b in range(len(values)):
         for a in range(b):
-            assert (a, b) in found or not joins(values, a, b, policy, PairConstraints())
+            assert (a, b) in shared or not joins(values, a, b, policy, PairConstraints())
 
 
 @few
 @given(windows, POLICIES)
-def test_looking_in_smaller_slices_changes_nothing(window: Made, policy: Policy) -> None:
+def test_looking_in_smaller_slices_changes_nothing(window: SampleWindow, policy: Policy) -> None:
     whole = meeting(window, policy)
     with patch.object(candidates, "ENTRIES", 1), patch.object(candidates, "SLICE", 3):
         assert meeting(window, policy) == whole
 
 
 def test_rows_that_share_nothing_hold_no_common_key() -> None:
-    assert meeting(Made([value(signatures(at), f"{at}") for at in range(30)]), Policy(profile=0.8)) == set()
+    assert meeting(SampleWindow([value(signatures(at), f"{at}") for at in range(30)]), Policy(profile=0.8)) == set()
 
 
 @pytest.mark.parametrize(("shared", "meet"), [(20, False), (40, True)])
@@ -63,13 +63,13 @@ def test_sets_meet_by_their_rarest_terms_only_where_enough_could_be_shared(share
     base = signatures(1)
     other = with_terms(signatures(2, terms=base.terms), shared)
     crowd = [value(with_terms(signatures(at, terms=base.terms), shared), f"{at}") for at in range(3, 23)]
-    window = Made([value(base, "a"), value(other, "b"), *crowd])
+    window = SampleWindow([value(base, "a"), value(other, "b"), *crowd])
     assert ((0, 1) in meeting(window, Policy())) == meet
 
 
 def test_terms_of_two_idf_tables_never_meet() -> None:
     a, b = signatures(1), signatures(2, terms=signatures(1).terms, idf="00000000000000bb")
-    assert meeting(Made([value(a, "a"), value(b, "b")]), Policy()) == set()
+    assert meeting(SampleWindow([value(a, "a"), value(b, "b")]), Policy()) == set()
 
 
 @given(st.integers(1, 10**7), st.integers(0, 10**7), st.sampled_from([0.8, 0.9, 0.95, 1.0]))

@@ -1,4 +1,7 @@
-"""Leader grouping: the plain loop's result, at the price of what is found."""
+"""Leader grouping: the plain loop's result, at the price of what is found.
+
+A window of hits with its groups, and what can be said of a row in it.
+"""
 
 from dataclasses import replace
 from unittest.mock import patch
@@ -8,34 +11,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe import leader_clustering, pairs
-from ibidem.dedupe.leader_clustering import group
-from ibidem.dedupe.overrides import PairConstraints
+from ibidem.dedupe.leader_clustering import Window, group
+from ibidem.dedupe.overrides import Override, PairConstraints
 from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import leaders
-from support.windows import Made, few, made, signatures, value, windows
+from support.windows import SampleWindow, few, make_window, signatures, value, windows, with_slots
 
 POLICIES = st.sampled_from(
     [Policy(), Policy(level="identical"), Policy(profile=0.8), *(preset.policy for preset in PRESETS.values())]
 )
 
 
-def grouped(window: Made, policy: Policy, said: PairConstraints | None = None) -> list[int]:
-    leads: list[int] = group(PackedColumns.of(window.values), policy, said).lead.tolist()
+def grouped(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:
+    leads: list[int] = group(PackedColumns.of(window.values), policy, constraints).lead.tolist()
     return leads
 
 
 @few
 @given(windows, POLICIES)
-def test_a_hit_joins_the_first_lead_that_it_duplicates(window: Made, policy: Policy) -> None:
+def test_a_hit_joins_the_first_lead_that_it_duplicates(window: SampleWindow, policy: Policy) -> None:
     assert grouped(window, policy) == leaders(window, policy)
 
 
 @few
 @given(windows, POLICIES, st.sampled_from([1, 10, 100]), st.sampled_from([1, 7, 30]))
-def test_the_size_of_blocks_and_slices_changes_nothing(window: Made, policy: Policy, budget: int, block: int) -> None:
+def test_the_size_of_blocks_and_slices_changes_nothing(
+    window: SampleWindow, policy: Policy, budget: int, block: int
+) -> None:
     with (
         patch.object(leader_clustering, "BUDGET", budget),
         patch.object(pairs, "BUDGET", budget),
@@ -46,37 +51,38 @@ def test_the_size_of_blocks_and_slices_changes_nothing(window: Made, policy: Pol
 
 @few
 @given(windows, st.data())
-def test_manual_decisions_come_before_all_evidence(window: Made, data: st.DataObject) -> None:
+def test_manual_decisions_come_before_all_evidence(window: SampleWindow, data: st.DataObject) -> None:
     rows = st.integers(0, max(0, len(window.values) - 1))
-    said = data.draw(st.frozensets(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6))
-    same = data.draw(st.frozensets(st.sampled_from(sorted(said)), max_size=6)) if said else frozenset()
-    words = PairConstraints(same, said - same)
+    constraints = data.draw(st.frozensets(st.tuples(rows, rows).filter(lambda pair: pair[0] < pair[1]), max_size=6))
+    same = data.draw(st.frozensets(st.sampled_from(sorted(constraints)), max_size=6)) if constraints else frozenset()
+    words = PairConstraints(same, constraints - same)
     assert grouped(window, Policy(), words) == leaders(window, Policy(), words)
 
 
 @few
 @given(windows, st.integers(0, 40))
-def test_hits_that_follow_change_nothing_above_them(window: Made, rows: int) -> None:
-    assert grouped(Made(window.values[:rows]), Policy()) == grouped(window, Policy())[:rows]
+def test_hits_that_follow_change_nothing_above_them(window: SampleWindow, rows: int) -> None:
+    assert grouped(SampleWindow(window.values[:rows]), Policy()) == grouped(window, Policy())[:rows]
 
 
-def test_real_signatures_of_texts_with_versions_group_as_the_plain_loop_does(told: Made) -> None:
-    found = grouped(told, Policy())
-    assert found == leaders(told, Policy())
-    assert len(set(found)) < 0.8 * len(found)
+def test_real_signatures_of_texts_with_versions_group_as_the_plain_loop_does(news_window: SampleWindow) -> None:
+    leads = grouped(news_window, Policy())
+    assert leads == leaders(news_window, Policy())
+    assert len(set(leads)) < 0.8 * len(leads)
 
 
 @few
 @given(windows)
-def test_the_evidence_is_what_joined_a_row_to_its_lead(window: Made) -> None:
-    found = group(PackedColumns.of(window.values), Policy())
+def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> None:
+    grouping = group(PackedColumns.of(window.values), Policy())
     values = window.packed
-    for row, (lead, code) in enumerate(zip(found.lead.tolist(), found.evidence.tolist(), strict=True)):
+    for row, (lead, code) in enumerate(zip(grouping.lead.tolist(), grouping.evidence.tolist(), strict=True)):
         a, b = values[row], values[lead]
         evidence = decide(a, b, Policy()) if row != lead and a is not None and b is not None else None
         assert SIGNATURES[code] == (evidence.signature if evidence else "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vary", [False, True], ids=["equal", "near"])
 def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million(vary: bool) -> None:
     base = signatures(1)
@@ -89,17 +95,74 @@ def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million
 
     verify = pairs.verify
     with patch.object(pairs, "verify", counting):
-        assert set(grouped(Made(copies), Policy())) == {0}
+        assert set(grouped(SampleWindow(copies), Policy())) == {0}
     assert sum(decided) < 30_000
 
 
 def test_no_hits_make_no_groups() -> None:
-    assert grouped(Made([]), Policy()) == []
-    assert grouped(made(1, 1), Policy()) == [0]
+    assert grouped(SampleWindow([]), Policy()) == []
+    assert grouped(make_window(1, 1), Policy()) == [0]
 
 
 def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:
     a, b = signatures(1), signatures(2)
-    window = Made([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
-    found = group(PackedColumns.of(window.values), Policy())
-    assert found.members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
+    window = SampleWindow([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
+    grouping = group(PackedColumns.of(window.values), Policy())
+    assert grouping.members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
+
+
+BASE = signatures(1)
+NEAR = with_slots(signatures(2, slots=BASE.slots), 60)
+HITS = SampleWindow([value(BASE, "0"), value(NEAR, "1"), value(signatures(3), "2"), None]).hits
+
+
+def word(a: int, b: int, verdict: str) -> Override:
+    return Override((HITS[a].index, HITS[a].id), (HITS[b].index, HITS[b].id), verdict)  # type: ignore[arg-type]
+
+
+def test_evidence_is_the_strongest_of_the_pair_or_none() -> None:
+    window = Window.of(HITS, Policy())
+    evidence = window.evidence(1, 0)
+    assert evidence is not None
+    assert evidence.signature == "minhash"
+    assert window.evidence(2, 0) is None
+    assert window.evidence(3, 0) is None
+
+
+def test_not_beats_every_evidence_and_same_stands_where_there_is_none() -> None:
+    window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(2, 3, "same")])
+    assert window.grouping.lead.tolist() == [0, 1, 2, 2]
+    assert window.evidence(1, 0) is None
+    evidence = window.evidence(3, 2)
+    assert evidence is not None
+    assert evidence.signature == "override"
+
+
+def test_same_joins_only_when_one_of_the_two_is_the_first_occurrence() -> None:
+    window = Window.of(HITS, Policy(), [word(1, 2, "same")])
+    assert window.grouping.lead.tolist() == [0, 0, 2, 3]
+
+
+def test_words_about_hits_behind_the_page_s_steps_are_not_told_of_those_on_it() -> None:
+    window = Window.of(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
+    assert [other for other, _, _ in window.first(2).overrides.about(0)] == [1]
+
+
+def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:
+    window = Window.of(HITS, Policy())
+    assert window.group_id(0) == Window.of(HITS[:1], Policy()).group_id(0)
+    assert len({window.group_id(0), window.group_id(1), Window.of(HITS, Policy("identical")).group_id(0)}) == 3
+
+
+def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
+    hits = make_window(4, 40).hits
+    for rows in (0, 1, 17, 40, 50):
+        cut, short = Window.of(hits, Policy()).first(rows), Window.of(hits[:rows], Policy())
+        assert cut.grouping.lead.tolist() == short.grouping.lead.tolist()
+        assert (cut.ranked, cut.unsigned) == (short.ranked, short.unsigned)
+
+
+def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
+    empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch2:none:x")
+    damaged = SampleWindow([value(BASE, "0"), None, b"damaged", value(empty, "x")])
+    assert Window.of(damaged.hits, Policy()).unsigned == 3

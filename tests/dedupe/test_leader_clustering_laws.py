@@ -9,36 +9,36 @@ from hypothesis import strategies as st
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from support.fake_engine import PAGE, Listed
-from support.windows import Made, few, made, windows
+from support.windows import SampleWindow, few, make_window, windows
 
 Response = dict[str, Any]
-Asked = dict[str, object]
+Options = dict[str, object]
 
 KEEPS = st.sampled_from(["rank", "earliest", "latest", "longest", "source:Reuters,AP"])
 STEPS = st.sampled_from([2, 7, 100])
 SIZES = st.sampled_from([2, 5])
 
 
-def page(engine: Listed, number: int, size: int, **asked: object) -> Response:
-    given = {f"dedupe_{name}": value for name, value in asked.items() if name != "mode"}
-    return search(engine, PAGE, parse_request({"dedupe": asked.get("mode", "indent"), **given}), number, size)
+def page(engine: Listed, number: int, size: int, **options: object) -> Response:
+    parameters = {f"dedupe_{name}": value for name, value in options.items() if name != "mode"}
+    return search(engine, PAGE, parse_request({"dedupe": options.get("mode", "indent"), **parameters}), number, size)
 
 
-def pages(engine: Listed, size: int, **asked: object) -> list[Response]:
+def pages(engine: Listed, size: int, **options: object) -> list[Response]:
     """All pages up to the first without groups, which may still tell of late documents."""
-    found = []
-    while not found or found[-1]["hits"]["hits"]:
-        found.append(page(engine, len(found) + 1, size, **asked))
-    return found
+    responses = []
+    while not responses or responses[-1]["hits"]["hits"]:
+        responses.append(page(engine, len(responses) + 1, size, **options))
+    return responses
 
 
 def listed(response: Response) -> list[str]:
     """The ids of a page, those inside a lead too."""
-    found = []
+    ids = []
     for hit in response["hits"]["hits"]:
         inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])
-        found += [hit["_id"], *(each["_id"] for each in inner)]
-    return found
+        ids += [hit["_id"], *(each["_id"] for each in inner)]
+    return ids
 
 
 def late(response: Response) -> list[str]:
@@ -47,44 +47,45 @@ def late(response: Response) -> list[str]:
 
 def groups(responses: list[Response]) -> dict[str, str]:
     """Which group each document is in, late ones too."""
-    found = {}
+    members = {}
     for response in responses:
         for hit in response["hits"]["hits"]:
             for each in [hit, *hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])]:
-                assert each["_id"] not in found
-                found[each["_id"]] = each["_dedupe"]["group"]
-        for told in response["dedupe"]["late"]:
-            assert told["id"] not in found
-            found[told["id"]] = told["group"]
-    return found
+                assert each["_id"] not in members
+                members[each["_id"]] = each["_dedupe"]["group"]
+        for member in response["dedupe"]["late"]:
+            assert member["id"] not in members
+            members[member["id"]] = member["group"]
+    return members
 
 
 @few
 @given(windows, STEPS, SIZES, KEEPS)
 def test_law_1_all_pages_and_what_came_late_are_the_window_each_document_once(
-    window: Made, step: int, size: int, keep: str
+    window: SampleWindow, step: int, size: int, keep: str
 ) -> None:
     engine = Listed(window)
-    found = pages(engine, size, window=step, keep=keep)
-    shown = [name for response in found for name in [*listed(response), *late(response)]]
+    responses = pages(engine, size, window=step, keep=keep)
+    shown = [name for response in responses for name in [*listed(response), *late(response)]]
     assert sorted(shown) == [hit.id for hit in window.hits]
 
 
 @few
 @given(windows, STEPS, SIZES)
-def test_law_1_groups_stand_in_the_order_of_their_first_members(window: Made, step: int, size: int) -> None:
-    found = pages(Listed(window), size, window=step)
-    leads = [hit["_id"] for response in found for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+def test_law_1_groups_stand_in_the_order_of_their_first_members(window: SampleWindow, step: int, size: int) -> None:
+    responses = pages(Listed(window), size, window=step)
+    leads = [hit["_id"] for response in responses for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert leads == sorted(leads)
 
 
+@pytest.mark.slow
 @few
 @given(windows, windows, STEPS, SIZES, st.sampled_from(["matches", "index"]))
 def test_law_1_a_wider_scope_holds_the_window_and_still_no_document_twice(
-    window: Made, beyond: Made, step: int, size: int, scope: str
+    window: SampleWindow, beyond: SampleWindow, step: int, size: int, scope: str
 ) -> None:
-    found = pages(Listed(window, beyond), size, window=step, scope=scope)
-    shown = [name for response in found for name in [*listed(response), *late(response)]]
+    responses = pages(Listed(window, beyond), size, window=step, scope=scope)
+    shown = [name for response in responses for name in [*listed(response), *late(response)]]
     assert len(shown) == len(set(shown))
     assert {hit.id for hit in window.hits} <= set(shown)
     assert scope == "index" or set(shown) == {hit.id for hit in window.hits}
@@ -92,29 +93,35 @@ def test_law_1_a_wider_scope_holds_the_window_and_still_no_document_twice(
 
 @few
 @given(windows, STEPS, SIZES)
-def test_law_2_collapsed_leads_with_their_duplicates_are_the_same_documents(window: Made, step: int, size: int) -> None:
+def test_law_2_collapsed_leads_with_their_duplicates_are_the_same_documents(
+    window: SampleWindow, step: int, size: int
+) -> None:
     engine = Listed(window)
-    asked: Asked = {"window": step, "max_per_group": step}
-    collapsed, indented = (pages(engine, size, mode=mode, **asked) for mode in ("collapse", "indent"))
+    options: Options = {"window": step, "max_per_group": step}
+    collapsed, indented = (pages(engine, size, mode=mode, **options) for mode in ("collapse", "indent"))
     assert [sorted(listed(each)) for each in collapsed] == [sorted(listed(each)) for each in indented]
 
 
 @few
 @given(windows, STEPS, SIZES, st.integers(0, 3))
-def test_law_3_no_document_is_in_two_groups_and_sizes_add_up(window: Made, step: int, size: int, most: int) -> None:
-    asked: Asked = {"window": max(3, step), "max_per_group": most}
-    for response in pages(Listed(window), size, **asked):
+def test_law_3_no_document_is_in_two_groups_and_sizes_add_up(
+    window: SampleWindow, step: int, size: int, most: int
+) -> None:
+    options: Options = {"window": max(3, step), "max_per_group": most}
+    for response in pages(Listed(window), size, **options):
         marks = [hit["_dedupe"] for hit in response["hits"]["hits"]]
         for mark in marks:
             members = sum(each["group"] == mark["group"] for each in marks)
             assert mark["shown"] == members <= 1 + most
             assert mark["size"] == mark["shown"] + mark["hidden"]
-    groups(pages(Listed(window), size, **asked))
+    groups(pages(Listed(window), size, **options))
 
 
 @few
 @given(windows, STEPS, STEPS)
-def test_law_4_widening_the_window_moves_no_document_to_another_group(window: Made, step: int, wider: int) -> None:
+def test_law_4_widening_the_window_moves_no_document_to_another_group(
+    window: SampleWindow, step: int, wider: int
+) -> None:
     engine = Listed(window)
     narrow, wide = (page(engine, 1, 100, window=each) for each in sorted((step, wider)))
     before, after = groups([narrow]), groups([wide])
@@ -124,19 +131,19 @@ def test_law_4_widening_the_window_moves_no_document_to_another_group(window: Ma
 @few
 @given(windows, KEEPS, STEPS, SIZES)
 def test_law_4_another_lead_changes_no_membership_and_no_group_s_place(
-    window: Made, keep: str, step: int, size: int
+    window: SampleWindow, keep: str, step: int, size: int
 ) -> None:
     engine = Listed(window)
-    plain, kept = (pages(engine, size, window=step, keep=each) for each in ("rank", keep))
-    assert groups(plain) == groups(kept)
+    plain, other = (pages(engine, size, window=step, keep=each) for each in ("rank", keep))
+    assert groups(plain) == groups(other)
     assert [[hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in plain] == [
-        [hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in kept
+        [hit["_dedupe"]["group"] for hit in each["hits"]["hits"]] for each in other
     ]
 
 
 @few
 @given(windows)
-def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window: Made) -> None:
+def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window: SampleWindow) -> None:
     engine = Listed(window)
     for level, allowed in (("identical", {"identical"}), ("near", {"identical", "near"})):
         hits = page(engine, 1, 100, level=level)["hits"]["hits"]
@@ -145,18 +152,18 @@ def test_law_5_each_duplicate_is_at_the_level_asked_for_or_a_stronger_one(window
 
 @few
 @given(windows, STEPS)
-def test_law_6_a_document_without_signatures_is_a_group_of_its_own_and_counted(window: Made, step: int) -> None:
-    found = pages(Listed(window), 5, window=step)
-    names = groups(found)
+def test_law_6_a_document_without_signatures_is_a_group_of_its_own_and_counted(window: SampleWindow, step: int) -> None:
+    responses = pages(Listed(window), 5, window=step)
+    names = groups(responses)
     unsigned = [f"{at:04}" for at, each in enumerate(window.packed) if each is None or not each.length]
     assert all(list(names.values()).count(names[name]) == 1 for name in unsigned)
-    assert found[-1]["dedupe"]["unsigned"] == len(unsigned)
+    assert responses[-1]["dedupe"]["unsigned"] == len(unsigned)
 
 
 @few
 @given(windows, STEPS, SIZES)
 def test_law_8_a_group_keeps_its_name_while_its_first_occurrence_stays_first(
-    window: Made, step: int, size: int
+    window: SampleWindow, step: int, size: int
 ) -> None:
     narrow = groups(pages(Listed(window), size, window=step))
     wide = groups(pages(Listed(window), 100, window=100))
@@ -165,43 +172,46 @@ def test_law_8_a_group_keeps_its_name_while_its_first_occurrence_stays_first(
 
 @few
 @given(windows, STEPS, SIZES, st.sampled_from(["off", "collapse", "indent"]))
-def test_the_account_adds_up(window: Made, step: int, size: int, mode: str) -> None:
+def test_the_account_adds_up(window: SampleWindow, step: int, size: int, mode: str) -> None:
     for response in pages(Listed(window), size, window=step, mode=mode):
-        told = response["dedupe"]
-        counts, found = told["documents"], told["groups"]
+        account = response["dedupe"]
+        counts, group_counts = account["documents"], account["groups"]
         assert counts["matched"] == counts["in_window"] + counts["beyond_window"] == len(window.hits)
-        assert counts["in_window"] == found["in_window"] + told["duplicates"]
-        assert found["exact"] == (counts["beyond_window"] == 0)
+        assert counts["in_window"] == group_counts["in_window"] + account["duplicates"]
+        assert group_counts["exact"] == (counts["beyond_window"] == 0)
         assert counts["on_page"] == len(listed(response))
-        assert found["on_page"] == len(response["hits"]["hits"]) - sum(
+        assert group_counts["on_page"] == len(response["hits"]["hits"]) - sum(
             hit.get("_dedupe", {}).get("indent", 0) for hit in response["hits"]["hits"]
         )
 
 
 @few
 @given(windows, STEPS, SIZES)
-def test_a_page_shows_the_same_whether_or_not_later_ones_were_asked_for(window: Made, step: int, size: int) -> None:
+def test_a_page_shows_the_same_whether_or_not_later_ones_were_asked_for(
+    window: SampleWindow, step: int, size: int
+) -> None:
     once = pages(Listed(window), size, window=step)
     again = [page(Listed(window), number + 1, size, window=step) for number in reversed(range(len(once)))]
     assert [each["hits"] for each in reversed(again)] == [each["hits"] for each in once]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [10, 50, 500])
-def test_the_laws_hold_for_real_signatures_of_texts_with_versions(told: Made, step: int) -> None:
-    found = pages(Listed(told), 10, window=step)
-    assert sorted(groups(found)) == [hit.id for hit in told.hits]
-    assert groups(found) == groups(pages(Listed(told), 10, mode="collapse", window=step, max_per_group=step))
+def test_the_laws_hold_for_real_signatures_of_texts_with_versions(news_window: SampleWindow, step: int) -> None:
+    responses = pages(Listed(news_window), 10, window=step)
+    assert sorted(groups(responses)) == [hit.id for hit in news_window.hits]
+    assert groups(responses) == groups(pages(Listed(news_window), 10, mode="collapse", window=step, max_per_group=step))
 
 
 def test_a_page_takes_two_requests_and_one_more_for_a_scope() -> None:
-    window = made(5, 40)
-    for scope, asked in (("window", {}), ("matches", {"find": 1}), ("index", {"find": 2})):
-        engine = Listed(window, made(6, 40))
+    window = make_window(5, 40)
+    for scope, calls in (("window", {}), ("matches", {"find": 1}), ("index", {"find": 2})):
+        engine = Listed(window, make_window(6, 40))
         page(engine, 1, 3, scope=scope, window=20)
-        assert engine.asked == {"window": 1, "fetch": 1, **asked}
+        assert engine.asked == {"window": 1, "fetch": 1, **calls}
 
 
 def test_matches_are_not_looked_up_where_the_window_holds_them_all() -> None:
-    engine = Listed(made(5, 40))
+    engine = Listed(make_window(5, 40))
     page(engine, 1, 10, scope="matches", window=40)
     assert engine.asked == {"window": 1, "fetch": 1}

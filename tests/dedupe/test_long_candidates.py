@@ -11,8 +11,8 @@ from support.signed_books import long
 
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
     entries = keys.holders(names)
-    found = [int(pair) for part in expand_pairs(entries, CandidateRanges.within(entries), len(names)) for pair in part]
-    return {(pair // len(names), pair % len(names)) for pair in found}
+    codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.within(entries), len(names)) for pair in part]
+    return {(pair // len(names), pair % len(names)) for pair in codes}
 
 
 def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
@@ -33,11 +33,11 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
     for at, (_, name) in enumerate(names):
         keys.add(("i", name), long(name, 1_000, *range(2 * at, 2 * at + 2))[1])
     assert pairs(keys, names) == set()
-    assert keys.passed["page_bands"] == BANDS
+    assert keys.capped_keys["page_bands"] == BANDS
 
 
 def test_a_key_that_very_many_hold_is_left_out() -> None:
     rows = np.arange(MOST_HOLDERS + 1, dtype=np.int32)
     entries = KeyIndex(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
-    kept = drop_common(entries)
-    assert (kept.key.tolist(), kept.row.tolist()) == ([0, 0], [0, 1])
+    rest = drop_common(entries)
+    assert (rest.key.tolist(), rest.row.tolist()) == ([0, 0], [0, 1])

@@ -33,23 +33,23 @@ def test_a_word_that_says_nothing_of_a_pair_is_refused(a: tuple[str, str], b: tu
 
 def test_words_are_heard_about_pairs_of_the_window_only() -> None:
     far = Override(A, ("news", "z"), "not")
-    assert apply_overrides([WORD, far], NAMES, COLUMNS).said == PairConstraints(same=frozenset({(0, 1)}))
-    assert apply_overrides([Override(B, A, "not")], NAMES, COLUMNS).said == PairConstraints(
+    assert apply_overrides([WORD, far], NAMES, COLUMNS).constraints == PairConstraints(same=frozenset({(0, 1)}))
+    assert apply_overrides([Override(B, A, "not")], NAMES, COLUMNS).constraints == PairConstraints(
         different=frozenset({(0, 1)})
     )
 
 
 def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
     changed = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch2:{0:032x}")
-    spoken = apply_overrides([changed], NAMES, COLUMNS)
-    assert spoken.said == PairConstraints()
-    assert list(spoken.about(0)) == [(1, changed, False)]
+    applied = apply_overrides([changed], NAMES, COLUMNS)
+    assert applied.constraints == PairConstraints()
+    assert list(applied.about(0)) == [(1, changed, False)]
 
 
 @pytest.mark.parametrize("content", ["", "0" * 32])
 def test_a_word_without_a_hash_of_this_scheme_outlives_the_signatures(content: str) -> None:
     word = Override(A, B, "same", content_a=content, content_b=content)
-    assert apply_overrides([word], NAMES, COLUMNS).said == PairConstraints(same=frozenset({(0, 1)}))
+    assert apply_overrides([word], NAMES, COLUMNS).constraints == PairConstraints(same=frozenset({(0, 1)}))
 
 
 def test_same_is_evidence_at_the_level_that_was_asked_for() -> None:

@@ -8,7 +8,7 @@ from ibidem.dedupe.pair_rules import SIGNATURES, SLICE, verify
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from support.windows import Made, few, made, windows
+from support.windows import SampleWindow, few, make_window, windows
 
 POLICIES = st.sampled_from(
     [
@@ -23,19 +23,19 @@ POLICIES = st.sampled_from(
 )
 
 
-def expected(window: Made, policy: Policy) -> list[str]:
+def expected(window: SampleWindow, policy: Policy) -> list[str]:
     values = window.packed
-    found = []
+    reasons = []
     for a in values:
         for b in values:
             evidence = decide(a, b, policy) if a is not None and b is not None else None
-            found.append(evidence.signature if evidence else "")
-    return found
+            reasons.append(evidence.signature if evidence else "")
+    return reasons
 
 
 @few
 @given(windows, POLICIES)
-def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: Made, policy: Policy) -> None:
+def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, policy: Policy) -> None:
     size = len(window.values)
     a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
     codes = verify(PackedColumns.of(window.values), a, b, policy)
@@ -43,12 +43,12 @@ def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: Made, policy: Po
 
 
 def test_generated_windows_hold_every_kind_of_evidence() -> None:
-    found = {name for seed in range(30) for name in expected(made(seed, 40), Policy(profile=0.8))}
-    assert found == {"", "content", "minhash", "termvector", "fingerprint", "profile", "characters"}
+    kinds = {name for seed in range(30) for name in expected(make_window(seed, 40), Policy(profile=0.8))}
+    assert kinds == {"", "content", "minhash", "termvector", "fingerprint", "profile", "characters"}
 
 
 def test_pairs_beyond_one_slice_are_decided_alike() -> None:
-    window = made(3, 40)
+    window = make_window(3, 40)
     columns = PackedColumns.of(window.values)
     a = np.arange(2 * SLICE + 5) % 40
     b = (np.arange(2 * SLICE + 5) * 7) % 40

@@ -8,5 +8,5 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def test_the_page_of_parameters_is_current() -> None:
-    said = "write it anew: python -m ibidem.dedupe.parameters > docs/parameters.md"
-    assert (DOCS / "parameters.md").read_text(encoding="utf-8") == page(), said
+    hint = "write it anew: python -m ibidem.dedupe.parameters > docs/parameters.md"
+    assert (DOCS / "parameters.md").read_text(encoding="utf-8") == page(), hint

@@ -22,7 +22,7 @@ def test_law_has_no_date_window_since_versions_are_months_and_years_apart() -> N
 def test_law_takes_a_text_that_was_half_rewritten_for_a_version() -> None:
     words = [f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(400)]
     old, new = Document("old", " ".join(words)), Document("new", " ".join([*words[:220], *words[219::-1]]))
-    packed = [unpack(pack(each, found)) for each, found in ((each, sign_one(each, None)) for each in (old, new))]
+    packed = [unpack(pack(each, own)) for each, own in ((each, sign_one(each, None)) for each in (old, new))]
     assert packed[0] is not None
     assert packed[1] is not None
     assert decide(packed[0], packed[1], Policy()) is None

@@ -39,9 +39,9 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture(scope="session")
 def tidy() -> Iterator[set[tuple[str, str]]]:
     """The servers and indexes that the tests have made; they are removed when all is done."""
-    made: set[tuple[str, str]] = set()
-    yield made
-    for address, index in made:
+    indexes: set[tuple[str, str]] = set()
+    yield indexes
+    for address, index in indexes:
         remove_indices(address, index)
 
 

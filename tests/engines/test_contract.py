@@ -199,7 +199,7 @@ class TestWrite:
         assert [hit.packed for hit in engine.search(parse_query("grain"), 1).hits] == [None]
 
 
-def told(outcomes: Sequence[Outcome]) -> list[tuple[WriteStatus, int | None]]:
+def statuses(outcomes: Sequence[Outcome]) -> list[tuple[WriteStatus, int | None]]:
     return [(each.fate, each.before) for each in outcomes]
 
 
@@ -222,7 +222,7 @@ class TestOrigin:
 
     def test_the_same_document_from_elsewhere_is_unchanged(self, engine: Engine, record: Make) -> None:
         store(engine, read_in(record("a", version=1), "/case-a"))
-        assert told(store(engine, read_in(record("a", version=2), "/case-b"))) == [(WriteStatus.UNCHANGED, 1)]
+        assert statuses(store(engine, read_in(record("a", version=2), "/case-b"))) == [(WriteStatus.UNCHANGED, 1)]
 
     def test_of_two_origins_in_one_call_the_first_is_kept(self, engine: Engine, record: Make) -> None:
         first, second = read_in(record("a", "one", version=1), "/a"), read_in(record("a", "two", version=2), "/b")
@@ -233,7 +233,9 @@ class TestOrigin:
         store(engine, read_in(record("a", version=1), "/case-a"))
         engine.delete(["a"], 1)
         engine.refresh()
-        assert told(store(engine, read_in(record("a", "other", version=2), "/case-b"))) == [(WriteStatus.INDEXED, None)]
+        assert statuses(store(engine, read_in(record("a", "other", version=2), "/case-b"))) == [
+            (WriteStatus.INDEXED, None)
+        ]
 
 
 def read_in(record: Record, origin: str) -> Record:
@@ -242,13 +244,13 @@ def read_in(record: Record, origin: str) -> Record:
 
 class TestDelete:
     def test_what_is_deleted_is_found_no_more(self, engine: Engine, record: Make) -> None:
-        kept, gone = record("a"), record("b")
-        store(engine, kept, gone)
+        stored, other = record("a"), record("b")
+        store(engine, stored, other)
         (outcome,) = engine.delete(["b"], 1)
         engine.refresh()
         assert (outcome.id, outcome.fate, outcome.before) == ("b", WriteStatus.DELETED, 1)
         assert matching(engine, "grain") == ["a"]
-        assert ids(engine.find([SignatureLookup(values_of(gone))])[0]) == ["a"]
+        assert ids(engine.find([SignatureLookup(values_of(other))])[0]) == ["a"]
         assert engine.fetch([(engine.index, "b")]) == []
         assert [hit.id for part in engine.scan() for hit in part] == ["a"]
 
@@ -573,8 +575,8 @@ class TestFetch:
 
     def test_what_is_gone_or_elsewhere_is_left_out(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        asked = [(engine.index, "gone"), (engine.index, "a"), ("elsewhere", "a")]
-        assert [each.document.id for each in engine.fetch(asked)] == ["a"]
+        names = [(engine.index, "gone"), (engine.index, "a"), ("elsewhere", "a")]
+        assert [each.document.id for each in engine.fetch(names)] == ["a"]
 
     def test_words_of_the_query_are_marked_in_snippet_and_title(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", f"{LONG}. The Grain prices rose. {LONG}", title="On grain and wheat"))
@@ -595,18 +597,18 @@ class TestFind:
     @pytest.mark.parametrize("clue", ["content", "fingerprint", "fingerprint_binned", "profile", "bands"])
     def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make, clue: LookupField) -> None:
         store(engine, record("b"), record("a"), record("other", LONG))
-        (found,) = engine.find([SignatureLookup({clue: values_of(record("b"))[clue]})])
-        assert ids(found) == ["a", "b"]
-        assert found.hits[0].packed == record("a").packed
-        assert all(hit.order for hit in found.hits)
+        (lookup,) = engine.find([SignatureLookup({clue: values_of(record("b"))[clue]})])
+        assert ids(lookup) == ["a", "b"]
+        assert lookup.hits[0].packed == record("a").packed
+        assert all(hit.order for hit in lookup.hits)
 
     def test_one_shared_value_is_enough(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
         bands = values_of(record("a"))["bands"]
-        (found,) = engine.find(
+        (lookup,) = engine.find(
             [SignatureLookup({"bands": ["ff0000000000", bands[7]], "profile": ["tp1:ffffffffffffffff"]})]
         )
-        assert ids(found) == ["a"]
+        assert ids(lookup) == ["a"]
 
     def test_so_many_shared_values_are_asked_for(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", LONG))
@@ -636,8 +638,8 @@ class TestFind:
     def test_each_search_has_its_answer(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", "one two three four five"), record("b", "six seven eight nine ten"))
         texts = ("six seven eight nine ten", "unheard of", "one two three four five")
-        found = engine.find([SignatureLookup(values_of(record("x", text))) for text in texts])
-        assert [ids(each) for each in found] == [["b"], [], ["a"]]
+        answers = engine.find([SignatureLookup(values_of(record("x", text))) for text in texts])
+        assert [ids(each) for each in answers] == [["b"], [], ["a"]]
         assert engine.find([]) == []
 
     def test_with_a_limit_of_nothing_copies_are_counted_among_what_matches(self, engine: Engine, record: Make) -> None:
@@ -665,13 +667,13 @@ class TestFind:
 
     def test_the_document_that_asks_takes_no_place_of_the_limit(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(4)))
-        (found,) = engine.find([SignatureLookup({"profile": values_of(record("d3"))["profile"]}, limit=3, own="d3")])
-        assert (ids(found), list(found.capped)) == (["d0", "d1", "d2"], [])
+        (lookup,) = engine.find([SignatureLookup({"profile": values_of(record("d3"))["profile"]}, limit=3, own="d3")])
+        assert (ids(lookup), list(lookup.capped)) == (["d0", "d1", "d2"], [])
 
     def test_the_content_hash_is_never_cut_and_its_group_is_counted(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(9)))
-        (found,) = engine.find([SignatureLookup({"content": values_of(record("x"))["content"]}, limit=2)])
-        assert (len(found.hits), list(found.capped), found.same) == (9, [], 9)
+        (lookup,) = engine.find([SignatureLookup({"content": values_of(record("x"))["content"]}, limit=2)])
+        assert (len(lookup.hits), list(lookup.capped), lookup.same) == (9, [], 9)
 
     def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
         store(
@@ -679,8 +681,8 @@ class TestFind:
         )
         search = SignatureLookup(values_of(record("a")), limit=1)
         assert ids(engine.find([search], parse_query("kansas", ["source=AP"]))[0]) == ["c"]
-        (found,) = engine.find([search], parse_query("kansas"))
-        assert (ids(found), found.same, "bands" in found.capped) == (["b", "c"], 2, True)
+        (lookup,) = engine.find([search], parse_query("kansas"))
+        assert (ids(lookup), lookup.same, "bands" in lookup.capped) == (["b", "c"], 2, True)
 
     def test_a_document_that_was_written_again_is_found_by_its_new_values_only(
         self, engine: Engine, record: Make
@@ -727,8 +729,8 @@ class TestLongSignatures:
     def test_those_of_named_documents_are_read_as_they_were_written(
         self, engine: Engine, shelf: dict[str, Record]
     ) -> None:
-        asked = [(engine.index, name) for name in ("part", "note", "gone", "whole", "part")] + [("elsewhere", "other")]
-        assert engine.long_signatures(asked) == {
+        names = [(engine.index, name) for name in ("part", "note", "gone", "whole", "part")] + [("elsewhere", "other")]
+        assert engine.long_signatures(names) == {
             (engine.index, "part"): shelf["part"].long,
             (engine.index, "whole"): shelf["whole"].long,
         }
@@ -738,8 +740,8 @@ class TestLongSignatures:
     def test_a_book_is_found_by_what_a_part_of_it_carries(
         self, engine: Engine, shelf: dict[str, Record], clue: LookupField
     ) -> None:
-        (found,) = engine.find([SignatureLookup({clue: values_of(shelf["part"])[clue]}, own="part")])
-        assert (ids(found), list(found.capped)) == (["whole"], [])
+        (lookup,) = engine.find([SignatureLookup({clue: values_of(shelf["part"])[clue]}, own="part")])
+        assert (ids(lookup), list(lookup.capped)) == (["whole"], [])
 
     def test_so_many_sampled_words_are_asked_for(self, engine: Engine, shelf: dict[str, Record]) -> None:
         of_part = values_of(shelf["part"])["sampled"]
@@ -749,10 +751,10 @@ class TestLongSignatures:
 
     def test_a_page_that_very_many_carry_hides_nothing_else(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(name, book(0, number)) for number, name in enumerate("abcdefgh", 1)))
-        (found,) = engine.find(
+        (lookup,) = engine.find(
             [SignatureLookup({"profiles": values_of(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)]
         )
-        assert (ids(found), list(found.capped)) == (["c", "e"], ["profiles"])
+        assert (ids(lookup), list(lookup.capped)) == (["c", "e"], ["profiles"])
 
     def test_only_what_matches_a_query_is_found(self, engine: Engine, shelf: dict[str, Record]) -> None:
         search = SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]})
@@ -774,8 +776,8 @@ class TestLongSignatures:
     ) -> None:
         (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
         assert outcome.fate is WriteStatus.UNCHANGED
-        (found,) = engine.find([SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]}, own="part")])
-        assert ids(found) == ["whole"]
+        (lookup,) = engine.find([SignatureLookup({"profiles": values_of(shelf["part"])["profiles"]}, own="part")])
+        assert ids(lookup) == ["whole"]
         name = (engine.index, "whole")
         assert engine.long_signatures([name]) == {name: shelf["whole"].long}
 
@@ -794,11 +796,11 @@ class TestScan:
     def test_it_ends_though_every_document_is_written_again_meanwhile(self, engine: Engine, record: Make) -> None:
         names = [f"d{number}" for number in range(6)]
         store(engine, *(record(name) for name in names))
-        seen = []
+        hit_ids = []
         for part in engine.scan(size=2):
-            seen += [hit.id for hit in part]
+            hit_ids += [hit.id for hit in part]
             store(engine, *(record(hit.id, "written again", version=2) for hit in part))
-        assert seen == names
+        assert hit_ids == names
 
     def test_an_empty_index_has_no_slices(self, engine: Engine) -> None:
         assert list(engine.scan()) == []

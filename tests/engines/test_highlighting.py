@@ -53,16 +53,16 @@ def test_the_passage_begins_with_the_sentence_in_which_the_word_stands() -> None
 
 
 def test_a_passage_ends_with_a_sentence_when_one_ends_near() -> None:
-    found = cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain")
-    assert found.endswith("amet.…")
-    assert WIDTH - 70 < len(found) < WIDTH + 5
+    excerpt = cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain")
+    assert excerpt.endswith("amet.…")
+    assert WIDTH - 70 < len(excerpt) < WIDTH + 5
 
 
 def test_in_a_text_without_sentences_words_stay_whole() -> None:
-    found = cut(f"{'word ' * 100}grain {'word ' * 100}", "grain")
-    assert found.startswith("…word ")
-    assert found.endswith(" word…")
-    assert set(found.strip("…").split()) == {"word", "[grain]"}
+    excerpt = cut(f"{'word ' * 100}grain {'word ' * 100}", "grain")
+    assert excerpt.startswith("…word ")
+    assert excerpt.endswith(" word…")
+    assert set(excerpt.strip("…").split()) == {"word", "[grain]"}
 
 
 def test_a_text_without_any_border_is_cut_all_the_same() -> None:
@@ -79,9 +79,9 @@ def test_of_equal_passages_the_first_is_chosen() -> None:
 
 
 def test_a_text_in_which_no_word_occurs_is_cut_at_its_beginning() -> None:
-    found = cut(f"\n In the beginning. {FILLING}", "grain")
-    assert found.startswith("In the beginning.")
-    assert found.endswith("…")
+    excerpt = cut(f"\n In the beginning. {FILLING}", "grain")
+    assert excerpt.startswith("In the beginning.")
+    assert excerpt.endswith("…")
 
 
 def test_a_word_that_stands_everywhere_in_a_book_is_marked_where_it_first_stands() -> None:
@@ -108,8 +108,8 @@ def test_folding_moves_no_character_and_folds_once_for_all(text: str) -> None:
 )
 def test_a_passage_is_a_part_of_the_text_with_marks_in_pairs(text: str, phrases: list[str]) -> None:
     clean = text.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
-    found = passage(clean, [Phrase(phrase) for phrase in phrases])
-    assert found.count(HIGHLIGHT[0]) == found.count(HIGHLIGHT[1])
-    bare = found.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
+    excerpt = passage(clean, [Phrase(phrase) for phrase in phrases])
+    assert excerpt.count(HIGHLIGHT[0]) == excerpt.count(HIGHLIGHT[1])
+    bare = excerpt.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
     assert bare.removeprefix("…").removesuffix("…").strip() in " ".join(clean.split())
     assert len(bare) <= WIDTH + 2

@@ -147,8 +147,8 @@ def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filte
     ],
 )
 def test_what_is_not_understood_is_named(typed: str, note: str) -> None:
-    (told,) = parse_query(typed).notes
-    assert re.search(note, told)
+    (text,) = parse_query(typed).notes
+    assert re.search(note, text)
 
 
 @pytest.mark.parametrize(

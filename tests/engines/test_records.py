@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_engines.errors import Damaged
 from ibidem_engines.records import parse_record, values_of_records
-from ibidem_engines.sqlite.keys import values_of
+from ibidem_engines.sqlite.tables import values_of
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record
 
@@ -14,7 +14,7 @@ LONG = " ".join(f"word{number}" for number in range(80))
 
 
 @dataclass(frozen=True)
-class Kept:
+class Entry:
     """A record, as any room keeps one."""
 
     name: str
@@ -23,7 +23,7 @@ class Kept:
 
 
 def test_a_record_is_read_as_it_was_kept() -> None:
-    assert parse_record(Kept, {"name": "a", "count": 2, "pair": ["b", "c"]}) == Kept("a", 2, ("b", "c"))
+    assert parse_record(Entry, {"name": "a", "count": 2, "pair": ["b", "c"]}) == Entry("a", 2, ("b", "c"))
 
 
 @pytest.mark.parametrize(
@@ -39,8 +39,8 @@ def test_a_record_is_read_as_it_was_kept() -> None:
 def test_a_damaged_record_is_named_with_the_field_at_fault_and_never_half_understood(
     values: dict[str, object], why: str
 ) -> None:
-    with pytest.raises(Damaged, match=f"kind Kept .*{why}"):
-        parse_record(Kept, values)
+    with pytest.raises(Damaged, match=f"kind Entry .*{why}"):
+        parse_record(Entry, values)
 
 
 def test_several_records_name_the_values_that_each_names_alone() -> None:

@@ -38,7 +38,7 @@ def all_names(holding: ReindexSource) -> list[Name]:
 
 
 def read(holding: ReindexSource, *, raw: bool = False) -> dict[str, SourceDocument]:
-    return {held.name.id: held for held in holding.read(all_names(holding), raw=raw)}
+    return {document.name.id: document for document in holding.read(all_names(holding), raw=raw)}
 
 
 class TestGoingThrough:
@@ -53,7 +53,7 @@ class TestGoingThrough:
         engine.write([record("a")])
         names, later = all_names(holding), record("a", "another text", version=2)
         engine.write([later])
-        assert [held.packed for held in holding.read(names)] == [later.packed]
+        assert [document.packed for document in holding.read(names)] == [later.packed]
 
     def test_a_document_whose_version_alone_was_raised_keeps_its_signatures(
         self, engine: Engine, holding: ReindexSource, record: Make
@@ -61,8 +61,8 @@ class TestGoingThrough:
         first = record("a")
         engine.write([first])
         engine.write([replace(first, version=7)])
-        (held,) = read(holding).values()
-        assert (held.version, held.packed) == (7, first.packed)
+        (document,) = read(holding).values()
+        assert (document.version, document.packed) == (7, first.packed)
         assert [hit.packed for hit in engine.search(Query(), 1).hits] == [first.packed]
 
     def test_a_stretch_holds_what_was_written_within_it(
@@ -101,10 +101,15 @@ class TestReading:
     ) -> None:
         one = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
         engine.write([one])
-        held = read(holding)["a"]
-        assert held.document == one.document
-        assert (held.version, held.digest, held.schema, held.idf) == (7, one.digest, SCHEMA, one.signatures.idf)
-        assert (held.packed, held.fault) == (one.packed, "")
+        document = read(holding)["a"]
+        assert document.document == one.document
+        assert (document.version, document.digest, document.schema, document.idf) == (
+            7,
+            one.digest,
+            SCHEMA,
+            one.signatures.idf,
+        )
+        assert (document.packed, document.fault) == (one.packed, "")
 
     def test_a_document_tells_which_write_it_comes_from_now(
         self, engine: Engine, holding: ReindexSource, record: Make
@@ -112,14 +117,14 @@ class TestReading:
         engine.write([record("a"), record("b")])
         names = all_names(holding)
         engine.write([record("a", "another text", version=2)])
-        later = {held.name.id: held.order - held.name.order for held in holding.read(names)}
+        later = {document.name.id: document.order - document.name.order for document in holding.read(names)}
         assert later == {"a": 2, "b": 0}
 
     def test_what_is_gone_is_left_out(self, engine: Engine, holding: ReindexSource, record: Make) -> None:
         engine.write([record("a"), record("b")])
         names = all_names(holding)
         engine.delete(["a"], version=2)
-        assert [held.name.id for held in holding.read(names)] == ["b"]
+        assert [document.name.id for document in holding.read(names)] == ["b"]
 
 
 class TestSigningInPlace:
@@ -128,22 +133,22 @@ class TestSigningInPlace:
     ) -> None:
         one = record("a", version=3, title="Grain", meta={"court": "9th"})
         engine.write([one])
-        held = read(holding)["a"]
+        document = read(holding)["a"]
         again = replace(one, digest="f" * 32)
-        (outcome,) = holding.sign([(held, again)])
+        (outcome,) = holding.sign([(document, again)])
         assert outcome is not None
         assert outcome.fate is WriteStatus.INDEXED
         after = read(holding)["a"]
-        assert (after.document, after.version, after.digest) == (held.document, 3, "f" * 32)
+        assert (after.document, after.version, after.digest) == (document.document, 3, "f" * 32)
 
     def test_a_document_that_was_changed_since_is_left_alone(
         self, engine: Engine, holding: ReindexSource, record: Make
     ) -> None:
         engine.write([record("a"), record("b"), record("c")])
-        held = read(holding)
+        document = read(holding)
         engine.write([record("a", "another text", version=2)])
         engine.delete(["b"], version=2)
-        signed = [(held[name], replace(record(name), digest="f" * 32)) for name in "abc"]
+        signed = [(document[name], replace(record(name), digest="f" * 32)) for name in "abc"]
         outcomes = holding.sign(signed)
         assert [outcome and outcome.fate for outcome in outcomes] == [None, None, WriteStatus.INDEXED]
         after = read(holding)
@@ -167,7 +172,7 @@ class TestCopying:
         late = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
         assert [outcome.fate for outcome in late] == [WriteStatus.STALE]
         there = read(open_reindex_source(address, copy_name))
-        assert {name: held.document.text for name, held in there.items()} == {
+        assert {name: document.document.text for name, document in there.items()} == {
             "a": "another text",
             "b": new["b"].document.text,
         }
@@ -188,7 +193,7 @@ class TestCopying:
         engine.write([record(name) for name in "abc"])
         copy = holding.copy_to(copy_name)
         copy.create()
-        copy.take([(held, record(held.name.id)) for held in read(holding, raw=True).values()])
+        copy.take([(document, record(document.name.id)) for document in read(holding, raw=True).values()])
         before = holding.deletions()
         engine.delete(["b"], version=2)
         assert holding.deletions() != before
@@ -202,7 +207,7 @@ class TestCopying:
         engine.write([record("a")])
         copy = holding.copy_to(copy_name)
         copy.create()
-        copy.take([(held, record("a")) for held in read(holding, raw=True).values()])
+        copy.take([(document, record("a")) for document in read(holding, raw=True).values()])
         copy.finish("")
         other = open_engine(address, copy_name)
         other.create()

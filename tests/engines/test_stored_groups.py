@@ -8,8 +8,8 @@ from engines.test_contract import LONG, book, store, values_of
 from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
 from ibidem_engines.query import parse_query
 from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, Grouped, Several, StoredGroups, Wanted
-from ibidem_ingest.signatures.group_name import group_name
+from ibidem_engines.stored_groups import Assignment, Grouped, LeadKeys, Several, StoredGroups
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
 Make = Callable[..., Record]
@@ -25,7 +25,7 @@ def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[Grouped
     return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, upto[part]), size)]
 
 
-def named(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
+def groups_of(groups: StoredGroups, engine: Engine, *ids: str) -> list[Grouped]:
     groups.newest()
     return groups.read([(engine.index, name) for name in ids])
 
@@ -45,12 +45,12 @@ class TestLeads:
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
         store(engine, record("b"), record("a"))
-        found = leads(groups)
-        assert [(each.name.id, each.group, each.lead) for each in found] == [
+        by_lead = leads(groups)
+        assert [(each.name.id, each.group, each.lead) for each in by_lead] == [
             ("b", group_name("b"), True),
             ("a", group_name("a"), True),
         ]
-        assert [each.packed for each in found] == [record("b").packed, record("a").packed]
+        assert [each.packed for each in by_lead] == [record("b").packed, record("a").packed]
 
     def test_they_come_in_the_order_of_writing_as_many_as_asked(
         self, engine: Engine, groups: StoredGroups, record: Make
@@ -85,28 +85,45 @@ class TestCarriers:
     def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
-        wanted = [Wanted({"content": values_of(record("a"))["content"]})]
-        assert names(groups.carriers(wanted, groups.newest())) == ["a", "b"]
+        requests = [LeadKeys({"content": values_of(record("a"))["content"]})]
+        assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
         join(groups, b, a)
-        assert names(groups.carriers(wanted, groups.newest())) == ["a"]
+        assert names(groups.carriers(requests, groups.newest())) == ["a"]
 
     def test_only_what_was_written_up_to_a_number_is_found(
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
         first, _ = store(engine, record("a"), record("b"))
         (part,) = groups.parts()
-        found = groups.carriers([Wanted({"content": values_of(record("a"))["content"]})], {part: first.order})
-        assert names(found) == ["a"]
-        assert [(hit.order, hit.packed) for hit in found] == [(first.order, record("a").packed)]
+        carriers = groups.carriers([LeadKeys({"content": values_of(record("a"))["content"]})], {part: first.order})
+        assert names(carriers) == ["a"]
+        assert [(hit.order, hit.packed) for hit in carriers] == [(first.order, record("a").packed)]
 
     def test_what_several_carry_is_found_once_for_all_of_them(
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
         store(engine, record("a", LONG), record("b", f"{LONG} more"), record("c", "something else"))
-        wanted = [
-            Wanted({"bands": values_of(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
+        requests = [
+            LeadKeys({"bands": values_of(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
         ]
-        assert names(groups.carriers(wanted, groups.newest())) == ["a", "b"]
+        assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
+
+    @pytest.mark.parametrize("clue", ["bands", "content"])
+    def test_a_lead_behind_very_many_that_joined_another_is_found(
+        self,
+        engine: Engine,
+        groups: StoredGroups,
+        record: Make,
+        monkeypatch: pytest.MonkeyPatch,
+        clue: LookupField,
+    ) -> None:
+        monkeypatch.setattr("ibidem_engines.sqlite.lookup.LOOSE", 3)
+        store(engine, *(record(name, LONG) for name in "abcdef"))
+        a, *others, _ = leads(groups)
+        for each in others:
+            assert join(groups, each, a)
+        requests = [LeadKeys({clue: values_of(record("a", LONG))[clue]})]
+        assert names(groups.carriers(requests, groups.newest())) == ["a", "f"]
 
     def test_rare_terms_find_those_that_carry_enough_of_them(
         self, engine: Engine, groups: StoredGroups, record: Make
@@ -115,8 +132,8 @@ class TestCarriers:
         rare = values_of(record("a", LONG))["rare"]
         others = [f"{at:08x}" for at in range(20)]
         upto = groups.newest()
-        assert names(groups.carriers([Wanted({}, {"rare": Several([*rare[:5], *others], 5, 70, 90)})], upto)) == ["a"]
-        assert names(groups.carriers([Wanted({}, {"rare": Several([*rare[:4], *others], 5, 70, 90)})], upto)) == []
+        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *others], 5, 70, 90)})], upto)) == ["a"]
+        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *others], 5, 70, 90)})], upto)) == []
 
     @pytest.mark.parametrize("clue", ["bands", "fingerprint", "content"])
     def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(
@@ -125,10 +142,10 @@ class TestCarriers:
         store(engine, record("a", LONG), record("b", LONG))
         a, b = leads(groups)
         join(groups, b, a)
-        (b,) = named(groups, engine, "b")
+        (b,) = groups_of(groups, engine, "b")
         groups.assign([Assignment(b, "another", lead=True)])
-        wanted = [Wanted({clue: values_of(record("a", LONG))[clue]})]
-        assert names(groups.carriers(wanted, groups.newest())) == ["a", "b"]
+        requests = [LeadKeys({clue: values_of(record("a", LONG))[clue]})]
+        assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
 
 
 class TestAssign:
@@ -144,8 +161,8 @@ class TestAssign:
         assert [hit.id for hit in engine.search(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
         values = values_of(record("b", book(1, 2)))
         for clue in values:
-            (found,) = engine.find([SignatureLookup({clue: values[clue]})])
-            assert {"a", "b"} <= {hit.id for hit in found.hits}, clue
+            (lookup,) = engine.find([SignatureLookup({clue: values[clue]})])
+            assert {"a", "b"} <= {hit.id for hit in lookup.hits}, clue
         assert outcome.order
 
     def test_a_document_that_was_written_since_is_left_as_it_is(
@@ -155,14 +172,14 @@ class TestAssign:
         a, b = leads(groups)
         store(engine, record("b", "something else", version=2))
         assert not join(groups, b, a)
-        assert [(each.name.id, each.lead) for each in named(groups, engine, "b")] == [("b", True)]
+        assert [(each.name.id, each.lead) for each in groups_of(groups, engine, "b")] == [("b", True)]
 
     def test_a_document_that_is_gone_stays_so(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
         engine.delete(["b"], 2)
         assert not join(groups, b, a)
-        assert named(groups, engine, "b") == []
+        assert groups_of(groups, engine, "b") == []
 
     def test_who_is_made_a_lead_comes_again_as_if_written_now(
         self, engine: Engine, groups: StoredGroups, record: Make
@@ -170,7 +187,7 @@ class TestAssign:
         store(engine, record("a"), record("b"), record("c", "something else"))
         a, b, c = leads(groups)
         join(groups, b, a)
-        (b,) = named(groups, engine, "b")
+        (b,) = groups_of(groups, engine, "b")
         assert groups.assign([Assignment(b, "kept", lead=True)]) == [True]
         assert [(each.name.id, each.group) for each in leads(groups, c.name.order)] == [("b", "kept")]
         assert engine.fetch([(engine.index, "b")])[0].document == record("b").document
@@ -181,7 +198,7 @@ class TestAssign:
         join(groups, b, a)
         (again,) = store(engine, record("b", version=7))
         assert (again.fate, again.before) == ("unchanged", 7)
-        assert [each.lead for each in named(groups, engine, "b")] == [False]
+        assert [each.lead for each in groups_of(groups, engine, "b")] == [False]
 
 
 class TestMembers:
@@ -203,10 +220,10 @@ class TestMembers:
 
     def test_more_than_a_slice_are_gone_through(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, *(record(f"{at:04}") for at in range(1_001)))
-        found = leads(groups, size=2_000)
-        groups.assign([Assignment(each, found[0].group, lead=False) for each in found[1:]])
+        by_lead = leads(groups, size=2_000)
+        groups.assign([Assignment(each, by_lead[0].group, lead=False) for each in by_lead[1:]])
         groups.newest()
-        slices = list(groups.members([found[0].group]))
+        slices = list(groups.members([by_lead[0].group]))
         assert [len(each) for each in slices] == [1_000, 1]
         assert [each.name.id for some in slices for each in some] == [f"{at:04}" for at in range(1_001)]
 

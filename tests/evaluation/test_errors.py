@@ -22,7 +22,7 @@ DOCS = [
 
 @pytest.fixture
 def signed(tables: Tables) -> Signed:
-    packed = [pack(each, found) for each, found in zip(DOCS, sign(DOCS, tables), strict=True)]
+    packed = [pack(each, signatures) for each, signatures in zip(DOCS, sign(DOCS, tables), strict=True)]
     return Signed([each.id for each in DOCS], PackedColumns.of(packed), Policy())
 
 

@@ -28,22 +28,22 @@ def clusters(tmp_path: Path) -> Labels:
 
 
 def test_pairs_groups_and_sets_are_measured(clusters: Labels, tables: Tables) -> None:
-    found = evaluate(DOCS, clusters, tables).as_json()
-    assert found["documents"] == 4
-    assert found["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
-    assert (found["ari"], found["sets"]) == (1.0, {"agree": 1, "missed": 0, "over": 0})
+    report = evaluate(DOCS, clusters, tables).as_json()
+    assert report["documents"] == 4
+    assert report["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
+    assert (report["ari"], report["sets"]) == (1.0, {"agree": 1, "missed": 0, "over": 0})
 
 
 def test_the_level_asked_for_decides(clusters: Labels, tables: Tables) -> None:
-    found = evaluate(DOCS, clusters, tables, Policy(level="identical"))
-    assert (found.pairs.found, found.pairs.recall) == (1, 0.3333)
+    report = evaluate(DOCS, clusters, tables, Policy(level="identical"))
+    assert (report.pairs.found, report.pairs.recall) == (1, 0.3333)
 
 
 def test_unjudged_pairs_are_left_out_on_both_sides(clusters: Labels, tables: Tables, tmp_path: Path) -> None:
     unjudged = tmp_path / "unjudged.tsv"
     unjudged.write_text("a\tb\nc\ta\n")
-    found = evaluate(DOCS, Labels(clusters.path, "", unjudged), tables)
-    assert (found.pairs.true, found.pairs.found) == (2, 2)
+    report = evaluate(DOCS, Labels(clusters.path, "", unjudged), tables)
+    assert (report.pairs.true, report.pairs.found) == (2, 2)
 
 
 def test_refused_documents_are_counted_and_the_others_go_on(clusters: Labels, tables: Tables) -> None:
@@ -62,15 +62,15 @@ def test_ids_that_only_the_labels_know_are_named_and_filtered_or_refused_ones_ar
 def test_the_worst_mistakes_are_told_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
     path = tmp_path / "clusters.tsv"
     path.write_text("id\tcluster\na\t1\nd\t1\n")
-    told = [each.as_json() for each in evaluate(DOCS, Labels(path), tables).mistakes]
-    assert [(each["a"], each["b"], each["kind"]) for each in told] == [
+    mistakes = [each.as_json() for each in evaluate(DOCS, Labels(path), tables).mistakes]
+    assert [(each["a"], each["b"], each["kind"]) for each in mistakes] == [
         ("a", "d", "missed"),
         ("a", "c", "wrong"),
         ("b", "c", "wrong"),
         ("a", "b", "wrong"),
     ]
-    assert "only about 0 % of the text shared" in str(told[0]["why"])
-    assert told[3]["why"] == "the same words in the same order"
+    assert "only about 0 % of the text shared" in str(mistakes[0]["why"])
+    assert mistakes[3]["why"] == "the same words in the same order"
 
 
 def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
@@ -92,8 +92,8 @@ def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels,
 )
 def test_only_documents_that_pass_a_filter_are_taken(field: str, value: str, ids: str) -> None:
     left_out: set[str] = set()
-    taken = filter_documents(DOCS, [Filter(field, value)], left_out)
-    assert [each.id for each in taken] == list(ids)
+    documents = filter_documents(DOCS, [Filter(field, value)], left_out)
+    assert [each.id for each in documents] == list(ids)
     assert left_out == set("abcd") - set(ids)
 
 

@@ -23,12 +23,12 @@ def text(rng: random.Random, words: int) -> list[str]:
 def pairs_with(common: float, name: str, count: int = SETS) -> list[Document]:
     """Pairs of texts of 200 words that have a share of them in common."""
     rng = random.Random(name)  # noqa: S311 - made-up data keeps no secret
-    made = []
+    documents = []
     for at in range(count):
         first = text(rng, 200)
         second = [*first[: int(200 * common)], *text(rng, 200 - int(200 * common))]
-        made += [Document(f"{name}{at}a", " ".join(first)), Document(f"{name}{at}b", " ".join(second))]
-    return made
+        documents += [Document(f"{name}{at}a", " ".join(first)), Document(f"{name}{at}b", " ".join(second))]
+    return documents
 
 
 def labelled(documents: Sequence[Document]) -> set[Pair]:
@@ -41,35 +41,35 @@ def signed(documents: Sequence[Document], tables: Tables) -> Collection:
 
 def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> None:
     rewritten = pairs_with(0.6, "law")
-    found = tune_on(signed(rewritten, tables), labelled(rewritten), set())
-    assert found.improves
-    assert found.chosen.similarity < 66
-    assert found.expected.f1 > found.default.f1 + 0.3
-    assert (found.documents, found.pairs, found.sets) == (2 * SETS, SETS, SETS)
+    choice = tune_on(signed(rewritten, tables), labelled(rewritten), set())
+    assert choice.improves
+    assert choice.chosen.similarity < 66
+    assert choice.expected.f1 > choice.default.f1 + 0.3
+    assert (choice.documents, choice.pairs, choice.sets) == (2 * SETS, SETS, SETS)
 
 
 def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
     copies, others = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
-    found = tune_on(signed([*copies, *others], tables), labelled(copies), set())
-    assert not found.improves
-    assert found.chosen == Figures()
-    assert found.expected == found.default
-    assert found.default.f1 == 1.0
+    choice = tune_on(signed([*copies, *others], tables), labelled(copies), set())
+    assert not choice.improves
+    assert choice.chosen == Figures()
+    assert choice.expected == choice.default
+    assert choice.default.f1 == 1.0
 
 
 def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:
     copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    found = tune_on(signed([*copies, *others], tables), labelled(copies), set())
-    assert found.improves
-    assert found.chosen.similarity > 66
-    assert found.curve[66].precision < 0.8 < found.curve[found.chosen.similarity].precision
+    choice = tune_on(signed([*copies, *others], tables), labelled(copies), set())
+    assert choice.improves
+    assert choice.chosen.similarity > 66
+    assert choice.curve[66].precision < 0.8 < choice.curve[choice.chosen.similarity].precision
 
 
 def test_unjudged_pairs_count_neither_way(tables: Tables) -> None:
     copies, others = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    found = tune_on(signed([*copies, *others], tables), labelled(copies), labelled(others))
-    assert not found.improves
-    assert found.default.precision == 1.0
+    choice = tune_on(signed([*copies, *others], tables), labelled(copies), labelled(others))
+    assert not choice.improves
+    assert choice.default.precision == 1.0
 
 
 def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
 
-from faults.kill import children, given
+from faults.kill import children, processes_with
 from faults.submissions import Shelf
 from faults.table import small_table
 from ibidem_engines.connect import open_engine
@@ -123,28 +123,28 @@ class Setting:
 
     def settle(self, seconds: float) -> list[str]:
         """Let workers finish what killed commands had sent; returns the runs of which something is pending for ever."""
-        if self._feeds_its_own and self._folder().waiting() + self._folder().held():
+        if self._feeds_its_own and self._folder().waiting() + self._folder().count_taken():
             self.way.start_worker()
         left = until(lambda: not self._pending(), seconds)
         if self._feeds_its_own:
             self.way.stop()
         return [] if left else [f"run {one} stays pending" for one in self._pending()]
 
-    def left_over(self, seconds: float) -> list[str]:
+    def leftovers(self, seconds: float) -> list[str]:
         """Name the processes that outlive their command by so many seconds; none of workers that run beside."""
         running = [worker.pid for worker in self.way.workers]
         beside = {*running, *(child for each in running for child in children(each))}
 
         def left() -> set[int]:
-            return set(given("IBIDEM_INDEX", self.settings.index)) - beside
+            return set(processes_with("IBIDEM_INDEX", self.settings.index)) - beside
 
         until(lambda: not left(), seconds)
         return [f"process {pid} outlives its command" for pid in left()]
 
     def _pending(self) -> set[str]:
-        told = {one: summary(self.engine, one) for one in self.runs() - self._settled}
-        self._settled |= {one for one, account in told.items() if not account["pending"]}
-        return told.keys() - self._settled
+        summaries = {one: summary(self.engine, one) for one in self.runs() - self._settled}
+        self._settled |= {one for one, account in summaries.items() if not account["pending"]}
+        return summaries.keys() - self._settled
 
     def _folder(self) -> SpoolDirectory:
         return SpoolDirectory(file_path(self.settings.broker) / self.settings.queue, self.settings.lease)

@@ -21,14 +21,14 @@ def living(pid: int) -> bool:
     return False
 
 
-def given(name: str, value: str) -> list[int]:
+def processes_with(name: str, value: str) -> list[int]:
     """Return the living processes that were started with a variable."""
-    wanted, found = f"{name}={value}".encode(), []
+    variable, pids = f"{name}={value}".encode(), []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if wanted in (folder / "environ").read_bytes().split(b"\0"):
-                found.append(int(folder.name))
-    return [pid for pid in found if living(pid)]
+            if variable in (folder / "environ").read_bytes().split(b"\0"):
+                pids.append(int(folder.name))
+    return [pid for pid in pids if living(pid)]
 
 
 def children(pid: int) -> list[int]:

@@ -16,7 +16,7 @@ DOCUMENTS = 240
 
 
 @dataclass(frozen=True)
-class Lost:
+class Loss:
     """What came of a loss.
 
     Args:
@@ -43,7 +43,7 @@ def cluster_setting(nodes: Nodes, folder: Path, rng: random.Random) -> Setting:
     return Setting(folder, "", nodes.address, rng, {})
 
 
-def lose(nodes: Nodes, setting: Setting, documents: int = DOCUMENTS) -> Lost:
+def lose(nodes: Nodes, setting: Setting, documents: int = DOCUMENTS) -> Loss:
     """Lose the node that holds the primary shard in the middle of an ingest; look, start it again, look once more."""
     began = time.monotonic()
     nodes.settle()
@@ -61,7 +61,7 @@ def lose(nodes: Nodes, setting: Setting, documents: int = DOCUMENTS) -> Lost:
     wrong += [f"{each}, once the node is back" for each in broken(setting, account, lines)]
     if not in_the_middle:
         wrong.append(f"the node went when {begun} of {lines} documents were accounted for, not in the middle")
-    return Lost(node, begun, lines - begun, wrong, time.monotonic() - began)
+    return Loss(node, begun, lines - begun, wrong, time.monotonic() - began)
 
 
 def _begun(setting: Setting, known: set[str], command: Command, enough: int) -> int:

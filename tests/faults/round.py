@@ -98,7 +98,7 @@ def broken(setting: Setting, account: dict[str, object], lines: int) -> list[str
         *setting.settle(PATIENCE),
         *setting.shelf.wrong(setting.engine),
         *_dead(setting),
-        *setting.left_over(ENDING),
+        *setting.leftovers(ENDING),
     ]
 
 

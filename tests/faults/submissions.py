@@ -62,17 +62,19 @@ class Shelf:
         """Compare with what is in the index: what is lost, twice there, not the newest, or nobody's."""
         engine.refresh()
         hits = [hit for part in engine.scan() for hit in part]
-        found = [f"{one} is there {times} times" for one, times in Counter(hit.id for hit in hits).items() if times > 1]
-        found += [f"{hit.id} is not signed" for hit in hits if hit.packed is None]
+        faults = [
+            f"{one} is there {times} times" for one, times in Counter(hit.id for hit in hits).items() if times > 1
+        ]
+        faults += [f"{hit.id} is not signed" for hit in hits if hit.packed is None]
         there = dict(self._read(engine, [(hit.index, hit.id) for hit in hits]))
-        found += [f"{one} is lost" for one in self.standing.keys() - there.keys()]
-        found += [f"{one} is nobody's" for one in there.keys() - self.standing.keys()]
-        found += [
+        faults += [f"{one} is lost" for one in self.standing.keys() - there.keys()]
+        faults += [f"{one} is nobody's" for one in there.keys() - self.standing.keys()]
+        faults += [
             f"{one} stands with version {there[one][0]} instead of {newest[0]}"
             for one, newest in self.standing.items()
             if one in there and there[one] != newest
         ]
-        return found
+        return faults
 
     def _read(self, engine: Engine, places: list[tuple[str, str]]) -> Iterator[tuple[str, tuple[int, str]]]:
         for at in range(0, len(places), SLICE):

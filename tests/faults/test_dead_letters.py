@@ -17,12 +17,12 @@ MAPPING = {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "
 
 @pytest.fixture
 def way(opensearch: str, tmp_path: Path) -> Iterator[Way]:
-    made = Way(tmp_path, opensearch, f"filesystem:////{tmp_path}/queue", FIELDS="meta=", CONCURRENCY=1)
+    program = Way(tmp_path, opensearch, f"filesystem:////{tmp_path}/queue", FIELDS="meta=", CONCURRENCY=1)
     small_table(tmp_path)
-    ask(opensearch, "PUT", f"/{made.index}", json.dumps({"mappings": MAPPING}))
-    yield made
-    made.end()
-    remove_indices(opensearch, made.index)
+    ask(opensearch, "PUT", f"/{program.index}", json.dumps({"mappings": MAPPING}))
+    yield program
+    program.end()
+    remove_indices(opensearch, program.index)
 
 
 def test_a_document_that_its_mapping_refused_is_there_once_the_mapping_is_mended_and_it_is_tried_again(
@@ -36,8 +36,8 @@ def test_a_document_that_its_mapping_refused_is_there_once_the_mapping_is_mended
     path = way.folder / "articles.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)))
 
-    told = way.json("ingest", str(path), exit_code=3)
-    assert (told["indexed"], told["refused"], told["pending"]) == (1, 2, 0)
+    summary = way.json("ingest", str(path), exit_code=3)
+    assert (summary["indexed"], summary["refused"], summary["pending"]) == (1, 2, 0)
     listed = way.json("dead", "list")["dead"]
     assert {(letter["id"], letter["field"]) for letter in listed} == {
         ("bad", "pages_in_print"),

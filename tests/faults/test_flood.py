@@ -18,6 +18,7 @@ AWAY = 15.0
 """Seconds in which a worker that waits for one second hands a message back more often than RabbitMQ would allow."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_documents_wait_until_a_full_disk_has_room_again(own: Own, tmp_path: Path) -> None:
     rng = random.Random(1987)  # noqa: S311 - a lot that can be drawn again
@@ -34,6 +35,7 @@ def test_documents_wait_until_a_full_disk_has_room_again(own: Own, tmp_path: Pat
         assert broken(setting, command.account(), lines) == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_an_engine_that_is_away_for_longer_than_a_broker_hands_a_message_out_costs_no_document(
     own: Own, tmp_path: Path

@@ -19,6 +19,7 @@ SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
 """Queue and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all."""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("case", SETTINGS, ids=["file", "rabbitmq", "redis"])
 def test_whatever_is_killed_no_document_is_lost_or_there_twice(

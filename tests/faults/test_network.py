@@ -20,8 +20,8 @@ BROKERS = [pytest.param(name, marks=pytest.mark.server(name, "opensearch"), id=n
 
 @pytest.fixture(params=BROKERS)
 def broker(request: pytest.FixtureRequest) -> Iterator[tuple[Network, str]]:
-    with network(request.getfixturevalue(request.param)) as made:
-        yield made
+    with network(request.getfixturevalue(request.param)) as server:
+        yield server
 
 
 @pytest.mark.timeout(600)

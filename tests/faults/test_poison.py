@@ -51,6 +51,7 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     )
 
 
+@pytest.mark.slow
 def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_other_of_its_batch_is(
     settings: Settings,
 ) -> None:
@@ -68,8 +69,8 @@ def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_othe
                 SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).recover()
 
         RunMonitor(engine, run).wait(tend)
-        found = summary(engine, run)
+        counts = summary(engine, run)
         (letter,) = dead_letters.letters(engine)
-    assert (found["read"], found["indexed"], found["refused"], found["pending"]) == (7, 6, 1, 0)
+    assert (counts["read"], counts["indexed"], counts["refused"], counts["pending"]) == (7, 6, 1, 0)
     assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
     assert f"ended its worker {settings.tries} times" in letter.refusal.why

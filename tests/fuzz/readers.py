@@ -11,13 +11,12 @@ import docx
 import orjson
 import zstandard
 
-from fuzz.target import Target, as_any_text, folder, told
+from fuzz.target import Target, as_any_text, check_message, folder
 from ibidem_ingest.dates import interval, iso_date
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.errors import Refusal, Refused, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.epub import CONTAINER
-from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.readers.books import CONTAINER
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sandbox import RECORDS
 from support.pdf_files import pdf
@@ -69,11 +68,11 @@ MAILS = (
 
 def word() -> bytes:
     """Write a small Word file."""
-    made: Any = docx.Document()
-    made.add_heading("A title", 1)
-    made.add_paragraph("We the People")
+    document: Any = docx.Document()
+    document.add_heading("A title", 1)
+    document.add_paragraph("We the People")
     out = BytesIO()
-    made.save(out)
+    document.save(out)
     return out.getvalue()
 
 
@@ -84,18 +83,18 @@ def book() -> bytes:
         "media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/></spine></package>"
     )
     out = BytesIO()
-    with zipfile.ZipFile(out, "w") as made:
-        made.writestr(CONTAINER, "<a><rootfile full-path='a.opf'/></a>")
-        made.writestr("a.opf", package)
-        made.writestr("a.xhtml", "<html><body><p>We the People</p></body></html>")
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr(CONTAINER, "<a><rootfile full-path='a.opf'/></a>")
+        archive.writestr("a.opf", package)
+        archive.writestr("a.xhtml", "<html><body><p>We the People</p></body></html>")
     return out.getvalue()
 
 
 def check(one: Document | Refusal) -> None:
     """See that a document is one when it is read again, and that a refusal can be written down."""
     if isinstance(one, Refusal):
-        told(one.why)
-        told(str(Refused(one)))
+        check_message(one.why)
+        check_message(str(Refused(one)))
         orjson.dumps(one.as_json())
     else:
         assert len(one.text) <= MOST_TEXT
@@ -123,7 +122,7 @@ def record_of(format_: Format) -> Callable[[bytes], None]:
         try:
             check(read_record(RECORDS[format_](path, MOST_TEXT) | {"id": "a"}, "a file", MOST_TEXT))
         except Unreadable as error:
-            told(error.why)
+            check_message(error.why)
 
     return run
 
@@ -134,7 +133,7 @@ def date(data: bytes) -> None:
     try:
         interval(text)
     except ValueError as error:
-        told(str(error))
+        check_message(str(error))
     interval(iso_date(text))
     interval(iso_date(float(len(text)) * int.from_bytes(data[:7], "little")))
 
@@ -192,7 +191,7 @@ TARGETS: Mapping[str, Target] = {
         (b"-", b"0000", b"9999", b"T24:00", b"+99:99"),
     ),
     **{
-        f"jsonl.{suffix}": Target(file_of(f"a.jsonl.{suffix}"), (made(LINES), made(LINES) * 2, made(BOMB)))
-        for suffix, made in COMPRESS.items()
+        f"jsonl.{suffix}": Target(file_of(f"a.jsonl.{suffix}"), (file(LINES), file(LINES) * 2, file(BOMB)))
+        for suffix, file in COMPRESS.items()
     },
 }

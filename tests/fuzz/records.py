@@ -12,30 +12,28 @@ import orjson
 from celery import Celery
 from kombu.transport import virtual
 
-from fuzz.target import ENDS, Target, as_any_text, folder, told
+from fuzz.target import ENDS, Target, as_any_text, check_message, folder
 from ibidem.dedupe.overrides import Override
 from ibidem.index.alerts import read_alert, read_reported
-from ibidem_engines.address import parse_address, with_fields
+from ibidem_engines.address import Fields, parse_address, parse_fields, put_at, value_at, with_fields, without
 from ibidem_engines.cluster.source import as_document, as_source, idf_of, text_fault, version_of, with_signatures
 from ibidem_engines.cluster.source_values import members
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.fields import Fields, parse_fields, put_at, value_at, without
 from ibidem_engines.records import Unfit
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
+from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import TASK, make_app
-from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead_letters import letter_of
-from ibidem_workers.results import BatchResult
 from ibidem_workers.runs import RunRecord
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.settings_table import settings_rows
-from ibidem_workers.task_message import check
+from ibidem_workers.tasks import STRANGE
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
 SOURCE = orjson.dumps(
@@ -95,19 +93,19 @@ def address(data: bytes) -> None:
         try:
             read(text)
         except ENDS as error:
-            told(str(error))
+            check_message(str(error))
     settings_rows(Settings().changed(engine=text))
 
 
 def fields(data: bytes) -> None:
     """Read the names that an index has for our fields, and look under them."""
-    named = parse_fields(as_any_text(data))
+    names = parse_fields(as_any_text(data))
     source: dict[str, Any] = orjson.loads(SOURCE)
-    for path in (named.title, named.text, named.meta):
+    for path in (names.title, names.text, names.meta):
         value_at(source, path)
         without(source, path)
         put_at(dict(source), path or "a", 1)
-    as_document("a", source, named)
+    as_document("a", source, names)
 
 
 def record(data: bytes) -> None:
@@ -120,9 +118,11 @@ def record(data: bytes) -> None:
 def signed(document: Document) -> None:
     """Sign a document and write it as a server stores it, in both layouts."""
     signatures = sign_one(document, None)
-    made = Record(document, signatures, document.version or 0, digest(document, ""), pack(document, signatures, ("a",)))
+    whole = Record(
+        document, signatures, document.version or 0, digest(document, ""), pack(document, signatures, ("a",))
+    )
     for layout in ("full", "lean"):
-        as_source(made, Fields(), layout)
+        as_source(whole, Fields(), layout)
 
 
 def source(data: bytes) -> None:
@@ -141,10 +141,10 @@ def source(data: bytes) -> None:
 def signed_beside(document: Document, raw: bytes) -> None:
     """Write signatures into a document's JSON; every other member of it stays as it is."""
     signatures = sign_one(document, None)
-    made = Record(document, signatures, 1, "0", pack(document, signatures))
+    whole = Record(document, signatures, 1, "0", pack(document, signatures))
     text = raw.decode().strip()
     before = {name: text[slice(*span)] for name, span in members(text)}
-    after = with_signatures(raw, made, "full").decode()
+    after = with_signatures(raw, whole, "full").decode()
     there = {name: after[slice(*span)] for name, span in members(after)}
     assert there.pop("ibidem")
     before.pop("ibidem", None)
@@ -191,8 +191,8 @@ def message(data: bytes) -> None:
     name = "00000001763676000000-5f0c.2" if data[:1] != b"\n" else as_name(data[1:40])
     (queued() / name).write_bytes(data)
     try:
-        taken = channel()._get("fuzz-ibidem-ingest")
-        read = channel().message_to_python(taken)
+        payload = channel()._get("fuzz-ibidem-ingest")
+        read = channel().message_to_python(payload)
         with contextlib.suppress(*STRANGE):
             check(read, app().conf.ibidem_message_bytes)
         channel().basic_reject(read.delivery_tag, requeue=False)

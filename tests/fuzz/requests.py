@@ -20,12 +20,12 @@ from ibidem.gateway.middleware import check_host, check_site
 from ibidem.gateway.msearch import read_lines
 from ibidem.gateway.page import state
 from ibidem.gateway.search_request import NativeRequest, read_parameters, read_request
-from ibidem.grouped_search import cursor
+from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem_engines.cluster import ranking as engine_cursor
 from ibidem_engines.connect import open_engine
-from ibidem_engines.cursor import query_digest
 from ibidem_engines.engine import Engine
+from ibidem_engines.hits import query_digest
 from ibidem_engines.query import Query, parse_filter, parse_query
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers.settings import Settings
@@ -53,7 +53,7 @@ BODY = orjson.dumps(
 LINES = b'{"index": "news"}\n{"query": {"match_all": {}}, "dedupe": "collapse"}\n{}\n{"size": 0}\n'
 DEEP = b'{"query": ' + b'{"bool": {"must": [' * 200 + b"{}" + b"]}}" * 200 + b"}"
 TYPED = (b'grain OR wheat "export duty" -rice', 'don\'t „x“ «y» OR OR -"a b" …'.encode(), b'a\0b "c')
-ASKED = (
+OPTIONS = (
     b"q=wheat&dedupe=indent&dedupe_level=partial&dedupe_keep=source:AP,%20Reuters&dedupe_window_days=none"
     b"&dedupe_window=500&dedupe_max_per_group=3&dedupe_explain=true"
 )
@@ -75,14 +75,14 @@ def index() -> Engine:
 def query(data: bytes) -> None:
     """Read words and a filter as they are typed, and search an index for them."""
     typed, _, condition = as_any_text(data).partition("\n")
-    asked = parse_query(typed, [condition] if condition else [])
-    index().search(asked, 10)
+    parsed = parse_query(typed, [condition] if condition else [])
+    index().search(parsed, 10)
 
 
 def parameters(data: bytes) -> None:
     """Read the parameters of the dedupe layer, out of a query string."""
-    given = read_parameters(as_sent(data))
-    request = parse_request({name: value for name, value in given.items() if name in PARAMETERS} or given)
+    settings = read_parameters(as_sent(data))
+    request = parse_request({name: value for name, value in settings.items() if name in PARAMETERS} or settings)
     request.digest()
     str(request.keep)
 
@@ -139,7 +139,7 @@ def cursors(data: bytes) -> None:
 
 def of_search(text: str) -> None:
     """Read the cursor of an answer."""
-    cursor.read(Query("a"), DedupeRequest(cursor=text))
+    backend.read_cursor(Query("a"), DedupeRequest(cursor=text))
 
 
 def of_server(text: str) -> None:
@@ -179,7 +179,9 @@ TARGETS: Mapping[str, Target] = {
     "query": Target(
         query, (*TYPED, TYPED[0] + b"\ndate=1987-03..1987-06", b"a\nmeta.court=9th"), (b'"', b" OR ", b" -", b"\nid=")
     ),
-    "parameters": Target(parameters, (ASKED,), (b"&dedupe=", b"%00", b"\xd9\xa3", b"999999999999999999999"), REFUSALS),
+    "parameters": Target(
+        parameters, (OPTIONS,), (b"&dedupe=", b"%00", b"\xd9\xa3", b"999999999999999999999"), REFUSALS
+    ),
     "page": Target(
         page,
         (b"q=a&level=near&keep=source:A&source=A&source=B&date=1987..&sort=newest&page=2&size=25",),

@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.lookup_keys import long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import id_of, pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 from support.books import page

@@ -33,10 +33,10 @@ class Target:
         try:
             self.run(data)
         except self.ends as error:
-            told(str(error))
+            check_message(str(error))
 
 
-def told(message: str) -> None:
+def check_message(message: str) -> None:
     """Make sure that what a person or a message is told can be written."""
     assert message
     message.encode()
@@ -60,9 +60,9 @@ def as_sent(data: bytes) -> str:
 @cache
 def folder() -> Path:
     """Return a folder for this process's files; it goes with the process."""
-    kept.append(tempfile.TemporaryDirectory(prefix="ibidem-fuzz-"))
-    return Path(kept[-1].name)
+    folders.append(tempfile.TemporaryDirectory(prefix="ibidem-fuzz-"))
+    return Path(folders[-1].name)
 
 
-kept: list[tempfile.TemporaryDirectory[str]] = []
+folders: list[tempfile.TemporaryDirectory[str]] = []
 """What is removed when the process ends."""

@@ -5,18 +5,22 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from fuzz.mutation import mutated
 from fuzz.table import CASES, TARGETS, cases
+from support.examples import examples
 
 INPUTS = 150
 SLOW = {"html": 40, "mbox": 10, "docx": 40, "kernels": 60, "jsonl.xz": 60, "jsonl.zst": 60, "jsonl.gz": 60}
 """Inputs of targets that take some milliseconds each."""
 
+NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "mbox")) for name in TARGETS]
+"""Mails of a mailbox are parsed in processes."""
 
-@pytest.mark.parametrize("name", TARGETS)
+
+@pytest.mark.parametrize("name", NAMES)
 def test_no_input_ends_a_parser_in_an_error_that_is_not_ours(name: str) -> None:
     target = TARGETS[name]
 
     @settings(
-        max_examples=SLOW.get(name, INPUTS),
+        max_examples=examples(SLOW.get(name, INPUTS)),
         derandomize=True,
         database=None,
         deadline=None,
@@ -30,7 +34,7 @@ def test_no_input_ends_a_parser_in_an_error_that_is_not_ours(name: str) -> None:
     feed()
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", NAMES)
 def test_examples_and_what_was_found_before_are_taken(name: str) -> None:
     for data in (*TARGETS[name].examples, *cases(name)):
         TARGETS[name].feed(data)

@@ -43,15 +43,15 @@ def parameters(query: str) -> Iterator[tuple[str, str]]:
 
 def unpacked(body: bytes) -> bytes:
     """Unpack every member of a packed body, one after the other."""
-    found = b""
+    content = b""
     while body:
         reader = zlib.decompressobj(47)
         try:
-            found += reader.decompress(body)
+            content += reader.decompress(body)
         except zlib.error:
-            return found + body
+            return content + body
         body = reader.unused_data
-    return found
+    return content
 
 
 def of_text(text: str) -> Iterator[str]:

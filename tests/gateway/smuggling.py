@@ -66,7 +66,7 @@ METHODS = ("POST", "POST", "POST", "GET", "GET", "PUT", "DELETE", "HEAD")
 
 
 @dataclass(frozen=True)
-class Made:
+class LineRequest:
     """One request, as it goes over the line."""
 
     method: str
@@ -89,7 +89,7 @@ class Grammar:
     index: str = OPEN
     secret: str = SECRET
 
-    def request(self) -> Made:
+    def request(self) -> LineRequest:
         """Make a request."""
         action = self.random.choice(ACTIONS)
         several = "msearch" in action
@@ -100,11 +100,11 @@ class Grammar:
         packing, body = self.packed(body)
         headers = [("host", "127.0.0.1"), *([("content-type", kind)] if kind else []), *packing, *self.further()]
         path = f"/{self.target()}/{action}" if not several or self.one_in(2) else f"/{action}"
-        return Made(
+        return LineRequest(
             self.random.choice(METHODS if self.one_in(3) else METHODS[:4]), path + self.query(), tuple(headers), body
         )
 
-    def of_documents(self) -> Made:
+    def of_documents(self) -> LineRequest:
         """Make a request that reads or writes documents, or does what is never passed on."""
         action = self.random.choice(ELSEWHERE if self.one_in(6) else DOCUMENTS)
         document = json.dumps({"text": "a"}).encode()
@@ -123,7 +123,9 @@ class Grammar:
                 ("/_reindex", "/_aliases", "/_all/_doc/1", "/_sql", "/_cat/indices", f"/_alias/{self.secret}")
             )
         method = self.random.choice(METHODS)
-        return Made(method, path.rstrip("/") or "/x", (("host", "127.0.0.1"), ("content-type", kind), *packing), body)
+        return LineRequest(
+            method, path.rstrip("/") or "/x", (("host", "127.0.0.1"), ("content-type", kind), *packing), body
+        )
 
     def operation(self) -> bytes:
         """Write one operation of `_bulk`."""
@@ -327,8 +329,8 @@ class Grammar:
                 name = self.random.choice(
                     ("index", "index", "indices", "indice", "INDEX", "_index", "type", "preference")
                 )
-                named: Any = self.name() if self.one_in(5) else self.index
-                head[name] = [named, self.index] if self.one_in(5) else named
+                target: Any = self.name() if self.one_in(5) else self.index
+                head[name] = [target, self.index] if self.one_in(5) else target
             parts = [self.text(head, honest=not self.one_in(6)), self.text(self.body(), honest=not self.one_in(6))]
             if self.one_in(6):
                 parts.insert(self.random.choice((0, 0, 1, 2)), b"")
@@ -386,24 +388,24 @@ class Outcome:
     Args:
         statuses: How often each was answered.
         reaching: How many requests reached the engine.
-        found: Those that reached another index, or ended the gateway in a fault.
+        faults: Those that reached another index, or ended the gateway in a fault.
     """
 
     statuses: Counter[int] = field(default_factory=Counter)
     reaching: int = 0
-    found: list[tuple[Made, object]] = field(default_factory=list)
+    faults: list[tuple[LineRequest, object]] = field(default_factory=list)
 
 
-def send(url: str, made: Made) -> tuple[int, bytes]:
+def send(url: str, request: LineRequest) -> tuple[int, bytes]:
     """Send a request as it is; 0 stands for no answer."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     try:
-        connection.putrequest(made.method, made.path, skip_host=True, skip_accept_encoding=True)
-        for name, value in made.headers:
+        connection.putrequest(request.method, request.path, skip_host=True, skip_accept_encoding=True)
+        for name, value in request.headers:
             connection.putheader(name, value)
-        connection.putheader("content-length", str(len(made.body)))
-        connection.endheaders(made.body)
+        connection.putheader("content-length", str(len(request.body)))
+        connection.endheaders(request.body)
         answer = connection.getresponse()
         return answer.status, answer.read()
     except (HTTPException, OSError):
@@ -418,10 +420,10 @@ def recorded(**changed: Any) -> Iterator[tuple[str, Between]]:
 
     def plan(request: Request) -> Answer:
         if "_msearch" in request.path:
-            return Answer(200, {"took": 1, "responses": [told] * (request.body.count(b"\n") // 2)})
-        return Answer(200, told if "_search" in request.path else {})
+            return Answer(200, {"took": 1, "responses": [content] * (request.body.count(b"\n") // 2)})
+        return Answer(200, content if "_search" in request.path else {})
 
-    told = {"took": 1, "_shards": {"total": 1, "successful": 1}, "hits": {"total": {"value": 0}, "hits": []}}
+    content = {"took": 1, "_shards": {"total": 1, "successful": 1}, "hits": {"total": {"value": 0}, "hits": []}}
     with (
         between(plan=plan) as engine,
         running(Settings(engine=engine.address("opensearch"), index=OPEN, **changed)) as url,
@@ -431,9 +433,9 @@ def recorded(**changed: Any) -> Iterator[tuple[str, Between]]:
 
 def fuzz(url: str, engine: Between, grammar: Grammar, outcome: Outcome, *, documents: bool = False) -> None:
     """Send one request, and look at what reached the engine."""
-    made = grammar.of_documents() if documents and grammar.one_in(2) else grammar.request()
+    request = grammar.of_documents() if documents and grammar.one_in(2) else grammar.request()
     engine.asked.clear()
-    status, told = send(url, made)
+    status, content = send(url, request)
     outcome.statuses[status] += 1
     outcome.reaching += bool(engine.asked)
     names = {name for each in engine.asked for name in reached(each)} - {
@@ -441,14 +443,14 @@ def fuzz(url: str, engine: Between, grammar: Grammar, outcome: Outcome, *, docum
         f"{grammar.index}-ibidem-overrides",
     }
     if names:
-        outcome.found.append((made, sorted(names)))
-    elif status == 500 and b"dedupe" not in unquote(made.path).encode() + made.body + unpacked(made.body):
-        outcome.found.append((made, told))
+        outcome.faults.append((request, sorted(names)))
+    elif status == 500 and b"dedupe" not in unquote(request.path).encode() + request.body + unpacked(request.body):
+        outcome.faults.append((request, content))
 
 
-def judged(made: Made) -> set[str]:
+def judged(request: LineRequest) -> set[str]:
     """Return what a request would reach that nobody looks at."""
-    return reached(Request(made.method, made.path, dict(made.headers), made.body))
+    return reached(Request(request.method, request.path, dict(request.headers), request.body))
 
 
 def main() -> int:
@@ -456,21 +458,21 @@ def main() -> int:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000)
-    asked = parser.parse_args()
-    grammar = Grammar(Random(asked.seed))  # noqa: S311 - nothing is kept secret by it
-    outcome, end = Outcome(), time.monotonic() + asked.seconds
+    arguments = parser.parse_args()
+    grammar = Grammar(Random(arguments.seed))  # noqa: S311 - nothing is kept secret by it
+    outcome, end = Outcome(), time.monotonic() + arguments.seconds
     with recorded(gateway_paths="all") as (url, engine):
         while time.monotonic() < end:
             fuzz(url, engine, grammar, outcome, documents=True)
     total = sum(outcome.statuses.values())
     statuses = ", ".join(f"{count} of {status}" for status, count in sorted(outcome.statuses.items()))
     sys.stdout.write(
-        f"requests: {total} of seed {asked.seed}, {outcome.reaching} reached the engine, "
-        f"{len(outcome.found)} where they should not ({statuses})\n"
+        f"requests: {total} of seed {arguments.seed}, {outcome.reaching} reached the engine, "
+        f"{len(outcome.faults)} where they should not ({statuses})\n"
     )
-    for made, names in outcome.found[:10]:
-        sys.stdout.write(f"{names}: {made}\n")
-    return 1 if outcome.found else 0
+    for request, names in outcome.faults[:10]:
+        sys.stdout.write(f"{names}: {request}\n")
+    return 1 if outcome.faults else 0
 
 
 if __name__ == "__main__":

@@ -25,11 +25,11 @@ def client(leases: Leases, gateway: str) -> Iterator[Any]:
     """The official client of the engine behind the gateway."""
     if leases.kind == "opensearch":
         parts = urlsplit(gateway)
-        made: Any = opensearchpy.OpenSearch([{"host": parts.hostname, "port": parts.port}], max_retries=0)
+        connection: Any = opensearchpy.OpenSearch([{"host": parts.hostname, "port": parts.port}], max_retries=0)
     else:
-        made = elasticsearch.Elasticsearch(gateway, max_retries=0)
-    yield made
-    made.close()
+        connection = elasticsearch.Elasticsearch(gateway, max_retries=0)
+    yield connection
+    connection.close()
 
 
 def plain(answer: Any) -> Any:
@@ -43,12 +43,12 @@ def ids(answer: Any) -> list[str]:
 
 
 def test_a_search_without_dedupe_is_the_engines_own(client: Any, leases: Leases) -> None:
-    made: Any = opensearchpy.OpenSearch if leases.kind == "opensearch" else elasticsearch.Elasticsearch
-    direct = made([leases.url])
+    factory: Any = opensearchpy.OpenSearch if leases.kind == "opensearch" else elasticsearch.Elasticsearch
+    direct = factory([leases.url])
     try:
-        asked = {**RENT, "highlight": {"fields": {"text": {}}}, "aggs": {"n": {"terms": {"field": "ibidem.idf"}}}}
-        assert plain(client.search(index=leases.index, body=asked)) == plain(
-            direct.search(index=leases.index, body=asked)
+        body = {**RENT, "highlight": {"fields": {"text": {}}}, "aggs": {"n": {"terms": {"field": "ibidem.idf"}}}}
+        assert plain(client.search(index=leases.index, body=body)) == plain(
+            direct.search(index=leases.index, body=body)
         )
     finally:
         direct.close()
@@ -117,8 +117,8 @@ def test_several_searches_keep_their_order_and_one_that_fails_harms_no_other(cli
         {"index": [leases.index]},
         {**RENT, "dedupe": "maybe"},
     ]
-    asked = {"body": lines} if leases.kind == "opensearch" else {"searches": lines}
-    responses = client.msearch(**asked)["responses"]
+    arguments = {"body": lines} if leases.kind == "opensearch" else {"searches": lines}
+    responses = client.msearch(**arguments)["responses"]
     assert [each["status"] for each in responses] == [200, 200, 400, 400]
     assert "_dedupe" in responses[0]["hits"]["hits"][0]
     assert "_dedupe" not in responses[1]["hits"]["hits"][0]

@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibidem.gateway.callers import Caller
 from ibidem.gateway.dedupe_proxy import CALLERS, INDEXES, CallerCache, DedupeProxy, stage_of, step
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.upstream import Upstream
+from ibidem.gateway.upstream import Caller, Upstream
 from ibidem.grouped_search.dsl.index_cache import NOWHERE
 from ibidem_engines.address import parse_address
+from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
-from ibidem_engines.cluster.errors import Failure
 from ibidem_engines.cluster.requests import ApiRequest
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
@@ -31,10 +30,10 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
     for number in range(INDEXES + 1):
         first.layouts.put(str(number), NOWHERE)
     assert not len(remembered.of(ADA).layouts)
-    kept = remembered.of(ADA)
+    entry = remembered.of(ADA)
     for number in range(CALLERS):
         remembered.of(Caller((("authorization", str(number)),)))
-    assert remembered.of(ADA) is not kept
+    assert remembered.of(ADA) is not entry
 
 
 @pytest.mark.parametrize(
@@ -63,7 +62,7 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "form", "asked"),
+    ("sent", "form", "expected"),
     [
         ({}, "json", "application/json"),
         ({"accept": "*/*", "content-type": "application/json"}, "x-ndjson", "application/x-ndjson"),
@@ -74,8 +73,10 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
         ),
     ],
 )
-def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(sent: dict[str, str], form: str, asked: str) -> None:
+def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(
+    sent: dict[str, str], form: str, expected: str
+) -> None:
     work = DedupeProxy(Upstream(parse_address("opensearch+http://127.0.0.1:9"), 1), sent, Metrics())
     headers = work._headers(form)
-    assert [value for name, value in headers if name == "content-type"] == [asked]
+    assert [value for name, value in headers if name == "content-type"] == [expected]
     assert len([name for name, _ in headers if name == "accept"]) == 1

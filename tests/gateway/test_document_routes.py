@@ -6,8 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-from ibidem.dedupe.parameters import Preset
-from ibidem.dedupe.stored_presets import save_preset
+from ibidem.dedupe.parameters import Preset, save_preset
 from ibidem.gateway import document_routes
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.pairs.decision import Policy
@@ -15,20 +14,20 @@ from ibidem_workers.settings import Settings
 
 
 def test_a_search_indents_its_duplicates_as_the_command_does(client: TestClient) -> None:
-    found = client.get("/ibidem/search", params={"q": "rent", "dedupe_explain": "true"}).json()
-    marks = {hit["_id"]: hit["_dedupe"] for hit in found["hits"]["hits"]}
+    response = client.get("/ibidem/search", params={"q": "rent", "dedupe_explain": "true"}).json()
+    marks = {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
     assert sum(mark["indent"] for mark in marks.values()) == 2
-    assert found["dedupe"]["groups"]["in_window"] == 3
+    assert response["dedupe"]["groups"]["in_window"] == 3
     assert all(mark["why"] for mark in marks.values() if mark["indent"])
 
 
 def test_a_search_takes_filters_pages_and_modes(client: TestClient) -> None:
-    found = client.get("/ibidem/search?q=rent&filter=source=Chambers&dedupe=collapse&size=1&page=1").json()
-    assert [hit["inner_hits"]["duplicates"]["hits"]["total"]["value"] for hit in found["hits"]["hits"]] == [1]
+    response = client.get("/ibidem/search?q=rent&filter=source=Chambers&dedupe=collapse&size=1&page=1").json()
+    assert [hit["inner_hits"]["duplicates"]["hits"]["total"]["value"] for hit in response["hits"]["hits"]] == [1]
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("address", "message"),
     [
         ("q=rent&dedupe=maybe", "allowed: off, collapse, indent"),
         ("q=rent&dedup=indent", "takes no 'dedup'"),
@@ -41,15 +40,15 @@ def test_a_search_takes_filters_pages_and_modes(client: TestClient) -> None:
         ("q=rent&dedupe_window=0", "1 to 10,000"),
     ],
 )
-def test_a_wrong_search_is_told_what_would_be_right(client: TestClient, asked: str, said: str) -> None:
-    answer = client.get(f"/ibidem/search?{asked}")
+def test_a_wrong_search_is_told_what_would_be_right(client: TestClient, address: str, message: str) -> None:
+    answer = client.get(f"/ibidem/search?{address}")
     assert answer.status_code == 400
-    assert said in answer.json()["error"]["reason"]
+    assert message in answer.json()["error"]["reason"]
 
 
 def test_inspect_lists_the_duplicates_in_the_whole_index(client: TestClient) -> None:
-    found = client.get("/ibidem/inspect/lease").json()
-    assert [each["id"] for each in found["duplicates"]] == ["copy", "draft"]
+    response = client.get("/ibidem/inspect/lease").json()
+    assert [each["id"] for each in response["duplicates"]] == ["copy", "draft"]
     assert len(client.get("/ibidem/inspect/lease?dedupe_level=identical").json()["duplicates"]) == 1
 
 
@@ -60,15 +59,15 @@ def test_an_id_may_hold_strokes_and_marks(client: TestClient) -> None:
 
 
 def test_compare_tells_every_signal_of_a_pair(client: TestClient) -> None:
-    found = client.get("/ibidem/compare?a=lease&b=draft").json()
-    assert (found["a"], found["b"], found["level"]) == ("lease", "draft", "near")
+    response = client.get("/ibidem/compare?a=lease&b=draft").json()
+    assert (response["a"], response["b"], response["level"]) == ("lease", "draft", "near")
     assert client.get("/ibidem/compare?a=lease&b=nosuch").status_code == 404
     assert client.get("/ibidem/compare?a=lease").status_code == 400
 
 
 def test_groups_count_the_whole_index(client: TestClient) -> None:
-    found = client.get("/ibidem/groups").json()
-    assert (found["documents"], found["groups"], found["sizes"]) == (5, 3, {"3": 1})
+    response = client.get("/ibidem/groups").json()
+    assert (response["documents"], response["groups"], response["sizes"]) == (5, 3, {"3": 1})
 
 
 def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient) -> None:
@@ -79,9 +78,9 @@ def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient)
 
 
 def test_doctor_shows_settings_without_passwords(serve: Serve) -> None:
-    found = serve(broker="amqp://ann:s3cret@127.0.0.1:9//").get("/ibidem/doctor")
-    assert "s3cret" not in found.text
-    checks = {check["name"]: check["ok"] for check in found.json()["checks"]}
+    response = serve(broker="amqp://ann:s3cret@127.0.0.1:9//").get("/ibidem/doctor")
+    assert "s3cret" not in response.text
+    checks = {check["name"]: check["ok"] for check in response.json()["checks"]}
     assert checks["index"]
     assert not checks["broker"]
 
@@ -94,17 +93,17 @@ def test_an_index_that_is_not_there_is_named_with_the_command_that_makes_it(serv
 
 
 def test_many_callers_read_one_index_at_once(client: TestClient) -> None:
-    found: list[int] = []
+    statuses: list[int] = []
 
     def ask() -> None:
-        found.append(client.get("/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"])
+        statuses.append(client.get("/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"])
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [3] * 8
+    assert statuses == [3] * 8
 
 
 def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
@@ -117,8 +116,8 @@ def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
     engine.close()
     own = client.get("/ibidem/inspect/lease?dedupe_preset=copies").json()
     assert [each["id"] for each in own["duplicates"]] == ["copy"]
-    found = client.get("/ibidem/search?q=lease&dedupe_preset=copies").json()
-    assert found["dedupe"]["duplicates"] == 1
+    response = client.get("/ibidem/search?q=lease&dedupe_preset=copies").json()
+    assert response["dedupe"]["duplicates"] == 1
     assert client.get("/ibidem/search?q=lease").json()["dedupe"]["duplicates"] == 2
     assert client.get("/ibidem/compare?a=lease&b=draft&dedupe_preset=copies&dedupe_level=near").json()["level"] is None
     assert "copies" in client.get("/ibidem/groups?dedupe_preset=nothing").json()["error"]["reason"]

@@ -23,11 +23,11 @@ def indented(client: TestClient) -> int:
 
 def test_a_word_takes_a_pair_apart_and_can_be_taken_back(open_client: TestClient) -> None:
     assert indented(open_client) == 2
-    said = open_client.post("/ibidem/overrides", json=PAIR | {"reason": "York, not London", "author": "Ada"})
-    assert said.status_code == 201
+    response = open_client.post("/ibidem/overrides", json=PAIR | {"reason": "York, not London", "author": "Ada"})
+    assert response.status_code == 201
     assert indented(open_client) == 1
     listed = open_client.get("/ibidem/overrides").json()
-    assert listed == said.json()
+    assert listed == response.json()
     assert (listed["overrides"][0]["reason"], listed["overrides"][0]["author"]) == ("York, not London", "Ada")
     assert open_client.delete("/ibidem/overrides?a=draft&b=lease").json() == listed
     assert indented(open_client) == 2
@@ -57,14 +57,14 @@ def test_the_gateways_own_page_can(open_client: TestClient) -> None:
 
 def test_the_author_is_the_user_who_was_let_in_whatever_the_body_says(open_client: TestClient) -> None:
     basic = base64.b64encode(b"ada:pw").decode()
-    said = open_client.post(
+    response = open_client.post(
         "/ibidem/overrides", json=PAIR | {"author": "Somebody else"}, headers={"authorization": f"Basic {basic}"}
     )
-    assert said.json()["overrides"][0]["author"] == "ada"
+    assert response.json()["overrides"][0]["author"] == "ada"
 
 
 @pytest.mark.parametrize(
-    ("changed", "status", "said"),
+    ("changed", "status", "message"),
     [
         ({"verdict": "perhaps"}, 400, "not, same"),
         ({"b": "nosuch"}, 404, "nosuch"),
@@ -76,11 +76,11 @@ def test_the_author_is_the_user_who_was_let_in_whatever_the_body_says(open_clien
     ],
 )
 def test_a_wrong_word_is_refused_by_name(
-    open_client: TestClient, changed: dict[str, object], status: int, said: str
+    open_client: TestClient, changed: dict[str, object], status: int, message: str
 ) -> None:
     answer = open_client.post("/ibidem/overrides", json=PAIR | changed)
     assert answer.status_code == status
-    assert said in answer.json()["error"]["reason"]
+    assert message in answer.json()["error"]["reason"]
 
 
 @pytest.mark.parametrize("body", ["{", "[]", "null", '"a"', "\x00"])

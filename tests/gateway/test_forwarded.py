@@ -29,17 +29,17 @@ def url(engine: Between) -> Iterator[str]:
 
 
 def send(url: str, attack: Attack) -> tuple[int, bytes]:
-    named = {name.replace("-", "_"): value for name, value in attack.headers.items()}
-    status, _, read = ask(url, attack.method, attack.path, attack.body or None, **named)
+    headers = {name.replace("-", "_"): value for name, value in attack.headers.items()}
+    status, _, read = ask(url, attack.method, attack.path, attack.body or None, **headers)
     return status, read
 
 
 @pytest.mark.parametrize("what", attacks())
 def test_nothing_that_reaches_the_engine_names_an_index_that_is_not_open(engine: Between, url: str, what: str) -> None:
     engine.asked.clear()
-    status, told = send(url, attacks()[what])
+    status, content = send(url, attacks()[what])
     assert {name for each in engine.asked for name in reached(each)} <= {OPEN}
-    assert (status in {400, 403, 406, 415}) is not bool(engine.asked), told
+    assert (status in {400, 403, 406, 415}) is not bool(engine.asked), content
 
 
 @pytest.mark.parametrize("what", attacks())
@@ -52,10 +52,10 @@ def test_the_judge_sees_in_every_attack_what_it_is_after(what: str) -> None:
 def test_no_engine_answers_with_what_stands_in_an_index_that_is_not_open(
     leases: Leases, gateway: str, vault: str, what: str
 ) -> None:
-    status, told = send(gateway, attacks(leases.index, vault)[what])
-    assert WORD.encode() not in told
-    assert f'"_index":"{vault}"'.encode() not in told
-    assert status in {400, 403, 406, 415} or b'"total":{"value":0' in told or b'"count":' in told, told
+    status, content = send(gateway, attacks(leases.index, vault)[what])
+    assert WORD.encode() not in content
+    assert f'"_index":"{vault}"'.encode() not in content
+    assert status in {400, 403, 406, 415} or b'"total":{"value":0' in content or b'"count":' in content, content
 
 
 @pytest.mark.parametrize(

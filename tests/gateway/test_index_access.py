@@ -9,25 +9,25 @@ from ibidem_workers.settings import Settings
 NEWS = Settings(index="ibidem", gateway_indexes=("news-*", "law"))
 
 
-@pytest.mark.parametrize("named", ["law", "news-2026", "news-*", "news-2026-*", "law,news-1"])
-def test_what_the_setting_covers_is_open(named: str) -> None:
-    assert check_indexes(named, NEWS) == named
+@pytest.mark.parametrize("pattern", ["law", "news-2026", "news-*", "news-2026-*", "law,news-1"])
+def test_what_the_setting_covers_is_open(pattern: str) -> None:
+    assert check_indexes(pattern, NEWS) == pattern
 
 
-@pytest.mark.parametrize("named", ["*", "_all", "lawyers", "n*", "news*", "law,secret", "l?w", "ibidem", "[l]aw"])
-def test_what_reaches_beyond_the_setting_is_not(named: str) -> None:
+@pytest.mark.parametrize("pattern", ["*", "_all", "lawyers", "n*", "news*", "law,secret", "l?w", "ibidem", "[l]aw"])
+def test_what_reaches_beyond_the_setting_is_not(pattern: str) -> None:
     with pytest.raises(HttpError) as refused:
-        check_indexes(named, NEWS)
+        check_indexes(pattern, NEWS)
     assert refused.value.status in (400, 403)
 
 
 @pytest.mark.parametrize(
-    "named",
+    "pattern",
     ["", "law,", "..", "news-../secret", "news-..", "<news-{now/d}>", "cluster:news-1", "news-1,-news-2", "a b"],
 )
-def test_what_names_no_index_is_refused_before_the_engine_sees_it(named: str) -> None:
+def test_what_names_no_index_is_refused_before_the_engine_sees_it(pattern: str) -> None:
     with pytest.raises(HttpError) as refused:
-        check_indexes(named, Settings(gateway_indexes=("*", "law")))
+        check_indexes(pattern, Settings(gateway_indexes=("*", "law")))
     assert refused.value.status == 400
 
 

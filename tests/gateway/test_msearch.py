@@ -16,21 +16,21 @@ def read(content: bytes, indexes: str = "", query: str = ""):
 
 
 def test_each_line_says_for_itself_whether_it_is_grouped() -> None:
-    found = read(b'{"index":"news"}\n{"dedupe":"indent","size":1}\n{"index":["news"]}\r\n{}\r\n').lines
-    assert [line.passes for line in found] == [False, True]
-    assert found[1].content == b'{"index":["news"]}\n{}\n'
+    lines = read(b'{"index":"news"}\n{"dedupe":"indent","size":1}\n{"index":["news"]}\r\n{}\r\n').lines
+    assert [line.passes for line in lines] == [False, True]
+    assert lines[1].content == b'{"index":["news"]}\n{}\n'
 
 
 def test_the_query_string_speaks_for_all_and_the_path_for_heads_without_an_index() -> None:
-    found = read(b"\n{}\n{}\n{}\n", "news", "dedupe=collapse&max_concurrent_searches=2")
-    assert [line.request.dedupe.mode for line in found.lines] == ["collapse"] * 2  # type: ignore[union-attr]
-    assert (found.path, found.parameters) == ("/news/_msearch", {"max_concurrent_searches": "2"})
+    lines = read(b"\n{}\n{}\n{}\n", "news", "dedupe=collapse&max_concurrent_searches=2")
+    assert [line.request.dedupe.mode for line in lines.lines] == ["collapse"] * 2  # type: ignore[union-attr]
+    assert (lines.path, lines.parameters) == ("/news/_msearch", {"max_concurrent_searches": "2"})
 
 
 def test_a_wrong_dedupe_parameter_is_the_fault_of_one_line() -> None:
-    found = read(b'{}\n{"dedupe":"maybe"}\n{}\n{"dedupe":"indent"}\n', "news").lines
-    assert isinstance(found[0].request, UsageError)
-    assert not isinstance(found[1].request, UsageError)
+    lines = read(b'{}\n{"dedupe":"maybe"}\n{}\n{"dedupe":"indent"}\n', "news").lines
+    assert isinstance(lines[0].request, UsageError)
+    assert not isinstance(lines[1].request, UsageError)
 
 
 @pytest.mark.parametrize(

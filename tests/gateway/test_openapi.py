@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 
 from gateway.conftest import Leases
 from ibidem_workers.settings import Settings
+from support.examples import examples
 from support.gateway_server import running
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-SOME = settings(max_examples=30, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+SOME = settings(max_examples=examples(30), deadline=None, database=None, suppress_health_check=list(HealthCheck))
 
 
 def check_every_operation(url: str, **without: str) -> int:
@@ -24,7 +25,7 @@ def check_every_operation(url: str, **without: str) -> int:
     document = schemathesis.openapi.from_url(f"{url}/openapi.json")
     if without:
         document = document.exclude(**without)
-    operations = [found.ok() for found in document.get_all_operations()]
+    operations = [result.ok() for result in document.get_all_operations()]
     for operation in operations:
 
         @SOME
@@ -37,6 +38,7 @@ def check_every_operation(url: str, **without: str) -> int:
     return len(operations)
 
 
+@pytest.mark.slow
 def test_over_a_file_every_answer_is_a_documented_one(settings: Settings) -> None:
     with running(settings.changed(gateway_overrides=True)) as url:
         assert check_every_operation(url, tag="search") >= 10

@@ -42,23 +42,24 @@ REQUESTS = [
 def test_any_request_reaches_the_engine_byte_for_byte_and_so_does_its_answer(
     method: str, path: str, body: bytes
 ) -> None:
-    told = b'{"odd" :[1.50]} '
+    content = b'{"odd" :[1.50]} '
     with (
-        between(plan=lambda _: Answer(201, told)) as engine,
+        between(plan=lambda _: Answer(201, content)) as engine,
         running(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
     ):
         status, _, read = ask(url, method, path, body or None, content_type="application/yaml", authorization="Basic a")
-    (asked,) = engine.asked
-    sent = {name.lower(): value for name, value in asked.headers.items()}
-    assert (asked.method, asked.path, asked.body) == (method, path, body)
+    (request,) = engine.asked
+    sent = {name.lower(): value for name, value in request.headers.items()}
+    assert (request.method, request.path, request.body) == (method, path, body)
     assert (sent["authorization"], sent["content-type"]) == ("Basic a", "application/yaml")
-    assert (status, read) == (201, told)
+    assert (status, read) == (201, content)
 
 
+@pytest.mark.slow
 def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length() -> None:
-    seen: list[Request] = []
+    requests: list[Request] = []
     with (
-        between(plan=lambda request: seen.append(request) or Answer(200, b"x" * 300_000)) as engine,
+        between(plan=lambda request: requests.append(request) or Answer(200, b"x" * 300_000)) as engine,
         running(Settings(engine=engine.address("opensearch"), gateway_body=1_000, **ALL)) as url,  # type: ignore[arg-type]
     ):
         parts = urlsplit(url)
@@ -72,7 +73,7 @@ def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length(
             connection.settimeout(30)
             connection.sendall(b"cd")
             assert connection.recv(100).startswith(b"HTTP/1.1 200")
-    assert [each.body for each in seen] == [body, b"abcd"]
+    assert [each.body for each in requests] == [body, b"abcd"]
 
 
 def test_a_body_that_stops_coming_ends_with_408_and_takes_no_place_from_searches() -> None:
@@ -218,8 +219,8 @@ def test_an_application_that_writes_reads_scrolls_and_searches_works_against_one
             assert len(list(helpers.scan(client, index=name, size=100))) == 300
             client.delete(index=name, id="7", refresh=True)
             assert client.count(index=name)["count"] == 299
-            found = client.search(index=name, body={"query": {"match_all": {}}, "size": 1})
-            assert found["hits"]["total"]["value"] == 299
+            response = client.search(index=name, body={"query": {"match_all": {}}, "size": 1})
+            assert response["hits"]["total"]["value"] == 299
         finally:
             remove_indices(leases.settings.engine, name)
 
@@ -249,5 +250,5 @@ def test_what_is_passed_on_is_answered_as_the_engine_does(
         ask(each, method, path, data, content_type="application/json") for each in (leases.url, everything)
     )
     assert through[::2] == direct[::2]
-    passed = {name: value for name, value in direct[1].items() if name not in {"date", "transfer-encoding"}}
-    assert {name: through[1].get(name) for name in passed} == passed
+    headers = {name: value for name, value in direct[1].items() if name not in {"date", "transfer-encoding"}}
+    assert {name: through[1].get(name) for name in headers} == headers

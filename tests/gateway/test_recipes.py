@@ -24,11 +24,11 @@ GO = "github.com/opensearch-project/opensearch-go/v4@v4.8.1"
 SECONDS = 200
 
 
-def recipe(language: str, gateway: str, leases: Leases, named: str = "") -> str:
+def recipe(language: str, gateway: str, leases: Leases, name: str = "") -> str:
     """Return the page's program that names something, for the gateway and index of the test."""
     programs = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    (found,) = [each for each in programs if named in each]
-    there = found.replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
+    (program,) = [each for each in programs if name in each]
+    there = program.replace("http://127.0.0.1:8042", gateway).replace("licences", leases.index)
     return there.replace("warranty", "rent")
 
 
@@ -48,16 +48,16 @@ def test_javascript(leases: Leases, gateway: str, tmp_path: Path) -> None:
         return
     (tmp_path / "recipe.mjs").write_text(recipe("js", gateway, leases))
     run(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", "@opensearch-project/opensearch@3")
-    told = [line.split() for line in run(tmp_path, "node", "recipe.mjs").splitlines()]
-    assert sorted(size for _, size in told) == ["1", "3"]
+    lines = [line.split() for line in run(tmp_path, "node", "recipe.mjs").splitlines()]
+    assert sorted(size for _, size in lines) == ["1", "3"]
 
 
 def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
     jars = fetched(f"{leases.kind}-java-1", JAVA[leases.kind])
     (tmp_path / "Recipe.java").write_text(recipe("java", gateway, leases, OF_KIND[leases.kind]))
-    told = run(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
-    assert sorted(line.split()[1] for line in told[:2]) == ["0", "2"]
-    assert "dedupe" in told[2]
+    output = run(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
+    assert sorted(line.split()[1] for line in output[:2]) == ["0", "2"]
+    assert "dedupe" in output[2]
 
 
 @needs("go")
@@ -66,5 +66,5 @@ def test_go(leases: Leases, gateway: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.go").write_text(recipe("go", gateway, leases))
     run(tmp_path, "go", "mod", "init", "recipe")
     run(tmp_path, "go", "get", GO)
-    told = [line.split() for line in run(tmp_path, "go", "run", "recipe.go").splitlines()]
-    assert sorted(size for _, size in told) == ["0", "2"]
+    lines = [line.split() for line in run(tmp_path, "go", "run", "recipe.go").splitlines()]
+    assert sorted(size for _, size in lines) == ["0", "2"]

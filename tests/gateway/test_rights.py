@@ -94,14 +94,14 @@ def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: L
 
 
 def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leases, url: str) -> None:
-    def seen(who: str) -> tuple[Any, ...]:
-        found = get(url, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", who).json()
-        sizes = sorted(hit["_dedupe"]["size"] for hit in found["hits"]["hits"])
+    def view(who: str) -> tuple[Any, ...]:
+        response = get(url, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", who).json()
+        sizes = sorted(hit["_dedupe"]["size"] for hit in response["hits"]["hits"])
         inspected = [each["id"] for each in get(url, "/ibidem/inspect/lease", who).json()["duplicates"]]
         groups = get(url, "/ibidem/groups", who).json()
         beyond = get(url, "/ibidem/search?q=lease&dedupe_scope=index", who).json()["dedupe"]
         return (
-            found["hits"]["total"]["value"],
+            response["hits"]["total"]["value"],
             sizes,
             inspected,
             groups["documents"],
@@ -109,8 +109,8 @@ def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leas
             beyond["documents"]["matched"],
         )
 
-    assert seen(CLERK) == (4, [1, 3], ["copy", "draft"], 5, {"3": 1}, 3)
-    assert seen(GUEST) == (3, [1, 2], ["draft"], 4, {"2": 1}, 2)
+    assert view(CLERK) == (4, [1, 3], ["copy", "draft"], 5, {"3": 1}, 3)
+    assert view(GUEST) == (3, [1, 2], ["draft"], 4, {"2": 1}, 2)
 
 
 def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(url: str) -> None:
@@ -137,8 +137,8 @@ def test_several_searches_are_each_asked_with_the_callers_account(leases: Leases
     body = f'{{"index":"{leases.index}"}}\n{{"dedupe":"indent"}}\n{{"index":"{leases.index}"}}\n{{"size":1}}\n'
     guarded.asked.clear()
     sent = {"authorization": GUEST, "content-type": "application/x-ndjson"}
-    found = httpx2.post(f"{url}/_msearch", content=body, headers=sent, timeout=60).json()["responses"]
-    assert found[0]["hits"]["total"]["value"] == 4
+    response = httpx2.post(f"{url}/_msearch", content=body, headers=sent, timeout=60).json()["responses"]
+    assert response[0]["hits"]["total"]["value"] == 4
     assert accounts_of(guarded) == {GUEST}
 
 

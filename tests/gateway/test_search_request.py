@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.search_request import asked_of_dedupe, read_request
+from ibidem.gateway.search_request import dedupe_request, read_request
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers.settings import Settings
 
@@ -20,16 +20,16 @@ def read(query: str = "", content: bytes = b"", indexes: str = "news", **headers
     return read_request(indexes, query, JSON | headers, content, NEWS)
 
 
-def refused(*arguments: object, **named: str) -> HttpError:
+def refused(*arguments: object, **keywords: str) -> HttpError:
     with pytest.raises(HttpError) as error:
-        read(*arguments, **named)  # type: ignore[arg-type]
+        read(*arguments, **keywords)  # type: ignore[arg-type]
     return error.value
 
 
 def test_what_is_ours_is_taken_out_and_the_rest_stays() -> None:
-    found = read("dedupe=collapse&routing=a", b'{"dedupe_window": 100, "size": 5}')
-    assert (found.parameters, found.body) == ({"routing": "a"}, {"size": 5})
-    assert (found.dedupe.mode, found.dedupe.window) == ("collapse", 100)
+    request = read("dedupe=collapse&routing=a", b'{"dedupe_window": 100, "size": 5}')
+    assert (request.parameters, request.body) == ({"routing": "a"}, {"size": 5})
+    assert (request.dedupe.mode, request.dedupe.window) == ("collapse", 100)
 
 
 def test_without_a_dedupe_parameter_nothing_is_asked() -> None:
@@ -44,7 +44,7 @@ def test_one_name_in_both_places_is_refused_where_they_differ() -> None:
 
 def test_figures_without_a_mode_are_refused_instead_of_passed_over() -> None:
     with pytest.raises(UsageError, match="dedupe_level is given without dedupe"):
-        asked_of_dedupe({"dedupe_level": "near"}, {})
+        dedupe_request({"dedupe_level": "near"}, {})
 
 
 @pytest.mark.parametrize("value", ["[]", "{}", "null", "1.5"])

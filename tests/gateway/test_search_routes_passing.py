@@ -21,8 +21,8 @@ def ask(
     """Send a request as it stands, and return status, headers and bytes of the answer."""
     parts = urlsplit(url)
     connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, body, named)
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body, fields)
     answer = connection.getresponse()
     read = answer.read()
     connection.close()
@@ -68,18 +68,18 @@ def ask(
 def test_where_all_indexes_are_open_method_path_query_string_body_and_headers_reach_the_engine_unchanged(
     kind: str, method: str, path: str, body: bytes | None, headers: dict[str, str]
 ) -> None:
-    told = b'{"took" : 3,\n  "odd":[1.50, 1e3]} '
+    content = b'{"took" : 3,\n  "odd":[1.50, 1e3]} '
     with (
-        between(plan=lambda _: Answer(200, told)) as engine,
+        between(plan=lambda _: Answer(200, content)) as engine,
         running(Settings(engine=engine.address(kind), gateway_indexes="*")) as url,
     ):
         status, sent, read = ask(url, method, path, body, authorization="Basic YWRhOnB3", **headers)
-    (asked,) = engine.asked
-    assert (asked.method, asked.path, asked.body) == (method, path, body or b"")
-    got = {name.lower(): value for name, value in asked.headers.items()}
-    assert {name: got.get(name) for name in named(headers)} == named(headers)
+    (request,) = engine.asked
+    assert (request.method, request.path, request.body) == (method, path, body or b"")
+    got = {name.lower(): value for name, value in request.headers.items()}
+    assert {name: got.get(name) for name in names_of(headers)} == names_of(headers)
     assert got["authorization"] == "Basic YWRhOnB3"
-    assert (status, read) == (200, told)
+    assert (status, read) == (200, content)
     assert sent["content-type"] == "application/json"
     assert sent["x-elastic-product"] == "Elasticsearch"
 
@@ -133,13 +133,13 @@ def test_else_the_engine_is_sent_what_was_read_written_again(
         running(Settings(engine=engine.address("opensearch"))) as url,
     ):
         assert ask(url, "POST", path, body, **headers)[0] == 200
-    (asked,) = engine.asked
-    got = {name.lower(): value for name, value in asked.headers.items()}
-    assert (asked.path, asked.body, got.get("content-type")) == sent
+    (request,) = engine.asked
+    got = {name.lower(): value for name, value in request.headers.items()}
+    assert (request.path, request.body, got.get("content-type")) == sent
     assert "content-encoding" not in got
 
 
-def named(headers: dict[str, str]) -> dict[str, str]:
+def names_of(headers: dict[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
 
 
@@ -169,12 +169,12 @@ def test_no_header_of_a_request_is_made_of_what_stands_in_its_address() -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
 def test_an_error_of_the_engine_comes_back_with_its_status_and_words(status: int) -> None:
-    told = json.dumps({"error": {"type": "some_exception", "reason": "because"}, "status": status}).encode()
+    content = json.dumps({"error": {"type": "some_exception", "reason": "because"}, "status": status}).encode()
     with (
-        between(plan=lambda _: Answer(status, told)) as engine,
+        between(plan=lambda _: Answer(status, content)) as engine,
         running(Settings(engine=engine.address("opensearch"))) as url,
     ):
-        assert ask(url, "GET", "/ibidem/_search")[::2] == (status, told)
+        assert ask(url, "GET", "/ibidem/_search")[::2] == (status, content)
         grouped = ask(url, "GET", "/ibidem/_search?dedupe=indent")
         assert grouped[0] == status
 

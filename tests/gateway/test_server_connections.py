@@ -29,16 +29,16 @@ def gateway(**changed: object) -> Iterator[str]:
 
 
 def connect(url: str, sent: bytes = b"") -> socket.socket:
-    made = socket.create_connection((urlsplit(url).hostname or "", urlsplit(url).port or 0), timeout=30)
-    made.sendall(sent)
-    return made
+    connection = socket.create_connection((urlsplit(url).hostname or "", urlsplit(url).port or 0), timeout=30)
+    connection.sendall(sent)
+    return connection
 
 
 def read_to_the_end(connection: socket.socket) -> bytes:
-    found = b""
+    content = b""
     while part := connection.recv(65_536):
-        found += part
-    return found
+        content += part
+    return content
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nhost: ", HEADERS, b"\r\n\r\n"])
@@ -71,22 +71,22 @@ def test_headers_that_come_byte_by_byte_after_an_answer_end_their_connection() -
 
 def test_a_body_that_does_not_come_is_answered_and_ends_its_connection() -> None:
     with gateway(gateway_arrival=1) as url, connect(url, BODY) as slow:
-        told = read_to_the_end(slow)
-    assert told.startswith(b"HTTP/1.1 408 ")
-    assert b"IBIDEM_GATEWAY_ARRIVAL" in told
+        answer = read_to_the_end(slow)
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"IBIDEM_GATEWAY_ARRIVAL" in answer
 
 
 def test_requests_that_have_not_arrived_take_no_place() -> None:
-    with gateway(gateway_clients=2) as url, ExitStack() as held:
+    with gateway(gateway_clients=2) as url, ExitStack() as stack:
         for _ in range(20):
-            held.enter_context(connect(url, BODY))
+            stack.enter_context(connect(url, BODY))
         assert httpx2.get(f"{url}/ibidem/_search").status_code == 200
 
 
 @pytest.mark.parametrize("sent", [b"GET / HTTP/1.1\r\n", BODY])
 def test_one_address_with_many_unfinished_requests_still_gets_answers(sent: bytes) -> None:
-    with gateway(gateway_connections=20) as url, ExitStack() as held:
-        slow = [held.enter_context(connect(url, sent)) for _ in range(60)]
+    with gateway(gateway_connections=20) as url, ExitStack() as stack:
+        slow = [stack.enter_context(connect(url, sent)) for _ in range(60)]
         assert httpx2.get(f"{url}/healthz").status_code == 200
         assert httpx2.get(f"{url}/ibidem/_search").status_code == 200
         for each in slow[:40]:
@@ -100,9 +100,9 @@ def test_a_client_that_goes_away_in_the_middle_of_a_body_is_no_fault(caplog: pyt
     with gateway() as url:
         for _ in range(3):
             connect(url, BODY).close()
-        told = httpx2.get(f"{url}/metrics").text
+        metrics = httpx2.get(f"{url}/metrics").text
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
-    assert 'status="500"' not in told
+    assert 'status="500"' not in metrics
 
 
 def test_the_addresses_of_one_network_of_the_sixth_version_are_one_caller() -> None:

@@ -88,25 +88,29 @@ def test_with_typed_keys_the_groups_of_a_bucket_stand_in_the_meta_of_their_aggre
 def test_suggestions_show_their_documents(leases: Leases, url: str, index: str, alone: bool) -> None:
     body = {"suggest": {"a": {"prefix": "lea", "completion": {"field": "name"}}}, "_source": ["year"]}
     body |= {} if alone else {"query": RENT}
-    direct, found = (search(where, index, body, query) for where, query in ((leases.url, ""), (url, "dedupe=indent")))
-    assert found["suggest"] == direct["suggest"]
-    assert found["suggest"]["a"][0]["options"][0]["_source"] == {"year": 1987}
-    assert found["hits"]["total"] == direct["hits"]["total"]
-    assert found["hits"]["max_score"] == direct["hits"]["max_score"]
+    direct, response = (
+        search(where, index, body, query) for where, query in ((leases.url, ""), (url, "dedupe=indent"))
+    )
+    assert response["suggest"] == direct["suggest"]
+    assert response["suggest"]["a"][0]["options"][0]["_source"] == {"year": 1987}
+    assert response["hits"]["total"] == direct["hits"]["total"]
+    assert response["hits"]["max_score"] == direct["hits"]["max_score"]
 
 
 def test_hits_within_buckets_show_what_matched_inside_them(leases: Leases, url: str, index: str) -> None:
     aggs = {"top": {"top_hits": {"size": 1, "_source": False}}, "all": {"max": {"field": "year"}}}
     body = {"query": TENANTS, "aggs": aggs}
-    direct, found = (search(where, index, body, query) for where, query in ((leases.url, ""), (url, "dedupe=indent")))
-    assert found["aggregations"] == direct["aggregations"]
-    assert found["aggregations"]["top"]["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"]["value"] == 1
+    direct, response = (
+        search(where, index, body, query) for where, query in ((leases.url, ""), (url, "dedupe=indent"))
+    )
+    assert response["aggregations"] == direct["aggregations"]
+    assert response["aggregations"]["top"]["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"]["value"] == 1
 
 
 def test_inner_hits_named_as_the_layers_own_are_refused_where_both_would_stand(url: str, index: str) -> None:
-    named = {"nested": TENANTS["nested"] | {"inner_hits": {"name": "duplicates"}}}
-    assert search(url, index, {"query": named})["hits"]["hits"][0]["inner_hits"]["duplicates"]
-    answer = httpx2.post(f"{url}/{index}/_search?dedupe=collapse", json={"query": named})
+    body = {"nested": TENANTS["nested"] | {"inner_hits": {"name": "duplicates"}}}
+    assert search(url, index, {"query": body})["hits"]["hits"][0]["inner_hits"]["duplicates"]
+    answer = httpx2.post(f"{url}/{index}/_search?dedupe=collapse", json={"query": body})
     assert (answer.status_code, "another name" in answer.text) == (400, True)
 
 
@@ -147,20 +151,20 @@ def test_several_searches_refuse_to_cut_an_answer_that_is_grouped(
 def test_an_explanation_is_that_of_the_query_alone(leases: Leases, url: str, index: str, query: object) -> None:
     body = {"query": query, "explain": True}
     for where in (index, leases.index) if query is RENT else (index,):
-        direct, found = (search(each, where, body, way) for each, way in ((leases.url, ""), (url, "dedupe=indent")))
-        told = {hit["_id"]: hit["_explanation"] for hit in direct["hits"]["hits"]}
-        assert {hit["_id"]: hit["_explanation"] for hit in found["hits"]["hits"]} == told
+        direct, response = (search(each, where, body, way) for each, way in ((leases.url, ""), (url, "dedupe=indent")))
+        explanations = {hit["_id"]: hit["_explanation"] for hit in direct["hits"]["hits"]}
+        assert {hit["_id"]: hit["_explanation"] for hit in response["hits"]["hits"]} == explanations
 
 
 def test_totals_are_numbers_everywhere_where_that_was_asked_for(leases: Leases, url: str, index: str) -> None:
     body = {"query": TENANTS, "aggs": {"top": {"top_hits": {"size": 1}}, "by": {"terms": {"field": "source"}}}}
     query = "rest_total_hits_as_int=true"
     direct = search(leases.url, index, body, query)
-    found = search(url, index, body, f"{query}&dedupe=collapse")
-    assert found["hits"]["total"] == direct["hits"]["total"] == 2
-    assert found["aggregations"]["top"]["hits"]["total"] == direct["aggregations"]["top"]["hits"]["total"] == 2
-    assert found["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"] == 1
-    assert found["hits"]["hits"][0]["inner_hits"]["duplicates"]["hits"]["total"] == 0
+    response = search(url, index, body, f"{query}&dedupe=collapse")
+    assert response["hits"]["total"] == direct["hits"]["total"] == 2
+    assert response["aggregations"]["top"]["hits"]["total"] == direct["aggregations"]["top"]["hits"]["total"] == 2
+    assert response["hits"]["hits"][0]["inner_hits"]["parties"]["hits"]["total"] == 1
+    assert response["hits"]["hits"][0]["inner_hits"]["duplicates"]["hits"]["total"] == 0
 
 
 @pytest.mark.parametrize("value", [-2, "some", 1.5, "-2"])
@@ -171,9 +175,9 @@ def test_a_way_of_counting_that_the_engine_refuses_is_refused(url: str, index: s
 
 def test_a_body_in_the_query_string_is_grouped_too(url: str, index: str) -> None:
     source = json.dumps({"query": RENT, "size": 1})
-    asked = {"source": source, "source_content_type": "application/json", "dedupe": "collapse"}
-    found = httpx2.get(f"{url}/{index}/_search", params=asked).json()
-    assert (len(found["hits"]["hits"]), found["dedupe"]["mode"]) == (1, "collapse")
+    options = {"source": source, "source_content_type": "application/json", "dedupe": "collapse"}
+    response = httpx2.get(f"{url}/{index}/_search", params=options).json()
+    assert (len(response["hits"]["hits"]), response["dedupe"]["mode"]) == (1, "collapse")
 
 
 def test_a_page_without_hits_has_no_best_score(leases: Leases, url: str, index: str) -> None:

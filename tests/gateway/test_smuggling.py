@@ -7,7 +7,7 @@ import pytest
 
 from gateway.attacks import OPEN, SECRET, attacks
 from gateway.conftest import Leases
-from gateway.smuggling import Grammar, Made, Outcome, fuzz, judged, recorded, send
+from gateway.smuggling import Grammar, LineRequest, Outcome, fuzz, judged, recorded, send
 from servers.indices import ask
 
 ON_A_STAND_IN, ON_AN_ENGINE = 400, 200
@@ -17,34 +17,35 @@ def grammar(index: str = OPEN, secret: str = SECRET) -> Grammar:
     return Grammar(Random(12), index, secret)  # noqa: S311 - nothing is kept secret by it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paths", ["search", "all"])
 def test_nothing_that_reaches_the_engine_names_another_index(paths: str) -> None:
-    made, outcome = grammar(), Outcome()
+    request, outcome = grammar(), Outcome()
     with recorded(gateway_paths=paths) as (url, engine):
         for _ in range(ON_A_STAND_IN):
-            fuzz(url, engine, made, outcome, documents=paths == "all")
-    assert not outcome.found
+            fuzz(url, engine, request, outcome, documents=paths == "all")
+    assert not outcome.faults
     assert outcome.reaching > ON_A_STAND_IN / 20
 
 
 def test_a_good_part_of_what_is_made_up_would_reach_another_index_if_nobody_looked() -> None:
-    made = grammar()
-    aimed = [bool(judged(made.request()) - {OPEN, ""}) for _ in range(ON_A_STAND_IN)]
+    request = grammar()
+    aimed = [bool(judged(request.request()) - {OPEN, ""}) for _ in range(ON_A_STAND_IN)]
     assert sum(aimed) > ON_A_STAND_IN / 3
 
 
 def reads(leases: Leases, index: str) -> tuple[int, int]:
     """Return how often an engine searched an index and fetched a document of it by id."""
-    told = ask(leases.settings.engine, "GET", f"/{index}/_stats/search,get")["_all"]["total"]
-    return told["search"]["query_total"], told["get"]["total"]
+    totals = ask(leases.settings.engine, "GET", f"/{index}/_stats/search,get")["_all"]["total"]
+    return totals["search"]["query_total"], totals["get"]["total"]
 
 
 def test_neither_engine_ever_reads_the_other_index_by_its_own_count(leases: Leases, gateway: str, vault: str) -> None:
     before = reads(leases, vault)
     for each in attacks(leases.index, vault).values():
-        send(gateway, Made(each.method, each.path, (("host", "127.0.0.1"), *each.headers.items()), each.body))
-    made = grammar(leases.index, vault)
-    statuses = {send(gateway, made.request())[0] for _ in range(ON_AN_ENGINE)}
+        send(gateway, LineRequest(each.method, each.path, (("host", "127.0.0.1"), *each.headers.items()), each.body))
+    request = grammar(leases.index, vault)
+    statuses = {send(gateway, request.request())[0] for _ in range(ON_AN_ENGINE)}
     assert reads(leases, vault) == before
     assert 200 in statuses
 

@@ -12,14 +12,14 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from support.fake_engine import PAGE, Listed
 from support.naive_grouping import leaders
-from support.windows import Made, made
+from support.windows import SampleWindow, make_window
 
-SAID = parse_query("said")
+QUERY = parse_query("said")
 
 
-def answer(engine: Engine, page: int = 1, size: int = 10, mode: str = "indent", **asked: object) -> dict[str, Any]:
-    given = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in asked.items()}}
-    return search(engine, SAID, parse_request(given), page, size)
+def answer(engine: Engine, page: int = 1, size: int = 10, mode: str = "indent", **options: object) -> dict[str, Any]:
+    parameters = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in options.items()}}
+    return search(engine, QUERY, parse_request(parameters), page, size)
 
 
 def ids(response: dict[str, Any]) -> list[str]:
@@ -31,7 +31,7 @@ def test_the_groups_of_a_real_index_are_those_of_the_plain_loop_over_its_ranking
 ) -> None:
     ranking = ids(answer(library, size=len(records), mode="off"))
     packed = {each.document.id: each.packed for each in records}
-    leads = leaders(Made([packed[name] for name in ranking]), Policy())
+    leads = leaders(SampleWindow([packed[name] for name in ranking]), Policy())
     expected = [name for row in sorted(set(leads)) for name, lead in zip(ranking, leads, strict=True) if lead == row]
     assert ids(answer(library, size=len(records))) == expected
     assert len(set(leads)) < len(ranking)
@@ -45,10 +45,10 @@ def test_each_hit_carries_its_document_and_a_passage(library: Engine, records: l
 
 
 def test_the_total_is_exact_and_the_time_is_told(library: Engine, records: list[Record]) -> None:
-    found = answer(library, window=20)
+    response = answer(library, window=20)
     matching = sum("said" in each.document.text.split() for each in records)
-    assert found["hits"]["total"] == {"value": matching, "relation": "eq"}
-    assert found["took"] == found["dedupe"]["took_ms"] >= 0
+    assert response["hits"]["total"] == {"value": matching, "relation": "eq"}
+    assert response["took"] == response["dedupe"]["took_ms"] >= 0
 
 
 def test_duplicates_beyond_the_window_are_found_by_look_up_in_a_real_index(
@@ -75,9 +75,9 @@ def test_pages_with_the_cursor_of_the_first_see_its_ranking(library: Engine) -> 
 
 
 def test_a_search_that_matches_nothing_answers_with_nothing(library: Engine) -> None:
-    found = search(library, parse_query("zzzz"), parse_request({"dedupe": "indent"}))
-    assert found["hits"]["hits"] == []
-    assert found["dedupe"]["documents"] == {"matched": 0, "in_window": 0, "beyond_window": 0, "on_page": 0}
+    response = search(library, parse_query("zzzz"), parse_request({"dedupe": "indent"}))
+    assert response["hits"]["hits"] == []
+    assert response["dedupe"]["documents"] == {"matched": 0, "in_window": 0, "beyond_window": 0, "on_page": 0}
 
 
 @pytest.mark.parametrize(("page", "size"), [(0, 10), (1, 0), (1001, 10)])
@@ -87,7 +87,7 @@ def test_a_page_that_no_window_reaches_is_refused(library: Engine, page: int, si
 
 
 def test_manual_decisions_kept_beside_the_index_are_followed() -> None:
-    window = made(11, 40)
+    window = make_window(11, 40)
     engine = Listed(window)
     hits = answer(engine, size=40)["hits"]["hits"]
     second = next(at for at, hit in enumerate(hits) if hit["_dedupe"]["indent"])
@@ -95,18 +95,18 @@ def test_manual_decisions_kept_beside_the_index_are_followed() -> None:
     engine.put_records("overrides", {"pair": {"a": pair[0], "b": pair[1], "verdict": "not"}})
     groups = {hit["_id"]: hit["_dedupe"]["group"] for hit in answer(engine, size=40)["hits"]["hits"]}
     assert groups[pair[0][1]] != groups[pair[1][1]]
-    given = search(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])
-    assert ids(given) == [hit["_id"] for hit in hits]
+    response = search(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])
+    assert ids(response) == [hit["_id"] for hit in hits]
 
 
 @pytest.mark.parametrize(("order", "first"), [("newest", True), ("oldest", False)])
 def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
     request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
-    found = search_window(library, SAID, request, size=500, order=order)
-    plain = search(library, SAID, request, size=500)
-    leads = [hit["_source"] for hit in found.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    window = search_window(library, QUERY, request, size=500, order=order)
+    plain = search(library, QUERY, request, size=500)
+    leads = [hit["_source"] for hit in window.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     dates = [lead["date"][:10] for lead in leads if "date" in lead]
     assert dates == sorted(dates, reverse=first)
     assert all("date" not in lead for lead in leads[len(dates) :])
-    assert {hit["_id"] for hit in found.response["hits"]["hits"]} == {hit["_id"] for hit in plain["hits"]["hits"]}
-    assert found.window is not None
+    assert {hit["_id"] for hit in window.response["hits"]["hits"]} == {hit["_id"] for hit in plain["hits"]["hits"]}
+    assert window.window is not None

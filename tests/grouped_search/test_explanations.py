@@ -18,7 +18,7 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
 
 
 @pytest.mark.parametrize(
-    ("why", "said"),
+    ("why", "message"),
     [
         ({"signature": "content"}, "the same words in the same order"),
         ({"signature": "minhash", "shared": 73, "of": 100}, "about 73 % of the text shared"),
@@ -74,17 +74,18 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
         ({}, ""),
     ],
 )
-def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, object], said: str) -> None:
-    assert reason(why, "Journal").replace(DASH, "-") == said
+def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, object], message: str) -> None:
+    assert reason(why, "Journal").replace(DASH, "-") == message
 
 
+@pytest.mark.slow
 def test_pages_that_share_a_third_each_are_told_with_their_share(tmp_path: Path) -> None:
     first = [page(number) for number in range(20)]
     second = [words[: len(words) // 3] + page(100 + at)[len(words) // 3 :] for at, words in enumerate(first)]
     a, b = (Document(name, "\f".join(map(" ".join, pages))) for name, pages in (("a", first), ("b", second)))
-    found = compare(a, b, Tables(tmp_path))
-    assert found.evidence is not None
-    assert re.search(r"on the same pages \(about (2\d|3\d) % of the text shared\)", reason(found.evidence.why))
+    comparison = compare(a, b, Tables(tmp_path))
+    assert comparison.evidence is not None
+    assert re.search(r"on the same pages \(about (2\d|3\d) % of the text shared\)", reason(comparison.evidence.why))
 
 
 def test_a_document_that_is_not_named_is_it() -> None:
@@ -92,6 +93,6 @@ def test_a_document_that_is_not_named_is_it() -> None:
 
 
 def test_two_that_are_named_stand_in_one_sentence() -> None:
-    held = {"signature": "pages", "relation": "part_of", **PLACES}
-    assert reason(held, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
-    assert reason({**held, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"
+    why = {"signature": "pages", "relation": "part_of", **PLACES}
+    assert reason(why, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
+    assert reason({**why, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"

@@ -1,15 +1,58 @@
-"""The list to show: the engine's own shape, and on each hit what the layer says of it."""
+"""A group as it is shown: its lead, those that follow, and how many are kept out of sight.
+
+The list to show: the engine's own shape, and on each hit what the layer says of it.
+"""
 
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
+from ibidem.grouped_search.response import build_groups
 from ibidem_engines.engine import StoredDocument
+from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, Listed
-from support.windows import Made, signatures, value
+from support.windows import SampleWindow, signatures, value
+
+COPY, OTHER = signatures(1), signatures(2)
+DATES = ["1987-03-05", "1987-03-01", "1987-03-09", "1987-03-20"]
+WINDOW = Window.of(
+    SampleWindow(
+        [
+            value(COPY, "0", DATES[0]),
+            value(OTHER, "1"),
+            value(COPY, "2", DATES[1]),
+            value(COPY, "3", DATES[2]),
+            value(COPY, "4", DATES[3]),
+        ]
+    ).hits,
+    Policy(),
+)
+
+
+def test_duplicates_follow_in_rank_order_and_the_group_keeps_its_place() -> None:
+    latest, alone = build_groups(WINDOW, [0, 1], parse_request({"dedupe": "indent", "dedupe_keep": "latest"}))
+    assert (latest.first, latest.lead, latest.duplicates) == (0, 4, (0, 2, 3))
+    assert (alone.size, alone.listed) == (1, (1,))
+
+
+def test_the_lead_is_chosen_within_the_step_in_which_the_group_began() -> None:
+    options = {"dedupe": "indent", "dedupe_keep": "latest", "dedupe_window": 4}
+    (group,) = build_groups(WINDOW, [0], parse_request(options))
+    assert (group.lead, group.size) == (3, 4)
+
+
+@pytest.mark.parametrize(("most", "listed"), [(0, (0,)), (2, (0, 2, 3)), (9, (0, 2, 3, 4))])
+def test_no_more_duplicates_are_shown_than_asked_for_and_all_are_counted(most: int, listed: tuple[int, ...]) -> None:
+    (group,) = build_groups(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": most}))
+    assert group.listed == listed
+    assert group.size == 4
+
 
 BASE = signatures(1)
 
@@ -21,7 +64,7 @@ def mixed(seed: int, start: int, end: int) -> Signatures:
 
 
 # 0 is near 1 and 2; 1 and 2 are not near each other; 3 stands alone.
-CHAIN = Made(
+CHAIN = SampleWindow(
     [
         value(mixed(2, 0, 75), "0", "1987-03-05"),
         value(mixed(3, 0, 51), "1", "1987-03-01"),
@@ -31,9 +74,11 @@ CHAIN = Made(
 )
 
 
-def answer(window: Made, words: list[Override] | None = None, mode: str = "indent", **asked: object) -> dict[str, Any]:
-    given = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in asked.items()}}
-    return search(Listed(window), PAGE, parse_request(given), overrides=words or [])
+def answer(
+    window: SampleWindow, words: list[Override] | None = None, mode: str = "indent", **options: object
+) -> dict[str, Any]:
+    parameters = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in options.items()}}
+    return search(Listed(window), PAGE, parse_request(parameters), overrides=words or [])
 
 
 def marks(response: dict[str, Any]) -> dict[str, Any]:
@@ -41,8 +86,8 @@ def marks(response: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_lead_has_no_reason_and_a_duplicate_has_one() -> None:
-    found = marks(answer(CHAIN))
-    assert [found["0000"][part] for part in ("indent", "size", "shown", "hidden", "level", "score", "of", "why")] == [
+    by_id = marks(answer(CHAIN))
+    assert [by_id["0000"][part] for part in ("indent", "size", "shown", "hidden", "level", "score", "of", "why")] == [
         0,
         3,
         3,
@@ -52,7 +97,7 @@ def test_a_lead_has_no_reason_and_a_duplicate_has_one() -> None:
         None,
         None,
     ]
-    assert [found["0001"][part] for part in ("indent", "level", "score", "of", "why")] == [
+    assert [by_id["0001"][part] for part in ("indent", "level", "score", "of", "why")] == [
         1,
         "near",
         0.51,
@@ -67,12 +112,12 @@ def test_why_is_told_when_it_is_asked_for() -> None:
 
 
 def test_the_reason_is_against_the_lead_that_is_shown_and_says_when_the_two_would_not_pass_alone() -> None:
-    found = marks(answer(CHAIN, keep="earliest"))
-    assert list(found) == ["0001", "0000", "0002", "0003"]
-    assert found["0000"]["of"] == "0001"
-    assert "notes" not in found["0000"]
-    assert found["0002"]["of"] == "0000"
-    assert found["0002"]["notes"] == ["would not pass against 0001 alone"]
+    by_id = marks(answer(CHAIN, keep="earliest"))
+    assert list(by_id) == ["0001", "0000", "0002", "0003"]
+    assert by_id["0000"]["of"] == "0001"
+    assert "notes" not in by_id["0000"]
+    assert by_id["0002"]["of"] == "0000"
+    assert by_id["0002"]["notes"] == ["would not pass against 0001 alone"]
 
 
 def test_collapse_carries_its_duplicates_as_native_collapse_does_the_lead_left_out() -> None:
@@ -107,12 +152,12 @@ def test_a_document_that_has_gone_since_is_said_to_be() -> None:
 
 
 def test_manual_decisions_are_told() -> None:
-    said = [
+    overrides = [
         Override(("news", "0001"), ("news", "0003"), "same", "Ada", date="2026-01-05"),
         Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),
         Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a=f"ch2:{0:032x}"),
     ]
-    plain, explained = marks(answer(CHAIN, said)), marks(answer(CHAIN, said, explain=True))
+    plain, explained = marks(answer(CHAIN, overrides)), marks(answer(CHAIN, overrides, explain=True))
     group = plain["0003"]["group"]
     assert plain["0001"]["notes"] == [f"declared same as 0003, group {group}"]
     assert "notes" not in plain["0000"]
@@ -124,8 +169,8 @@ def test_manual_decisions_are_told() -> None:
 
 
 def test_a_duplicate_by_a_reader_s_word_names_the_reader() -> None:
-    said = [Override(("news", "0000"), ("news", "0003"), "same", "Ada", "one event", "2026-01-05")]
-    mark = marks(answer(CHAIN, said, explain=True))["0003"]
+    overrides = [Override(("news", "0000"), ("news", "0003"), "same", "Ada", "one event", "2026-01-05")]
+    mark = marks(answer(CHAIN, overrides, explain=True))["0003"]
     assert (mark["level"], mark["of"], mark["why"]["signature"], mark["why"]["author"]) == (
         "near",
         "0000",

@@ -1,10 +1,60 @@
-"""The account counts what a page stands on (that it adds up is a law of its own)."""
+"""Facets count the documents and groups of a window.
 
+The account counts what a page stands on (that it adds up is a law of its own).
+"""
+
+from collections import Counter, defaultdict
+
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.request import parse_request
-from ibidem.dedupe.window import Window
-from ibidem.grouped_search.stats import count_other_tables, count_short, response_stats
+from ibidem.grouped_search.stats import by_source, by_table, by_year, count_other_tables, count_short, response_stats
+from ibidem_engines.engine import Hit, Record
 from ibidem_ingest.pairs.decision import Policy
-from support.windows import TABLES, Made, signatures, value
+from support.windows import TABLES, SampleWindow, signatures, value
+
+
+def window_of(records: list[Record]) -> Window:
+    hits = [Hit("i", each.document.id, 1.0, each.packed) for each in records]
+    return Window.of([*hits, Hit("i", "unsigned", 1.0, None)], Policy())
+
+
+def test_each_source_has_its_documents_and_the_groups_that_they_belong_to(records: list[Record]) -> None:
+    window = window_of(records)
+    expected: dict[str, list[int]] = defaultdict(list)
+    for row, each in enumerate(records):
+        if each.document.source:
+            expected[each.document.source].append(int(window.grouping.lead[row]))
+    facets = {records[facet.row].document.source: facet for facet in by_source(window, 100)}
+    assert {name: (each.documents, each.groups) for name, each in facets.items()} == {
+        name: (len(leads), len(set(leads))) for name, leads in expected.items()
+    }
+    assert len(by_source(window, 1)) == min(1, len(expected))
+
+
+def test_each_year_has_its_documents_and_groups_the_latest_first(records: list[Record]) -> None:
+    window = window_of(records)
+    expected: dict[int, list[int]] = defaultdict(list)
+    for row, each in enumerate(records):
+        if each.document.date:
+            expected[int(each.document.date[:4])].append(int(window.grouping.lead[row]))
+    facets = by_year(window)
+    assert [year for year, _ in facets] == sorted(expected, reverse=True)
+    assert [(each.documents, each.groups) for _, each in facets] == [
+        (len(leads), len(set(leads))) for _, leads in sorted(expected.items(), reverse=True)
+    ]
+
+
+def test_each_idf_table_has_the_documents_that_it_signed(records: list[Record]) -> None:
+    window = window_of(records)
+    expected = Counter(each.signatures.idf for each in records if each.signatures.idf)
+    counts = {records[facet.row].signatures.idf: facet.documents for facet in by_table(window)}
+    assert counts == expected
+
+
+def test_an_empty_window_has_none() -> None:
+    window = Window.of([], Policy())
+    assert (by_source(window, 5), by_table(window), by_year(window)) == ([], [], [])
+
 
 LENGTHS = [200, 4, 5, 1]
 TABLE_OF = [TABLES[0], TABLES[0], TABLES[1], ""]
@@ -12,7 +62,7 @@ VALUES = [
     value(signatures(at, length=length, idf=table), f"{at}")
     for at, (length, table) in enumerate(zip(LENGTHS, TABLE_OF, strict=True))
 ]
-WINDOW = Window.of(Made([*VALUES, None]).hits, Policy())
+WINDOW = Window.of(SampleWindow([*VALUES, None]).hits, Policy())
 
 
 def test_texts_of_fewer_than_five_words_are_too_short() -> None:
@@ -30,8 +80,8 @@ def test_without_a_current_table_the_most_common_one_counts_as_current() -> None
 
 
 def test_a_total_below_what_was_read_is_raised_to_it() -> None:
-    told = response_stats(WINDOW, [], parse_request({"dedupe": "indent"}), 3)
-    assert told["documents"] == {"matched": 5, "in_window": 5, "beyond_window": 0, "on_page": 0}
+    statistics = response_stats(WINDOW, [], parse_request({"dedupe": "indent"}), 3)
+    assert statistics["documents"] == {"matched": 5, "in_window": 5, "beyond_window": 0, "on_page": 0}
 
 
 def test_a_window_that_cannot_grow_further_says_so() -> None:
@@ -41,9 +91,9 @@ def test_a_window_that_cannot_grow_further_says_so() -> None:
 
 
 def test_every_part_that_the_response_promises_is_there() -> None:
-    told = response_stats(WINDOW, [], parse_request({"dedupe": "indent", "dedupe_keep": "source:AP"}), 5)
-    assert told["keep"] == "source:AP"
-    assert told.keys() >= {
+    statistics = response_stats(WINDOW, [], parse_request({"dedupe": "indent", "dedupe_keep": "source:AP"}), 5)
+    assert statistics["keep"] == "source:AP"
+    assert statistics.keys() >= {
         "mode",
         "level",
         "keep",

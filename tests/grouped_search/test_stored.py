@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search, search_window
-from ibidem_engines.collapse import CollapseEngine, FacetCount
+from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import Assignment
+from ibidem_engines.stored_groups import Assignment, CollapseEngine, FacetCount
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.follow import Follower, store_of
+from ibidem_workers.groups.service import Follower, store_of
 from servers.indices import remove_indices
+from support.examples import examples
 from support.signed_records import make_record
 
 ENGINES = (
@@ -33,7 +34,9 @@ INDEX = f"stored-{os.getpid()}"
 """Another in each session, since servers may be shared."""
 
 Json = dict[str, Any]
-unhurried = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+unhurried = settings(
+    max_examples=examples(8), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -70,24 +73,26 @@ def words(stories: list[Document]) -> list[str]:
     return sorted({word for story in stories[:20] for word in story.text.split()})
 
 
-def asked(**given: object) -> Any:
-    return parse_request({"dedupe": "indent", "dedupe_by": "stored"} | {f"dedupe_{k}": v for k, v in given.items()})
+def request_of(**arguments: object) -> Any:
+    return parse_request({"dedupe": "indent", "dedupe_by": "stored"} | {f"dedupe_{k}": v for k, v in arguments.items()})
 
 
-def pages(engine: Engine, words: str, size: int, *, cursor: bool = True, mode: str = "indent", **given: object) -> Any:
+def pages(
+    engine: Engine, words: str, size: int, *, cursor: bool = True, mode: str = "indent", **arguments: object
+) -> Any:
     """All pages to the end."""
-    found, page, held = [], 1, None
+    responses, page, following = [], 1, None
     query = parse_query(words) if words else parse_query("").__class__()
     while True:
         request = parse_request(
-            {"dedupe": mode, "dedupe_by": "stored", "dedupe_cursor": held}
-            | {f"dedupe_{name}": value for name, value in given.items()}
+            {"dedupe": mode, "dedupe_by": "stored", "dedupe_cursor": following}
+            | {f"dedupe_{name}": value for name, value in arguments.items()}
         )
         response = search(engine, query, request, page, size)
         if not response["hits"]["hits"]:
-            return found
-        found.append(response)
-        page, held = page + 1, response["dedupe"]["cursor"] if cursor else None
+            return responses
+        responses.append(response)
+        page, following = page + 1, response["dedupe"]["cursor"] if cursor else None
 
 
 def listed(response: Json) -> list[Json]:
@@ -118,11 +123,11 @@ def test_all_pages_together_hold_each_match_once_and_the_account_adds_up(
 ) -> None:
     asked_words = " OR ".join(data.draw(st.lists(st.sampled_from(["said", *words]), min_size=1, max_size=4)))
     matched = ranked(engine, asked_words)
-    found = pages(engine, asked_words, size, cursor=data.draw(st.booleans()), mode=mode, max_per_group=100)
-    shown = [hit["_id"] for response in found for hit in listed(response)]
+    responses = pages(engine, asked_words, size, cursor=data.draw(st.booleans()), mode=mode, max_per_group=100)
+    shown = [hit["_id"] for response in responses for hit in listed(response)]
     assert sorted(shown) == sorted(matched)
-    groups = [hit["_dedupe"]["group"] for response in found for hit in response["hits"]["hits"]]
-    for response in found:
+    groups = [hit["_dedupe"]["group"] for response in responses for hit in response["hits"]["hits"]]
+    for response in responses:
         account = response["dedupe"]
         assert account["documents"]["matched"] == len(matched) == response["hits"]["total"]["value"]
         assert account["groups"]["matching"] == len(set(groups))
@@ -135,11 +140,11 @@ def test_groups_stand_where_their_best_document_stands_and_hold_those_of_their_n
     expected: defaultdict[str, list[str]] = defaultdict(list)
     for name in ranked(engine, "said"):
         expected[of[name]].append(name)
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    ids: defaultdict[str, list[str]] = defaultdict(list)
     for response in pages(engine, "said", 7):
         for hit in response["hits"]["hits"]:
-            found[hit["_dedupe"]["group"]].append(hit["_id"])
-    assert list(found.items()) == list(expected.items())
+            ids[hit["_dedupe"]["group"]].append(hit["_id"])
+    assert list(ids.items()) == list(expected.items())
     assert any(len(some) > 2 for some in expected.values())
 
 
@@ -151,17 +156,17 @@ def only(response: Json, **fields: object) -> list[Json]:
 @pytest.fixture
 def fresh(address: str) -> Iterator[Any]:
     """Makes indexes for one test."""
-    made: list[Engine] = []
+    engines: list[Engine] = []
 
     def make(*records: Record, settle: bool = True) -> Engine:
-        made.append(filled(address, list(records), f"{INDEX}-more"))
+        engines.append(filled(address, list(records), f"{INDEX}-more"))
         if settle:
-            Follower(made[-1]).catch_up()
-        made[-1].refresh()
-        return made[-1]
+            Follower(engines[-1]).catch_up()
+        engines[-1].refresh()
+        return engines[-1]
 
     yield make
-    for engine in made:
+    for engine in engines:
         engine.close()
     if not address.startswith("sqlite"):
         remove_indices(address, f"{INDEX}-more")
@@ -193,7 +198,7 @@ def test_a_document_that_only_the_group_joins_says_through_which_lead(fresh: Any
         settle=False,
     )
     put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
-    response = search(engine, parse_query("grain"), asked(explain=True))
+    response = search(engine, parse_query("grain"), request_of(explain=True))
     assert [hit["_id"] for hit in response["hits"]["hits"]] == ["shown", "apart"]
     mark = response["hits"]["hits"][1]["_dedupe"]
     assert mark["through"] == "lead"
@@ -203,7 +208,7 @@ def test_a_document_that_only_the_group_joins_says_through_which_lead(fresh: Any
 
 def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(fresh: Any) -> None:
     engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
-    (_, duplicate) = search(engine, parse_query("grain"), asked(explain=True))["hits"]["hits"]
+    (_, duplicate) = search(engine, parse_query("grain"), request_of(explain=True))["hits"]["hits"]
     assert duplicate["_dedupe"]["level"] == "identical"
     assert duplicate["_dedupe"]["of"] == "a"
     assert duplicate["_dedupe"]["why"]["signature"] == "content"
@@ -216,7 +221,7 @@ def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(fresh: Any
         make_record("wire", f"{TEXT} grain", date="1999-01-01", source="Reuters"),
     )
     by_keep = {
-        keep: search(engine, parse_query("grain"), asked(keep=keep, max_per_group=1))["hits"]["hits"]
+        keep: search(engine, parse_query("grain"), request_of(keep=keep, max_per_group=1))["hits"]["hits"]
         for keep in ("rank", "earliest", "latest", "source:Reuters,AP")
     }
     assert {keep: hits[0]["_id"] for keep, hits in by_keep.items()} == {
@@ -230,18 +235,19 @@ def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(fresh: Any
         assert hits[0]["_dedupe"]["hidden"] == 4
 
 
+@pytest.mark.slow
 def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(fresh: Any) -> None:
     engine = fresh(
         *(make_record(f"copy{at:04}", f"{TEXT} grain") for at in range(1_200)),
         *(make_record(f"single{at}", f"grain number{at} stands alone here {at}") for at in range(3)),
     )
-    response = search(engine, parse_query("grain"), asked(max_per_group=3), size=10)
+    response = search(engine, parse_query("grain"), request_of(max_per_group=3), size=10)
     account = response["dedupe"]
     assert account["documents"] == {"matched": 1_203, "in_window": 1_203, "beyond_window": 0, "on_page": 7}
     assert account["groups"] == {"matching": 4, "in_window": 4, "on_page": 4, "exact": True}
     (lead,) = only(response, indent=0, size=1_200)
     assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (4, 1_196)
-    whole = search(engine, parse_query("grain"), asked(), size=10)
+    whole = search(engine, parse_query("grain"), request_of(), size=10)
     assert len(whole["hits"]["hits"]) == 1_203
 
 
@@ -249,23 +255,23 @@ def test_what_is_not_settled_stands_alone_and_is_counted(fresh: Any) -> None:
     engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     engine.write([make_record("c", f"{TEXT} grain"), make_record("d", f"{TEXT} grain")])
     engine.refresh()
-    account = search(engine, parse_query("grain"), asked())["dedupe"]
+    account = search(engine, parse_query("grain"), request_of())["dedupe"]
     assert account["groups"]["matching"] == 3
     assert account["unsettled"] == 2
     assert account["remedy"] == "settle groups with: ibidem backfill --groups"
     Follower(engine).catch_up()
     engine.refresh()
-    account = search(engine, parse_query("grain"), asked())["dedupe"]
+    account = search(engine, parse_query("grain"), request_of())["dedupe"]
     assert (account["groups"]["matching"], account["unsettled"]) == (1, 0)
     assert "remedy" not in account
 
 
 def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(fresh: Any) -> None:
     engine = fresh(*(make_record(f"a{at}", f"grain number{at} stands alone here") for at in range(6)))
-    first = search(engine, parse_query("grain"), asked(), size=4)
+    first = search(engine, parse_query("grain"), request_of(), size=4)
     engine.write([make_record(f"b{at}", f"grain grain other{at} stands alone too") for at in range(6)])
     engine.refresh()
-    later = search(engine, parse_query("grain"), asked(cursor=first["dedupe"]["cursor"]), page=2, size=4)
+    later = search(engine, parse_query("grain"), request_of(cursor=first["dedupe"]["cursor"]), page=2, size=4)
     names = [hit["_id"] for response in (first, later) for hit in response["hits"]["hits"]]
     assert sorted(names) == [f"a{at}" for at in range(6)]
 
@@ -273,33 +279,58 @@ def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(fresh:
 def test_an_override_stands_in_the_notes(fresh: Any) -> None:
     engine = fresh(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     word = Override((engine.index, "a"), (engine.index, "b"), "same", "Ada")
-    response = search(engine, parse_query("grain"), asked(explain=True), overrides=[word])
+    response = search(engine, parse_query("grain"), request_of(explain=True), overrides=[word])
     assert response["hits"]["hits"][0]["_dedupe"]["notes"] == ["declared the same as b by Ada"]
 
 
 @pytest.mark.parametrize("order", ["newest", "oldest"])
 def test_all_matches_are_ordered_by_date(engine: Engine, order: str) -> None:
-    found: list[str] = []
+    dates: list[str] = []
     for page in range(1, 9):
-        result = search_window(engine, parse_query("said"), asked(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
-        found += [hit["_source"].get("date", "") for hit in result.response["hits"]["hits"]]
-    dated = [date for date in found if date]
+        result = search_window(engine, parse_query("said"), request_of(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
+        dates += [hit["_source"].get("date", "") for hit in result.response["hits"]["hits"]]
+    dated = [date for date in dates if date]
     assert dated == sorted(dated, reverse=order == "newest")
-    assert found[: len(dated)] == dated
+    assert dates[: len(dated)] == dated
 
 
 def test_facets_count_documents_and_groups_of_all_matches(engine: Engine, stories: list[Document]) -> None:
     query, of, matched = parse_query("said"), group_of(engine), set(ranked(engine, "said"))
-    found = cast("CollapseEngine", engine).facets(query, 10)
+    facets = cast("CollapseEngine", engine).facets(query, 10)
     for value in ("AP", "Reuters"):
         there = [each.id for each in stories if each.source == value and each.id in matched]
         expected = FacetCount(value, len(there), len({of[name] for name in there}))
-        assert expected in found.sources
+        assert expected in facets.sources
     years = {each.date[:4] for each in stories if each.date and each.id in matched}
-    assert [each.value for each in found.years] == sorted(years, reverse=True)
-    assert sum(each.documents for each in found.years) == sum(each.id in matched for each in stories if each.date)
+    assert [each.value for each in facets.years] == sorted(years, reverse=True)
+    assert sum(each.documents for each in facets.years) == sum(each.id in matched for each in stories if each.date)
 
 
 def test_a_preset_other_than_the_stored_one_is_refused(engine: Engine) -> None:
     with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored by other figures"):
-        search(engine, parse_query("said"), asked(preset="law"))
+        search(engine, parse_query("said"), request_of(preset="law"))
+
+
+def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
+    address: str, records: list[Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[int] = []
+    count = MatchCounter.count
+    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counted.append(1) or count(*arguments))
+    index = f"{INDEX}-counts"
+    engine = filled(address, records, index)
+    try:
+        Follower(engine).catch_up()
+        engine.refresh()
+        before = pages(engine, "said", 10)
+        assert len({response["dedupe"]["groups"]["matching"] for response in before}) == 1
+        assert len(counted) == (not address.startswith("sqlite"))
+        engine.write([make_record("later", "nobody said anything of the kind about wheat before")])
+        Follower(engine).catch_up()
+        engine.refresh()
+        (first, *_) = pages(engine, "said", 10)
+        assert first["dedupe"]["groups"]["matching"] == before[0]["dedupe"]["groups"]["matching"] + 1
+    finally:
+        engine.close()
+        if not address.startswith("sqlite"):
+            remove_indices(address, index)

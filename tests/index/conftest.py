@@ -1,6 +1,6 @@
 """Fixtures of these tests."""
 
-from support.command_line import made, run, tables_folder
+from support.command_line import filled_folder, run, tables_folder
 from support.news_index import library, records, stories, tables
 
-__all__ = ["library", "made", "records", "run", "stories", "tables", "tables_folder"]
+__all__ = ["filled_folder", "library", "records", "run", "stories", "tables", "tables_folder"]

@@ -8,29 +8,29 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError
 
-SAID = Alert("said", "said")
+ALERT = Alert("said", "said")
 
 
 @pytest.fixture
 def engine(tmp_path_factory: pytest.TempPathFactory, records: list[Record]) -> Engine:
-    made = open_engine(f"sqlite:///{tmp_path_factory.mktemp('alerts')}/index.sqlite", "news")
-    made.create()
-    made.write(records)
-    return made
+    store = open_engine(f"sqlite:///{tmp_path_factory.mktemp('alerts')}/index.sqlite", "news")
+    store.create()
+    store.write(records)
+    return store
 
 
 def test_every_text_is_reported_by_one_document_and_kept(engine: Engine) -> None:
-    save(engine, SAID)
-    new = run(engine, SAID)
-    kept = reported(engine, "said")
-    assert [each.id for each in kept] == [each.id for each in new]
-    assert all(each.packed for each in kept)
-    assert run(engine, SAID) == []
+    save(engine, ALERT)
+    new = run(engine, ALERT)
+    ids = reported(engine, "said")
+    assert [each.id for each in ids] == [each.id for each in new]
+    assert all(each.packed for each in ids)
+    assert run(engine, ALERT) == []
 
 
 def test_of_very_many_the_latest_are_kept(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(alerts, "MOST_REPORTED", 5)
-    new = run(engine, SAID)
+    new = run(engine, ALERT)
     assert len(new) > 5
     assert [each.id for each in reported(engine, "said")] == [each.id for each in new[-5:]]
 

@@ -47,13 +47,14 @@ DOCUMENTS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(settings: Settings) -> None:
     ingest_documents(DOCUMENTS, settings)
-    found = dry_run(settings, Policy())
+    result = dry_run(settings, Policy())
     engine = open_engine(settings.address, settings.index)
     signed = index_groups(engine)
     engine.close()
-    answer: dict[str, Any] = found.as_json()
+    answer: dict[str, Any] = result.as_json()
     assert {name: answer[name] for name in signed.as_json()} | {"largest": 0} == signed.as_json() | {"largest": 0}
     assert (answer["of"], answer["hidden"]) == (26, round(answer["duplicates"] / 26, 4))
     by_level = {level: [one for one in answer["samples"] if one["level"] == level] for level in ("identical", "near")}
@@ -63,6 +64,7 @@ def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(s
     assert all(one["title"] for one in answer["largest"])
 
 
+@pytest.mark.slow
 def test_of_many_documents_the_first_are_looked_at(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 12)
     ingest_documents(DOCUMENTS, settings)
@@ -90,6 +92,7 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     ask(opensearch, "DELETE", "/untouched")
 
 
+@pytest.mark.slow
 def test_what_signing_takes_is_told_by_the_documents_that_were_signed(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,56 +8,56 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed import NO_DATE
 from support.fake_engine import Listed
 from support.naive_grouping import leaders
-from support.windows import Made, few, signatures, value, windows
+from support.windows import SampleWindow, few, signatures, value, windows
 
 
 @few
 @given(windows)
-def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: Made) -> None:
-    found = index_groups(Listed(window))
+def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: SampleWindow) -> None:
+    groups = index_groups(Listed(window))
     dates = [each.date_from if each else NO_DATE for each in window.packed]
     order = sorted(range(len(dates)), key=lambda row: (dates[row] == NO_DATE, dates[row], row))
-    expected = Made([window.values[row] for row in order])
-    assert [name for _, name in found.names] == [f"{row:04}" for row in order]
-    assert found.grouping.lead.tolist() == leaders(expected, Policy())
+    expected = SampleWindow([window.values[row] for row in order])
+    assert [name for _, name in groups.names] == [f"{row:04}" for row in order]
+    assert groups.grouping.lead.tolist() == leaders(expected, Policy())
 
 
 @few
 @given(windows)
-def test_the_counts_add_up(window: Made) -> None:
-    found = index_groups(Listed(window))
-    told = found.as_json()
-    assert told["documents"] == told["groups"] + told["duplicates"] == len(window.values)  # type: ignore[operator]
-    assert sum(found.kinds.values()) == told["duplicates"]
-    assert sum((size - 1) * count for size, count in found.sizes.items()) == told["duplicates"]
-    members = list(found.members())
-    assert len(members) == sum(size * count for size, count in found.sizes.items())
-    assert sum(not each.evidence for each in members) == sum(found.sizes.values())
+def test_the_counts_add_up(window: SampleWindow) -> None:
+    groups = index_groups(Listed(window))
+    json_form = groups.as_json()
+    assert json_form["documents"] == json_form["groups"] + json_form["duplicates"] == len(window.values)  # type: ignore[operator]
+    assert sum(groups.kinds.values()) == json_form["duplicates"]
+    assert sum((size - 1) * count for size, count in groups.sizes.items()) == json_form["duplicates"]
+    members = list(groups.members())
+    assert len(members) == sum(size * count for size, count in groups.sizes.items())
+    assert sum(not each.evidence for each in members) == sum(groups.sizes.values())
 
 
 def test_groups_are_listed_with_their_leads_first_and_the_largest_named() -> None:
     a, b = signatures(1), signatures(2)
     values = [value(b, "0", "1990"), value(a, "1"), value(a, "2", "1987-02"), value(a, "3", "1987-01"), value(b, "4")]
-    found = index_groups(Listed(Made(values)))
-    assert [(each.lead, each.id, each.size, each.evidence) for each in found.members()] == [
+    groups = index_groups(Listed(SampleWindow(values)))
+    assert [(each.lead, each.id, each.size, each.evidence) for each in groups.members()] == [
         ("0003", "0003", 3, ""),
         ("0003", "0002", 3, "content"),
         ("0003", "0001", 3, "content"),
         ("0000", "0000", 2, ""),
         ("0000", "0004", 2, "content"),
     ]
-    assert found.largest == [(("news", "0003"), 3), (("news", "0000"), 2)]
-    told = found.as_json({("news", "0003"): "Bread and wine"})
-    assert told["sizes"] == {"2": 1, "3": 1}
-    assert told["largest"][0] == {"lead": "0003", "title": "Bread and wine", "size": 3}  # type: ignore[index]
+    assert groups.largest == [(("news", "0003"), 3), (("news", "0000"), 2)]
+    json_form = groups.as_json({("news", "0003"): "Bread and wine"})
+    assert json_form["sizes"] == {"2": 1, "3": 1}
+    assert json_form["largest"][0] == {"lead": "0003", "title": "Bread and wine", "size": 3}  # type: ignore[index]
 
 
 def test_a_real_index_is_read_whole(library: Engine, records: list[Record]) -> None:
-    seen: list[int] = []
-    found = index_groups(library, seen=seen.append)
-    assert len(found.names) == len(records) == seen[-1]
-    assert found.kinds.keys() >= {"content", "minhash"}
+    progress: list[int] = []
+    groups = index_groups(library, progress=progress.append)
+    assert len(groups.names) == len(records) == progress[-1]
+    assert groups.kinds.keys() >= {"content", "minhash"}
 
 
 def test_an_empty_index_has_no_groups() -> None:
-    assert index_groups(Listed(Made([]))).as_json()["groups"] == 0
+    assert index_groups(Listed(SampleWindow([]))).as_json()["groups"] == 0

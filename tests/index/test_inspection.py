@@ -9,12 +9,12 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed import Packed, unpack
 from support.fake_engine import Listed
-from support.windows import Made
+from support.windows import SampleWindow
 
 
 def unpacked(records: list[Record]) -> dict[str, Packed]:
-    found = {each.document.id: unpack(each.packed) for each in records}
-    return {name: packed for name, packed in found.items() if packed is not None}
+    by_id = {each.document.id: unpack(each.packed) for each in records}
+    return {name: packed for name, packed in by_id.items() if packed is not None}
 
 
 def test_every_document_s_duplicates_are_those_that_the_decision_finds_among_all(
@@ -28,22 +28,22 @@ def test_every_document_s_duplicates_are_those_that_the_decision_finds_among_all
 
 def test_identical_ones_come_first_then_the_higher_score(library: Engine, records: list[Record]) -> None:
     for name in list(unpacked(records))[::10]:
-        found = [
+        keys = [
             (each.evidence.level != "identical", -each.evidence.score) for each in inspect(library, name).duplicates
         ]
-        assert found == sorted(found)
+        assert keys == sorted(keys)
 
 
 def test_it_reads_as_the_command_line_promises(library: Engine, records: list[Record]) -> None:
-    found = next(one for each in records if (one := inspect(library, each.document.id)).duplicates).as_json()
-    assert found.keys() >= {"id", "title", "signatures", "duplicates"}
-    assert found["duplicates"][0].keys() == {"id", "title", "level", "relation", "score", "why"}  # type: ignore[index]
+    report = next(one for each in records if (one := inspect(library, each.document.id)).duplicates).as_json()
+    assert report.keys() >= {"id", "title", "signatures", "duplicates"}
+    assert report["duplicates"][0].keys() == {"id", "title", "level", "relation", "score", "why"}  # type: ignore[index]
 
 
 def test_only_the_level_asked_for_is_shown(library: Engine, records: list[Record]) -> None:
     for name in list(unpacked(records))[::20]:
-        found = inspect(library, name, Policy(level="identical")).duplicates
-        assert all(each.evidence.level == "identical" for each in found)
+        duplicates = inspect(library, name, Policy(level="identical")).duplicates
+        assert all(each.evidence.level == "identical" for each in duplicates)
 
 
 def test_manual_decisions_are_followed_also_where_no_look_up_finds_the_other(
@@ -63,4 +63,4 @@ def test_a_document_that_is_not_there_or_not_signed_is_refused(library: Engine) 
     with pytest.raises(UsageError, match="no document 'nowhere'"):
         inspect(library, "nowhere")
     with pytest.raises(UsageError, match="carries no signatures"):
-        inspect(Listed(Made([None])), "0000")
+        inspect(Listed(SampleWindow([None])), "0000")

@@ -186,7 +186,7 @@ def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kept"),
+    ("text", "expected"),
     [
         ("Mon, 19 Oct 1987 09:30:00 GMT", "1987-10-19T09:30:00+00:00"),
         ("19 Oct 1987 09:30 -0500 (EST)", "1987-10-19T09:30:00-05:00"),
@@ -194,5 +194,5 @@ def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
         ("1987/10/19", "1987-10-19"),
     ],
 )
-def test_dates_are_read_by_the_rule_for_indexes_of_others(said: str, kept: str) -> None:
-    assert read_record({"id": "a", "text": "", "date": said}, "f:1").date == kept
+def test_dates_are_read_by_the_rule_for_indexes_of_others(text: str, expected: str) -> None:
+    assert read_record({"id": "a", "text": "", "date": text}, "f:1").date == expected

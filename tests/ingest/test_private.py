@@ -45,6 +45,7 @@ def test_files_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_are
         write_file(tmp_path / "full", b"other")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_there_is_not_opened_so_that_locks_on_it_hold(tmp_path: Path) -> None:
     path = tmp_path / "index.sqlite"
     other = f"import sqlite3; sqlite3.connect({str(path)!r}, timeout=0).execute('begin immediate')"

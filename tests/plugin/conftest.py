@@ -26,7 +26,7 @@ from support.windows import counts, documents
 
 STORIES = documents(23, 120, 6)
 BOOKS = 40
-SAID: dict[str, Any] = {"query": {"match": {"text": "said"}}, "size": 10}
+QUERY: dict[str, Any] = {"query": {"match": {"text": "said"}}, "size": 10}
 INDEXES = {"stories": (1, "two"), "spread": (3, ""), "near": (1, "one"), "heard": (1, "two"), "library": (2, "")}
 """Indexes by name: how many shards, and the node that holds them; the one that is asked is `one`."""
 
@@ -65,29 +65,33 @@ def not_run(missing: Missing) -> NoReturn:
 def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     """Stories with their signatures."""
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
-    found = zip(STORIES, sign(STORIES, tables), strict=True)
-    return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
+    rows = zip(STORIES, sign(STORIES, tables), strict=True)
+    return [
+        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(rows)
+    ]
 
 
 @pytest.fixture(scope="session")
 def cluster(kind: EngineName, signed: list[Record]) -> Iterator[str]:
     """The address of a cluster with the plugin on both nodes, and filled indexes."""
-    given = os.environ.get(f"IBIDEM_TEST_PLUGIN_{kind.upper()}")
-    if given:
-        fill(given, signed)
-        yield given
+    address = os.environ.get(f"IBIDEM_TEST_PLUGIN_{kind.upper()}")
+    if address:
+        fill(address, signed)
+        yield address
         return
-    with started(kind) as made:
-        fill(made.address, signed)
-        yield made.address
+    with started(kind) as server:
+        fill(server.address, signed)
+        yield server.address
 
 
 def books() -> list[Record]:
     """Books, parts of them and leaflets, with the signatures of their pages; every one says so."""
     rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
     texts = [Document(f"b{at}", f"{text(rng)} said") for at in range(BOOKS)]
-    found = zip(texts, sign_batch(texts, None), strict=True)
-    return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
+    rows = zip(texts, sign_batch(texts, None), strict=True)
+    return [
+        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(rows)
+    ]
 
 
 def fill(address: str, signed: list[Record]) -> None:

@@ -7,7 +7,7 @@ import pytest
 import ibidem
 from ibidem_ingest.errors import UsageError
 from plugin.answers import Json, differences, searched, through_layer
-from plugin.conftest import SAID
+from plugin.conftest import QUERY
 from plugin.test_same_answers import bodies
 
 pytestmark = pytest.mark.server
@@ -20,20 +20,20 @@ def asking(plain: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     return ibidem.wrap(plain)
 
 
-def by(client: Any, body: Json | None = None, **asked: Any) -> str:
+def by(client: Any, body: Json | None = None, **options: Any) -> str:
     """Who grouped."""
-    found = searched(client, "stories", dict(body or SAID), {}, **{"dedupe": "indent"} | asked)
-    return str(found["dedupe"]["by"]).split(" ", maxsplit=1)[0]
+    answer = searched(client, "stories", dict(body or QUERY), {}, **{"dedupe": "indent"} | options)
+    return str(answer["dedupe"]["by"]).split(" ", maxsplit=1)[0]
 
 
 @pytest.mark.parametrize("seed", range(0, 150, 4))
 def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
     asking: Any, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    index, body, asked = bodies(seed)
-    with_plugin = through_layer(asking, index, body, asked)
+    index, body, options = bodies(seed)
+    with_plugin = through_layer(asking, index, body, options)
     monkeypatch.setenv("IBIDEM_PLUGIN", "off")
-    assert list(differences(through_layer(asking, index, body, asked), with_plugin)) == []
+    assert list(differences(through_layer(asking, index, body, options), with_plugin)) == []
 
 
 def test_the_account_says_who_grouped(asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,21 +43,21 @@ def test_the_account_says_who_grouped(asking: Any, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [
         {"dedupe_scope": "matches"},
-        {"body": SAID | {"aggs": {"by": {"terms": {"field": "ibidem.schema"}}}}},
+        {"body": QUERY | {"aggs": {"by": {"terms": {"field": "ibidem.schema"}}}}},
         {"dedupe_window": 5, "dedupe_level": "identical"},
     ],
 )
-def test_what_the_plugin_does_not_do_is_done_by_the_client(asking: Any, asked: Json) -> None:
-    assert by(asking, **asked) == "client"
+def test_what_the_plugin_does_not_do_is_done_by_the_client(asking: Any, options: Json) -> None:
+    assert by(asking, **options) == "client"
 
 
 def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> None:
-    first = searched(asking, "stories", dict(SAID), {}, dedupe="indent")
+    first = searched(asking, "stories", dict(QUERY), {}, dedupe="indent")
     second = searched(
-        asking, "stories", SAID | {"from": 10}, {}, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
+        asking, "stories", QUERY | {"from": 10}, {}, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
     )
     assert first["dedupe"]["by"].startswith("plugin")
     assert second["dedupe"]["by"].startswith("plugin")

@@ -14,7 +14,7 @@ import pytest
 import ibidem
 from plugin.answers import Json, differences, through_layer, through_plugin
 from plugin.cluster import Cluster
-from plugin.conftest import SAID, fill, started
+from plugin.conftest import QUERY, fill, started
 from servers.indices import ask
 from servers.nodes import EngineName
 
@@ -26,64 +26,64 @@ FEW = {"dedupe": "indent", "window": 20}
 @pytest.fixture(scope="module")
 def mixed(kind: EngineName, signed: list[Any]) -> Iterator[Cluster]:
     """A cluster of two nodes whose second one lacks the plugin."""
-    with started(kind, ("one",), ("breaker.ibidem.limit=100kb",)) as made:
-        fill(made.address, signed)
-        yield made
+    with started(kind, ("one",), ("breaker.ibidem.limit=100kb",)) as server:
+        fill(server.address, signed)
+        yield server
 
 
 @pytest.fixture
 def frail(kind: EngineName, signed: list[Any]) -> Iterator[Cluster]:
     """A cluster of two nodes for a test that ends one of them."""
-    with started(kind, ("one",)) as made:
-        fill(made.address, signed)
-        yield made
+    with started(kind, ("one",)) as server:
+        fill(server.address, signed)
+        yield server
 
 
 @pytest.fixture(scope="module")
 def client(kind: EngineName, mixed: Cluster) -> Iterator[Any]:
     """The makers' client, connected to the node with the plugin."""
     library: Any = opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch
-    made = library(mixed.address.partition("+")[2])
-    yield made
-    made.close()
+    connection = library(mixed.address.partition("+")[2])
+    yield connection
+    connection.close()
 
 
-def asked(address: str, body: Json, index: str = "stories") -> tuple[int, dict[str, str], bytes]:
+def answer_of(address: str, body: Json, index: str = "stories") -> tuple[int, dict[str, str], bytes]:
     """Search, and return status, headers and body as they come, without the time that it took."""
     parts = urlsplit(address.partition("+")[2])
     connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
     headers = {"content-type": "application/json"}
     connection.request("POST", f"/{index}/_search?preference=same", json.dumps(body), headers)
     answer = connection.getresponse()
-    told = re.sub(rb'"took":\d+', b'"took":0', answer.read())
+    content = re.sub(rb'"took":\d+', b'"took":0', answer.read())
     connection.close()
-    return answer.status, {name: value for name, value in answer.headers.items() if name != "content-length"}, told
+    return answer.status, {name: value for name, value in answer.headers.items() if name != "content-length"}, content
 
 
 @pytest.mark.parametrize(
     "body",
     [
-        SAID,
-        SAID | {"aggs": {"longest": {"max": {"field": "ibidem.length"}}}, "highlight": {"fields": {"text": {}}}},
-        SAID | {"collapse": {"field": "ibidem.content", "inner_hits": {"name": "same"}}},
-        SAID | {"sort": [{"ibidem.length": "asc"}], "search_after": [5], "explain": True},
+        QUERY,
+        QUERY | {"aggs": {"longest": {"max": {"field": "ibidem.length"}}}, "highlight": {"fields": {"text": {}}}},
+        QUERY | {"collapse": {"field": "ibidem.content", "inner_hits": {"name": "same"}}},
+        QUERY | {"sort": [{"ibidem.length": "asc"}], "search_after": [5], "explain": True},
         {"query": {"nosuch": {}}},
     ],
 )
 def test_a_search_that_asks_for_no_groups_is_answered_byte_for_byte_as_without_the_plugin(
     mixed: Cluster, body: Json
 ) -> None:
-    assert asked(mixed.address, body) == asked(mixed.address_of("two"), body)
+    assert answer_of(mixed.address, body) == answer_of(mixed.address_of("two"), body)
 
 
 @pytest.mark.parametrize("index", ["stories", "spread", "near", "foreign"])
 def test_where_a_node_lacks_the_plugin_the_other_answers_as_ever(mixed: Cluster, client: Any, index: str) -> None:
-    wanted = through_layer(ibidem.wrap(client), index, SAID, FEW)
-    assert list(differences(wanted, through_plugin(client, index, SAID, FEW))) == []
+    expected = through_layer(ibidem.wrap(client), index, QUERY, FEW)
+    assert list(differences(expected, through_plugin(client, index, QUERY, FEW))) == []
 
 
 def test_a_node_that_lacks_the_plugin_refuses_its_part_of_a_request(mixed: Cluster) -> None:
-    status, _, body = asked(mixed.address_of("two"), SAID | {"ext": {"ibidem": FEW}})
+    status, _, body = answer_of(mixed.address_of("two"), QUERY | {"ext": {"ibidem": FEW}})
     assert status == 400
     assert b"SearchExtBuilder" in body  # without any plugin of its kind the server knows no `ext` at all
 
@@ -92,30 +92,30 @@ def test_wrapped_clients_group_by_themselves_while_a_node_lacks_the_plugin(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    whole = {"body": dict(SAID)} if isinstance(client, opensearchpy.OpenSearch) else dict(SAID)
+    whole = {"body": dict(QUERY)} if isinstance(client, opensearchpy.OpenSearch) else dict(QUERY)
     assert ibidem.wrap(client).search(index="stories", **whole, dedupe="indent")["dedupe"]["by"] == "client"
 
 
 def test_a_window_that_memory_does_not_hold_is_refused_and_nothing_stays_counted(mixed: Cluster) -> None:
-    status, _, body = asked(mixed.address, SAID | {"ext": {"ibidem": FEW | {"window": 500}}})
+    status, _, body = answer_of(mixed.address, QUERY | {"ext": {"ibidem": FEW | {"window": 500}}})
     assert status == 429
     assert b"circuit_breaking_exception" in body
-    assert asked(mixed.address, SAID | {"ext": {"ibidem": FEW}})[0] == 200
+    assert answer_of(mixed.address, QUERY | {"ext": {"ibidem": FEW}})[0] == 200
     stats = ask(mixed.address, "GET", "/_nodes/one/stats/breaker")["nodes"].values()
     (breaker,) = [node["breakers"]["ibidem"] for node in stats]
     assert (breaker["estimated_size_in_bytes"], breaker["tripped"]) == (0, 1)
 
 
 def test_when_a_node_leaves_a_search_fails_or_is_whole_and_never_a_part(frail: Cluster) -> None:
-    body = SAID | {"ext": {"ibidem": FEW}}
-    whole = {index: shown(asked(frail.address, body, index)[2]) for index in ("near", "spread", "stories")}
+    body = QUERY | {"ext": {"ibidem": FEW}}
+    whole = {index: shown(answer_of(frail.address, body, index)[2]) for index in ("near", "spread", "stories")}
     frail.nodes["two"].kill()
     for _ in range(20):
-        for index, wanted in whole.items():
-            status, _, told = asked(frail.address, body, index)
-            assert status >= 500 or shown(told) == wanted
-    assert asked(frail.address, body, "near")[0] == 200
-    assert asked(frail.address, body, "stories")[0] >= 500
+        for index, expected in whole.items():
+            status, _, content = answer_of(frail.address, body, index)
+            assert status >= 500 or shown(content) == expected
+    assert answer_of(frail.address, body, "near")[0] == 200
+    assert answer_of(frail.address, body, "stories")[0] >= 500
 
 
 def shown(body: bytes) -> list[Any]:

@@ -35,16 +35,16 @@ def test_the_licence_and_whose_work_is_in_it_go_with_the_plugin(package: zipfile
 
 def test_the_descriptor_names_versions_and_a_class_that_is_there(package: zipfile.ZipFile, kind: EngineName) -> None:
     lines = package.read("plugin-descriptor.properties").decode().splitlines()
-    told = dict(line.split("=", maxsplit=1) for line in lines if line)
-    assert told["name"] == "ibidem"
-    assert told["version"] == ibidem.__version__
-    assert told["java.version"] == "21"
+    properties = dict(line.split("=", maxsplit=1) for line in lines if line)
+    assert properties["name"] == "ibidem"
+    assert properties["version"] == ibidem.__version__
+    assert properties["java.version"] == "21"
     versions = {
         "opensearch": ("dependencies", f'{{opensearch:"~{VERSION["opensearch"]}"}}'),
         "elasticsearch": ("elasticsearch.version", VERSION["elasticsearch"]),
     }
     name, value = versions[kind]
-    assert told[name] == value
+    assert properties[name] == value
     (jar,) = [each for each in package.namelist() if each.endswith(".jar")]
     with package.open(jar) as opened, zipfile.ZipFile(opened) as classes:
-        assert told["classname"].replace(".", "/") + ".class" in classes.namelist()
+        assert properties["classname"].replace(".", "/") + ".class" in classes.namelist()

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from plugin.answers import Json, told
+from plugin.answers import Json, parts_of
 from servers.indices import ask
 
 pytestmark = pytest.mark.server
-SAID: Json = {"query": {"match": {"text": "said"}}, "size": 10}
+QUERY: Json = {"query": {"match": {"text": "said"}}, "size": 10}
 PIPELINE: Json = {
     "request_processors": [{"ibidem": {"dedupe": "indent", "level": "identical"}}],
     "response_processors": [{"ibidem": {}}],
@@ -34,36 +34,36 @@ def search(cluster: str, body: Json, params: str = "") -> Json:
 
 
 def test_a_search_that_asks_for_nothing_is_grouped_as_the_pipeline_says(cluster: str) -> None:
-    found = told(search(cluster, SAID))
-    same = told(
+    grouped_answer = parts_of(search(cluster, QUERY))
+    same = parts_of(
         search(
-            cluster, SAID | {"ext": {"ibidem": {"dedupe": "indent", "level": "identical"}}}, "?search_pipeline=_none"
+            cluster, QUERY | {"ext": {"ibidem": {"dedupe": "indent", "level": "identical"}}}, "?search_pipeline=_none"
         )
     )
-    assert found == same
-    assert found["account"]["level"] == "identical"
+    assert grouped_answer == same
+    assert grouped_answer["account"]["level"] == "identical"
 
 
 def test_a_request_overrides_the_pipeline_value_by_value(cluster: str) -> None:
-    account = told(search(cluster, SAID | {"ext": {"ibidem": {"window": 20}}}))["account"]
+    account = parts_of(search(cluster, QUERY | {"ext": {"ibidem": {"window": 20}}}))["account"]
     assert (account["mode"], account["level"], account["window"]) == ("indent", "identical", 20)
-    assert "ext" not in search(cluster, SAID | {"ext": {"ibidem": {"dedupe": "off"}}})
+    assert "ext" not in search(cluster, QUERY | {"ext": {"ibidem": {"dedupe": "off"}}})
 
 
 def test_what_does_not_go_with_groups_is_answered_plainly_unless_it_asks_for_them(cluster: str) -> None:
-    scrolled = search(cluster, SAID, "?scroll=1m")
+    scrolled = search(cluster, QUERY, "?scroll=1m")
     assert "_dedupe" not in scrolled["hits"]["hits"][0]
     ask(cluster, "DELETE", "/_search/scroll", json.dumps({"scroll_id": scrolled["_scroll_id"]}))
-    assert "ext" not in search(cluster, SAID | {"size": 0})
+    assert "ext" not in search(cluster, QUERY | {"size": 0})
     with pytest.raises(RuntimeError, match="scroll does not go with dedupe"):
-        search(cluster, SAID | {"ext": {"ibidem": {"level": "near"}}}, "?scroll=1m")
+        search(cluster, QUERY | {"ext": {"ibidem": {"level": "near"}}}, "?scroll=1m")
 
 
 def test_pages_go_on_where_the_window_has_to_grow(cluster: str) -> None:
     small = {"ext": {"ibidem": {"window": 5}}}
-    pages = [search(cluster, SAID | small | {"from": start}) for start in range(0, 50, 10)]
-    found = [hit["_id"] for page in pages for hit in page["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-    assert len(found) == len(set(found)) == 50
+    pages = [search(cluster, QUERY | small | {"from": start}) for start in range(0, 50, 10)]
+    ids = [hit["_id"] for page in pages for hit in page["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    assert len(ids) == len(set(ids)) == 50
 
 
 def test_other_processors_of_the_pipeline_see_the_search_before_and_the_page_behind(cluster: str) -> None:
@@ -75,9 +75,9 @@ def test_other_processors_of_the_pipeline_see_the_search_before_and_the_page_beh
         "response_processors": [{"ibidem": {}}, {"rename_field": {"field": "title", "target_field": "headline"}}],
     }
     ask(cluster, "PUT", "/_search/pipeline/both", json.dumps(both))
-    found = search(cluster, SAID, "?search_pipeline=both")
-    assert found["hits"]["total"]["value"] < search(cluster, SAID)["hits"]["total"]["value"]
-    assert all("headline" in hit["_source"] and "_dedupe" in hit for hit in found["hits"]["hits"])
+    response = search(cluster, QUERY, "?search_pipeline=both")
+    assert response["hits"]["total"]["value"] < search(cluster, QUERY)["hits"]["total"]["value"]
+    assert all("headline" in hit["_source"] and "_dedupe" in hit for hit in response["hits"]["hits"])
 
 
 def test_a_pipeline_that_says_something_wrong_is_refused_when_it_is_stored(cluster: str) -> None:

@@ -31,9 +31,9 @@ def run(folder: Path, *command: str | Path) -> str:
     return ended.stdout
 
 
-def indented(told: str) -> list[str]:
+def indented(output: str) -> list[str]:
     """Return the lines of duplicates that a program printed; each has a level, and the last line is the account."""
-    *lines, account = told.splitlines()
+    *lines, account = output.splitlines()
     assert "in_window" in account
     assert not lines[0].startswith(" ")
     assert all(line.split()[1:] for line in lines if line.startswith(" "))
@@ -45,9 +45,9 @@ def test_curl_gets_indented_duplicates(cluster: str, tmp_path: Path) -> None:
     assert {hit["_dedupe"]["indent"] for hit in hits} == {0, 1}
 
 
-@pytest.mark.parametrize(("client", "wanted"), [("opensearchpy", "opensearch"), ("elasticsearch", "elasticsearch")])
-def test_the_makers_clients_get_them(cluster: str, kind: EngineName, client: str, wanted: str, tmp_path: Path) -> None:
-    if kind == wanted:
+@pytest.mark.parametrize(("client", "pattern"), [("opensearchpy", "opensearch"), ("elasticsearch", "elasticsearch")])
+def test_the_makers_clients_get_them(cluster: str, kind: EngineName, client: str, pattern: str, tmp_path: Path) -> None:
+    if kind == pattern:
         assert indented(run(tmp_path, sys.executable, "-c", recipe("python", f"from {client} import", cluster)))
 
 
@@ -71,6 +71,6 @@ def plain_again(cluster: str, kind: EngineName) -> Iterator[None]:
 @pytest.mark.usefixtures("plain_again")
 def test_a_pipeline_groups_what_asks_for_nothing(cluster: str, kind: EngineName, tmp_path: Path) -> None:
     if kind == "opensearch":
-        told = run(tmp_path, "bash", "-ec", recipe("sh", "default_pipeline", cluster))
-        hits = json.loads(told[told.index('{"took"') :])["hits"]["hits"]
+        output = run(tmp_path, "bash", "-ec", recipe("sh", "default_pipeline", cluster))
+        hits = json.loads(output[output.index('{"took"') :])["hits"]["hits"]
         assert {hit["_dedupe"]["indent"] for hit in hits} == {0, 1}

@@ -51,7 +51,7 @@ def bodies(seed: int) -> tuple[str, Json, Json]:
     }
     for name in rng.sample(sorted(extras), rng.choice([0, 1, 1, 2])):
         body |= extras[name]
-    asked: Json = {"dedupe": rng.choice(["indent", "collapse"]), "explain": rng.random() < 0.5}
+    options: Json = {"dedupe": rng.choice(["indent", "collapse"]), "explain": rng.random() < 0.5}
     choices: dict[str, list[Any]] = {
         "level": ["identical", "near", "partial", "partial"],
         "keep": ["rank", "earliest", "latest", "longest", "source:Reuters,AP"],
@@ -62,28 +62,28 @@ def bodies(seed: int) -> tuple[str, Json, Json]:
         "preset": ["news", "law", "books", "conrad2003"],
     }
     for name in rng.sample(sorted(choices), rng.choice([0, 1, 2, 3])):
-        asked[name] = rng.choice(choices[name])
-    return index, body, asked
+        options[name] = rng.choice(choices[name])
+    return index, body, options
 
 
 @pytest.mark.parametrize("seed", range(QUERIES))
 def test_a_made_up_search_has_the_same_answer(plain: Any, wrapped: Any, seed: int) -> None:
-    index, body, asked = bodies(seed)
-    wanted = through_layer(wrapped, index, body, asked)
-    assert list(differences(wanted, through_plugin(plain, index, body, asked))) == []
+    index, body, options = bodies(seed)
+    expected = through_layer(wrapped, index, body, options)
+    assert list(differences(expected, through_plugin(plain, index, body, options))) == []
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "options",
     [
         {"dedupe": "indent"},
         {"dedupe": "collapse", "window": 15, "keep": "longest"},
         {"dedupe": "indent", "preset": "conrad2003", "window_days": "none", "max_per_group": 1},
     ],
 )
-def test_books_and_their_parts_have_the_same_answer(plain: Any, wrapped: Any, asked: Json) -> None:
+def test_books_and_their_parts_have_the_same_answer(plain: Any, wrapped: Any, options: Json) -> None:
     body: Json = {"query": {"match": {"text": "said"}}, "size": 20}
-    told = asked | {"level": "partial", "explain": True}
-    wanted = through_layer(wrapped, "library", body, told)
-    assert list(differences(wanted, through_plugin(plain, "library", body, told))) == []
-    assert "'relation': " in str(wanted)
+    parameters = options | {"level": "partial", "explain": True}
+    expected = through_layer(wrapped, "library", body, parameters)
+    assert list(differences(expected, through_plugin(plain, "library", body, parameters))) == []
+    assert "'relation': " in str(expected)

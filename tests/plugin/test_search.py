@@ -31,21 +31,21 @@ OWN = ("took_ms", "cursor", "by")
 @pytest.fixture(params=["stories", "spread", "dated", "library"])
 def engine(cluster: str, request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An index on one shard, one on three, an alias with a filter, and an index of books."""
-    made = open_engine(cluster, request.param)
-    yield made
-    made.close()
+    store = open_engine(cluster, request.param)
+    yield store
+    store.close()
 
 
-def found(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
+def answer(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
     """Search as the page does, for something made up."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     query = parse_query(rng.choice(["said", f"said OR {rng.choice(WORDS)}", f'"said {rng.choice(WORDS)}" OR said']))
-    given: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
-    given |= {"dedupe_level": rng.choice(["identical", "near", "partial"]), "dedupe_window": rng.choice([50, 500])}
-    given |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
+    parameters: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
+    parameters |= {"dedupe_level": rng.choice(["identical", "near", "partial"]), "dedupe_window": rng.choice([50, 500])}
+    parameters |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
         {"dedupe_cursor": cursor} if cursor else {}
     )
-    result = search_window(engine, query, parse_request(given), page, rng.choice([3, 10]), facets=True)
+    result = search_window(engine, query, parse_request(parameters), page, rng.choice([3, 10]), facets=True)
     response = dict(result.response) | {"facets": astuple(result.facets)}
     return {name: part for name, part in response.items() if name != "took"}
 
@@ -59,21 +59,21 @@ def without_own(response: Json) -> Json:
 def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    wanted = found(engine, seed)
+    expected = answer(engine, seed)
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    told = found(engine, seed)
-    assert list(differences(without_own(wanted), without_own(told))) == []
-    assert (wanted["dedupe"]["by"], told["dedupe"]["by"]) == ("client", f"plugin {ibidem.__version__}")
+    actual = answer(engine, seed)
+    assert list(differences(without_own(expected), without_own(actual))) == []
+    assert (expected["dedupe"]["by"], actual["dedupe"]["by"]) == ("client", f"plugin {ibidem.__version__}")
 
 
 def test_a_cursor_leads_to_the_next_page_whoever_grouped_the_one_before(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    cursor = found(engine, 1)["dedupe"]["cursor"]
-    second = found(engine, 1, cursor, 2)
+    cursor = answer(engine, 1)["dedupe"]["cursor"]
+    second = answer(engine, 1, cursor, 2)
     monkeypatch.setenv("IBIDEM_PLUGIN", "off")
-    assert list(differences(without_own(found(engine, 1, cursor, 2)), without_own(second))) == []
+    assert list(differences(without_own(answer(engine, 1, cursor, 2)), without_own(second))) == []
     assert second["dedupe"]["by"].startswith("plugin")
 
 
@@ -108,11 +108,11 @@ def test_the_gateway_says_that_the_plugin_grouped(
     assert answer.json()["dedupe"]["by"] == f"plugin {ibidem.__version__}"
 
 
-@pytest.mark.parametrize("asked", [("--scope", "matches")])
+@pytest.mark.parametrize("arguments", [("--scope", "matches")])
 def test_what_the_plugin_does_not_do_the_command_line_groups_by_itself(
-    command: Callable[..., Json], asked: tuple[str, ...]
+    command: Callable[..., Json], arguments: tuple[str, ...]
 ) -> None:
-    assert command("search", "said", *asked)["dedupe"]["by"] == "client"
+    assert command("search", "said", *arguments)["dedupe"]["by"] == "client"
 
 
 def test_doctor_says_which_nodes_have_the_plugin(command: Callable[..., Json]) -> None:
@@ -131,18 +131,18 @@ def test_a_default_pipeline_that_groups_changes_nothing_of_what_ibidem_itself_fi
         return
     command("backfill", "--dry-run")  # makes the idf tables that later commands call the current ones
     first = command("search", "said")["hits"]["hits"][0]["_id"]
-    asked = [*COMMANDS, ("inspect", first)]
-    before = [settled(command(*each)) for each in asked]
+    commands = [*COMMANDS, ("inspect", first)]
+    before = [settled(command(*each)) for each in commands]
     steps = {"request_processors": [{"ibidem": {"dedupe": "indent"}}], "response_processors": [{"ibidem": {}}]}
     ask(cluster, "PUT", "/_search/pipeline/groups-all", json.dumps(steps))
     ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": "groups-all"}))
     try:
         assert "_dedupe" in ask(cluster, "POST", "/stories/_search")["hits"]["hits"][0]
-        assert list(differences(before, [settled(command(*each)) for each in asked])) == []
+        assert list(differences(before, [settled(command(*each)) for each in commands])) == []
     finally:
         ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": None}))
 
 
-def settled(told: Json) -> Json:
+def settled(page: Json) -> Json:
     """Leave out times and cursors, which differ from one run to the next."""
-    return json.loads(re.sub(r'"(took|took_ms|cursor|seconds)": *("[^"]*"|[\d.]+)', r'"\1": 0', json.dumps(told)))  # type: ignore[no-any-return] # an object, as before
+    return json.loads(re.sub(r'"(took|took_ms|cursor|seconds)": *("[^"]*"|[\d.]+)', r'"\1": 0', json.dumps(page)))  # type: ignore[no-any-return] # an object, as before

@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from plugin.answers import Json
-from plugin.conftest import SAID
+from plugin.conftest import QUERY
 from servers.indices import ask
 from servers.jdk import java
 
 pytestmark = pytest.mark.server
-GROUPED: Json = SAID | {"ext": {"ibidem": {"dedupe": "indent"}}}
+GROUPED: Json = QUERY | {"ext": {"ibidem": {"dedupe": "indent"}}}
 SEARCH = "indices:data/read/search"
 CALLER = "a-caller"
 ROUNDS, AT_ONCE = 6, 64
@@ -37,17 +37,17 @@ def processes(cluster: str) -> dict[str, int]:
 
 def tasks(cluster: str) -> dict[str, Json]:
     """Return the searches that run on the node that is asked, by the task's id."""
-    told = ask(cluster, "GET", f"/_tasks?nodes=one&actions={SEARCH}&group_by=none")["tasks"]
-    return {f"{each['node']}:{each['id']}": each for each in told}
+    listed_tasks = ask(cluster, "GET", f"/_tasks?nodes=one&actions={SEARCH}&group_by=none")["tasks"]
+    return {f"{each['node']}:{each['id']}": each for each in listed_tasks}
 
 
 def awaited(look: Callable[[], Any]) -> Any:
     """Return what is there as soon as it is."""
     until = time.monotonic() + 60
-    while not (found := look()):
+    while not (value := look()):
         assert time.monotonic() < until, "it did not come within a minute"
         time.sleep(0.05)
-    return found
+    return value
 
 
 def search_as_caller(cluster: str, index: str) -> tuple[int, str]:
@@ -128,7 +128,7 @@ def hits_of(body: str) -> str:
 def living(process: int) -> dict[str, int]:
     """Count the objects of searches in a node; counting collects its garbage first."""
     command = [java().with_name("jcmd"), str(process), "GC.class_histogram"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    found = re.findall(r"^\s*\d+:\s+(\d+)\s+\d+\s+ibidem\.(\S+)", told, re.MULTILINE)
-    assert found, "the plugin's own classes are among those that are counted"
-    return {name: int(count) for count, name in found if name.rpartition(".")[2] in OF_A_SEARCH}
+    histogram = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    counts = re.findall(r"^\s*\d+:\s+(\d+)\s+\d+\s+ibidem\.(\S+)", histogram, re.MULTILINE)
+    assert counts, "the plugin's own classes are among those that are counted"
+    return {name: int(count) for count, name in counts if name.rpartition(".")[2] in OF_A_SEARCH}

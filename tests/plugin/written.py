@@ -7,27 +7,26 @@ asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.json
 
 import random
 from base64 import b64encode
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import orjson
 
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.dedupe.parameters import PRESETS, Preset
+from ibidem.dedupe.parameters import PRESETS, Preset, StoredPreset
 from ibidem.dedupe.request import parse_request
-from ibidem.dedupe.stored_presets import StoredPreset
-from ibidem.dedupe.window import Window
 from ibidem.grouped_search.backend import PageRequest
-from ibidem.grouped_search.facets import facets_of
 from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.stats import facets_of
 from ibidem_engines.cluster.requests import RequestFlow, run_sync
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_ingest.pairs.decision import Policy, Slots, Terms
 from ibidem_ingest.signatures.packed import EARLIER, HEAD, NOISE_BYTES, SCHEME, Packed, unpack
 from support.signed_books import shelf
-from support.windows import made
+from support.windows import make_window
 
 FOLDER = Path(__file__).with_name("golden")
 ROWS = 40
@@ -36,7 +35,7 @@ SEEDS = range(6)
 NOT_TOLD = ("took_ms", "cursor")
 """What differs from one answer to the next."""
 
-ASKED: Sequence[Mapping[str, object]] = (
+REQUESTS: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "explain": True},
     {"dedupe": "indent", "level": "identical", "explain": True},
     {"dedupe": "collapse", "keep": "earliest"},
@@ -134,7 +133,7 @@ def window(seed: int) -> list[Hit]:
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     return [
         Hit(f"news{at % 2}", hit.id, hit.score, hit.packed and varied(hit.packed, rng))
-        for at, hit in enumerate(made(seed, ROWS).hits)
+        for at, hit in enumerate(make_window(seed, ROWS).hits)
     ]
 
 
@@ -173,12 +172,14 @@ def pages() -> list[Json]:
     windows = []
     for seed in SEEDS:
         hits = window(seed)
-        words = said(hits, random.Random(seed)) if seed % 2 else []  # noqa: S311 - made-up data keeps no secret
+        words = decisions(hits, random.Random(seed)) if seed % 2 else []  # noqa: S311 - made-up data keeps no secret
         windows.append({
             "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
             "overrides": [word.as_record() for word in words],
             "presets": [asdict(StoredPreset(name, each.about, each.policy)) for name, each in STORED.items()],
-            "pages": [page(Listed(hits, words), asked, *PAGES[(seed + at) % 4]) for at, asked in enumerate(ASKED)],
+            "pages": [
+                page(Listed(hits, words), options, *PAGES[(seed + at) % 4]) for at, options in enumerate(REQUESTS)
+            ],
         })  # fmt: skip
     return windows
 
@@ -190,21 +191,21 @@ def books() -> list[Json]:
         made_up = shelf(seed, BOOKS)
         hits = made_up.window.hits
         long = made_up.read(made_up.names)
-        words = said(hits, random.Random(seed)) if seed % 3 else []  # noqa: S311 - made-up data keeps no secret
+        words = decisions(hits, random.Random(seed)) if seed % 3 else []  # noqa: S311 - made-up data keeps no secret
         windows.append({
             "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
             "long": [[*name, b64encode(value).decode()] for name, value in long.items()],
             "overrides": [word.as_record() for word in words],
             "pages": [
-                page(Listed(hits, words, long), asked, *PAGES[at % 3]) for at, asked in enumerate(ASKED_OF_BOOKS)
+                page(Listed(hits, words, long), options, *PAGES[at % 3]) for at, options in enumerate(ASKED_OF_BOOKS)
             ],
         })  # fmt: skip
     return windows
 
 
-def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
+def decisions(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
     """Make manual decisions about pairs, of texts as they are and of others."""
-    found = []
+    words = []
     for at in range(24):
         a, b = rng.sample(hits[:20], 2)
         read = unpack(a.packed or b"")
@@ -214,22 +215,24 @@ def said(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
         verdict = rng.choice(["not", "same"])
         author, date = rng.choice([("Ada", "2026-01-05"), ("", "2026-01-05"), ("Ada", ""), ("", "")])
         word = Override((a.index, a.id), (b.index, b.id), verdict, author, "", date, content_a=content)
-        found.append(word if at % 3 else Override(word.a, word.b, verdict, author, "seen", date))
-    return found
+        words.append(word if at % 3 else Override(word.a, word.b, verdict, author, "seen", date))
+    return words
 
 
-def page(source: Listed, asked: Mapping[str, object], number: int, size: int) -> Json:
+def page(source: Listed, options: Mapping[str, object], number: int, size: int) -> Json:
     """Make a page of groups and tell it as the plugin's tests read it."""
-    given = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in asked.items() if name != "facets"}
-    wanted = PageRequest(parse_request(given, presets={**PRESETS, **STORED}), number, size, may_leave_out=False)
-    told = run_sync(grouped_page(source, wanted), lambda _: None)
+    parameters = {
+        name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items() if name != "facets"
+    }
+    request = PageRequest(parse_request(parameters, presets={**PRESETS, **STORED}), number, size, may_leave_out=False)
+    result = run_sync(grouped_page(source, request), lambda _: None)
     return {
-        "asked": asked,
+        "asked": options,
         "page": number,
         "size": size,
-        "hits": [shown(hit) for hit in told.hits],
-        "account": {name: value for name, value in told.account.items() if name not in NOT_TOLD}
-        | ({"facets": counts(told.window)} if "facets" in asked else {}),
+        "hits": [shown(hit) for hit in result.hits],
+        "account": {name: value for name, value in result.account.items() if name not in NOT_TOLD}
+        | ({"facets": counts(result.window)} if "facets" in options else {}),
     }
 
 
@@ -250,19 +253,19 @@ def counts(window: Window) -> Json:
 def shown(hit: Json) -> Json:
     """Return a hit's place and mark, and those of the duplicates that it carries."""
     inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits")
-    told = {"index": hit["_index"], "id": hit["_id"], "_dedupe": hit["_dedupe"]}
-    return told | ({"duplicates": [shown(each) for each in inner]} if inner is not None else {})
+    entry = {"index": hit["_index"], "id": hit["_id"], "_dedupe": hit["_dedupe"]}
+    return entry | ({"duplicates": [shown(each) for each in inner]} if inner is not None else {})
 
 
-def golden() -> dict[str, bytes]:
-    """Return what each file holds: a JSON object a line."""
-    held = {"values": values(), "pages": pages(), "books": books()}
-    return {
-        name: b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in some)
-        for name, some in held.items()
-    }
+FILES: Mapping[str, Callable[[], list[Json]]] = {"values": values, "pages": pages, "books": books}
+"""What makes the objects of each file."""
+
+
+def golden(name: str) -> bytes:
+    """Return what a file holds: a JSON object a line."""
+    return b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in FILES[name]())
 
 
 if __name__ == "__main__":
-    for file, held in golden().items():
-        (FOLDER / f"{file}.jsonl").write_bytes(held)
+    for file in FILES:
+        (FOLDER / f"{file}.jsonl").write_bytes(golden(file))

@@ -16,10 +16,10 @@ from servers.session import PREPARE, Servers, variable
 ENDS = {signal.SIGINT, signal.SIGTERM}
 
 
-def main(given: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Start the named servers, all four when none is named; print their addresses, or run a command with them."""
-    at = list(given).index("--") if "--" in given else len(given)
-    names, command = given[:at], given[at + 1 :]
+    at = list(arguments).index("--") if "--" in arguments else len(arguments)
+    names, command = arguments[:at], arguments[at + 1 :]
     servers = Servers(names or PREPARE)
     try:
         return run(servers, command) if command else keep(servers)
@@ -29,7 +29,7 @@ def main(given: Sequence[str]) -> int:
 
 def keep(servers: Servers) -> int:
     """Print addresses for the environment, and wait."""
-    for name in sorted(servers.wanted):
+    for name in sorted(servers.names):
         sys.stdout.write(f"export {variable(name)}={servers.url(name)}\n")
     sys.stdout.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)
@@ -40,7 +40,7 @@ def keep(servers: Servers) -> int:
 def run(servers: Servers, command: Sequence[str]) -> int:
     """Run a command, and say at its end what could not be started for it."""
     environment = dict(os.environ)
-    for name in sorted(servers.wanted):
+    for name in sorted(servers.names):
         with suppress(Missing):
             environment[variable(name)] = servers.url(name)
     ended = subprocess.run(command, env=environment, check=False)

@@ -26,9 +26,9 @@ class Way:
     def __init__(self, folder: Path, engine: str, broker: str, **settings: object) -> None:
         self.folder = folder
         self.index = f"way-{uuid4().hex}"  # the queue is named after it, and a broker is shared
-        given = {"ENGINE": engine, "BROKER": broker, "INDEX": self.index, "TABLES": folder / "tables", **settings}
+        values = {"ENGINE": engine, "BROKER": broker, "INDEX": self.index, "TABLES": folder / "tables", **settings}
         others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-        self.environment = others | {f"IBIDEM_{name}": str(value) for name, value in given.items()}
+        self.environment = others | {f"IBIDEM_{name}": str(value) for name, value in values.items()}
         self.workers: list[subprocess.Popen[bytes]] = []
         self._started: list[subprocess.Popen[bytes]] = []
         self.log = folder / "worker.log"
@@ -41,10 +41,10 @@ class Way:
 
     def start(self, *arguments: str, output: Path | None = None) -> "subprocess.Popen[bytes]":
         """Start a command; what it says goes to the log, its standard output to a file where one is named."""
-        with self.log.open("ab") as log, (output or self.log).open("ab") as told:
+        with self.log.open("ab") as log, (output or self.log).open("ab") as stream:
             process = subprocess.Popen(
                 [IBIDEM, *arguments],
-                cwd=self.folder, env=self.environment, stdout=told, stderr=log, start_new_session=True,
+                cwd=self.folder, env=self.environment, stdout=stream, stderr=log, start_new_session=True,
             )  # fmt: skip
         self._started.append(process)
         return process

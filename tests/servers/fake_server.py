@@ -136,8 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
     def passed_on(self, request: Request) -> tuple[int, dict[str, str], bytes]:
         """Give the request to the real server."""
         connection = HTTPConnection(self.server.target, timeout=60)  # type: ignore[attr-defined]
-        kept = {name: value for name, value in self.headers.items() if name.lower() in ("content-type", "accept")}
-        connection.request(request.method, request.path, request.body or None, kept)
+        own = {name: value for name, value in self.headers.items() if name.lower() in ("content-type", "accept")}
+        connection.request(request.method, request.path, request.body or None, own)
         answer = connection.getresponse()
         data = answer.read()
         connection.close()

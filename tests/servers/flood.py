@@ -46,6 +46,6 @@ class Flood:
             time.sleep(0.2)
 
     def _closed(self) -> bool:
-        (told,) = ask(self._address, "GET", f"/{self._index}/_settings?flat_settings=true").values()
+        (index,) = ask(self._address, "GET", f"/{self._index}/_settings?flat_settings=true").values()
         blocks = ask(self._address, "GET", "/_cluster/state/blocks")["blocks"]
-        return told["settings"].get("index.blocks.read_only_allow_delete") == "true" or "global" in blocks
+        return index["settings"].get("index.blocks.read_only_allow_delete") == "true" or "global" in blocks

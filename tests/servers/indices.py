@@ -13,11 +13,11 @@ def ask(address: str, method: str, path: str, body: str | None = None) -> Any:
     connection = HTTPConnection(first, timeout=60)
     connection.request(method, path, body, {"content-type": "application/json"})
     answer = connection.getresponse()
-    told = answer.read()
+    content = answer.read()
     connection.close()
     if answer.status >= 400 and "ignore_unavailable" not in path:
-        raise RuntimeError(f"{method} {path}: {told!r}")
-    return json.loads(told) if told else None
+        raise RuntimeError(f"{method} {path}: {content!r}")
+    return json.loads(content) if content else None
 
 
 def names(index: str) -> str:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the tests need beside Python, on Debian: two brokers, a browser, Maven, a JDK of 21 or later, and Compose.
+# What the tests need beside Python, on Debian: two brokers, a browser, Maven, a JDK of 21 or later, Compose, a C compiler.
 # Where it may not be installed that is said, and the tests that need it are not run.
 # The servers' jars are fetched by Maven at the first test run and kept in ~/.cache/ibidem-servers.
 set -euo pipefail
@@ -11,6 +11,7 @@ command -v mvn > /dev/null || packages+=(maven)
 command -v chromium > /dev/null || packages+=(chromium)
 command -v docker-compose > /dev/null || packages+=(docker-compose)
 PYTHONPATH=. python3 -m servers.jdk > /dev/null 2>&1 || packages+=(openjdk-21-jre-headless)
+command -v cc > /dev/null || packages+=(gcc libc6-dev) # the loops of signing
 [ ${#packages[@]} -gt 0 ] || exit 0
 
 without() {

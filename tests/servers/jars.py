@@ -48,10 +48,10 @@ def fetch(folder: Path, artifacts: Sequence[str]) -> None:
     if maven is None:
         raise Missing("Maven (mvn) is not on the path")
     (folder / "pom.xml").write_text(POM.format("".join(map(dependency, artifacts))))
-    asked = [maven, "-q", "-B", "-f", folder / "pom.xml", "dependency:copy-dependencies"]
+    command = [maven, "-q", "-B", "-f", folder / "pom.xml", "dependency:copy-dependencies"]
     try:
         done = subprocess.run(
-            [*asked, f"-DoutputDirectory={folder / 'jars'}"],
+            [*command, f"-DoutputDirectory={folder / 'jars'}"],
             capture_output=True, text=True, timeout=550, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired as error:

@@ -16,18 +16,18 @@ def candidates() -> Iterator[Path]:
     """Yield every `java` of JAVA_HOME, of the path and of Debian's folder, in this order."""
     if home := os.environ.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
-    if found := shutil.which("java"):
-        yield Path(found)
+    if path := shutil.which("java"):
+        yield Path(path)
     yield from sorted(Path("/usr/lib/jvm").glob("*/bin/java"), reverse=True)
 
 
 def release(java: Path) -> int:
     """Return the major release of a `java`, 0 when it does not tell."""
     try:
-        told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
+        output = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=False).stderr
     except OSError:
         return 0
-    matched = re.search(r'version "(\d+)', told)
+    matched = re.search(r'version "(\d+)', output)
     return int(matched[1]) if matched else 0
 
 

@@ -47,12 +47,12 @@ class Leftovers:
         until = time.monotonic() + seconds
         while (left := _left()) and time.monotonic() < until:
             time.sleep(0.05)
-        named = [f"{self.came.get(pid, 'some test')} left process {pid}: {command}" for pid, command in left.items()]
+        lines = [f"{self.came.get(pid, 'some test')} left process {pid}: {command}" for pid, command in left.items()]
         for pid in left:
             kill(pid)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(pid, 0)
-        return named
+        return lines
 
 
 def _left() -> dict[int, str]:

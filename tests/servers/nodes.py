@@ -47,9 +47,9 @@ class Nodes(ExitStack):
 
     def settle(self) -> None:
         """Wait until every shard has its copy."""
-        told = ask(self.address, "GET", f"/_cluster/health?wait_for_status=green&timeout={PATIENCE_S:.0f}s")
-        if told["timed_out"]:
-            raise TimeoutError(f"the cluster did not become green: {told}")
+        health = ask(self.address, "GET", f"/_cluster/health?wait_for_status=green&timeout={PATIENCE_S:.0f}s")
+        if health["timed_out"]:
+            raise TimeoutError(f"the cluster did not become green: {health}")
 
     def lose_primary(self, index: str) -> str:
         """Kill the node that holds an index's primary shard; returns its name."""

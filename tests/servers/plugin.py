@@ -41,9 +41,22 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
         leftovers.look(item.nodeid)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files first whose tests ask for more time than others, lest one process is left with them at the end."""
+    seconds: Counter[str] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("timeout")
+        seconds[_file(item)] = max(seconds[_file(item)], mark.args[0] if mark else 0)
+    items.sort(key=lambda item: -seconds[_file(item)])
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    wanted = {name for item in session.items for mark in item.iter_markers("server") for name in mark.args}
-    session.config.stash[SERVERS] = Servers(wanted)
+    names = {name for item in session.items for mark in item.iter_markers("server") for name in mark.args}
+    session.config.stash[SERVERS] = Servers(names)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -73,8 +86,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 def _reason(report: pytest.TestReport) -> str:
     """Return why a test was not run."""
-    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return said.removeprefix("Skipped: ")
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -21,12 +21,12 @@ PATIENCE_S = 300.0
 
 def free_ports(count: int) -> list[int]:
     """Return ports on which nothing listens, all different, below those that outgoing connections are given."""
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         ports: list[int] = []
         while len(ports) < count:
             port = secrets.randbelow(12_000) + 20_000
             with contextlib.suppress(OSError):
-                held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
                 ports.append(port)
         return ports
 
@@ -59,9 +59,9 @@ class Process:
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
-        self.keeper = self._kept()
+        self.keeper = self._start_keeper()
 
-    def _kept(self) -> "subprocess.Popen[bytes]":
+    def _start_keeper(self) -> "subprocess.Popen[bytes]":
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, SUPERVISOR, self.folder, *self.launch.command],
@@ -94,7 +94,7 @@ class Process:
 
     def start_again(self) -> str:
         """Start a killed server on what it had written, at the same address; returns when it answers."""
-        self.keeper = self._kept()
+        self.keeper = self._start_keeper()
         return self.wait()
 
     def printed(self) -> str:

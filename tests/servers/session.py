@@ -26,11 +26,11 @@ class Servers:
     """Hands out addresses; starts what is wanted side by side.
 
     Args:
-        wanted: The names of all servers that the session will ask for.
+        names: The names of all servers that the session will ask for.
     """
 
-    def __init__(self, wanted: Iterable[str]) -> None:
-        self.wanted = set(wanted)
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = set(names)
         self.processes: list[Process] = []
         self.missing: dict[str, str] = {}
         self.starting: dict[str, Future[str]] = {}
@@ -38,10 +38,10 @@ class Servers:
 
     def url(self, name: str) -> str:
         """Return the address of a server that answers, or raise `Missing`."""
-        if given := os.environ.get(variable(name)):
-            return given
+        if address := os.environ.get(variable(name)):
+            return address
         if name not in self.starting:
-            self.start({name} | {other for other in self.wanted if not os.environ.get(variable(other))})
+            self.start({name} | {other for other in self.names if not os.environ.get(variable(other))})
         try:
             return self.starting[name].result()
         except Missing as missing:

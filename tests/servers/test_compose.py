@@ -35,8 +35,8 @@ def services() -> Services:
         raise Missing("docker-compose is not on the path: install it (tests/servers/install.sh)")
     done = subprocess.run([command, "config"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    found: Services = yaml.safe_load(done.stdout)["services"]
-    return found
+    definitions: Services = yaml.safe_load(done.stdout)["services"]
+    return definitions
 
 
 @pytest.mark.parametrize("profiles", STARTED, ids=str)
@@ -59,9 +59,9 @@ def test_every_image_is_one_version(services: Services) -> None:
 
 
 def test_ours_are_given_every_setting_of_a_file_and_know_each(services: Services, tmp_path: Path) -> None:
-    given = {name: value for name, value in services["worker"]["environment"].items() if name.startswith(PREFIX)}
+    variables = {name: value for name, value in services["worker"]["environment"].items() if name.startswith(PREFIX)}
     assert from_dotenv(type(load({}, tmp_path)), ROOT / "docker.env").keys() == {"engine", "broker", "index"}
-    settings = load(given, tmp_path)
+    settings = load(variables, tmp_path)
     assert (settings.engine, settings.index) == ("opensearch+http://opensearch:9200", "ibidem")
     assert services["gateway"]["environment"] == services["ibidem"]["environment"] == services["worker"]["environment"]
 

@@ -38,11 +38,11 @@ def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     engine, broker = request.param
     address = f"sqlite:///{tmp_path}/index.sqlite" if engine == "sqlite" else request.getfixturevalue(engine)
     Tables(tmp_path / "tables").use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
-    made = Way(tmp_path, address, request.getfixturevalue(broker))
-    yield made
-    made.end()
+    program = Way(tmp_path, address, request.getfixturevalue(broker))
+    yield program
+    program.end()
     if engine != "sqlite":
-        remove_indices(address, made.index)
+        remove_indices(address, program.index)
 
 
 def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
@@ -51,20 +51,20 @@ def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
     path.write_text("\n".join([*lines, '{"id": "bad", "text": 7}']))
     way.start_worker()
 
-    told = way.json("ingest", str(path), "--wait", exit_code=3)
-    assert (told["indexed"], told["refused"], told["read"]) == (len(STORIES), 1, len(STORIES) + 1)
-    assert sum(told["duplicates"].values()) > 5
+    summary = way.json("ingest", str(path), "--wait", exit_code=3)
+    assert (summary["indexed"], summary["refused"], summary["read"]) == (len(STORIES), 1, len(STORIES) + 1)
+    assert sum(summary["duplicates"].values()) > 5
 
     again = way.json("ingest", str(path), "--wait", exit_code=3)
     assert (again["indexed"], again["unchanged"]) == (0, len(STORIES))
 
-    found = way.json("search", "said", "--size", "50")
-    account = found["dedupe"]
+    response = way.json("search", "said", "--size", "50")
+    account = response["dedupe"]
     assert account["documents"]["matched"] == sum("said" in story.text for story in STORIES)
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
     assert account["duplicates"] > 5
 
-    one = next(hit for hit in found["hits"]["hits"] if hit["_dedupe"]["indent"])
+    one = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
     assert way.json("inspect", one["_id"])["duplicates"]
 
 
@@ -79,7 +79,7 @@ def test_a_worker_that_is_killed_loses_no_document(way: Way) -> None:
         pass
     os.killpg(way.workers[0].pid, signal.SIGKILL)
     way.start_worker()
-    while (told := way.json("status", run))["state"] != "done":
+    while (status := way.json("status", run))["state"] != "done":
         pass
-    assert told["indexed"] + told["unchanged"] == len(STORIES)
+    assert status["indexed"] + status["unchanged"] == len(STORIES)
     assert way.json("search", "said", "--size", "1")["dedupe"]["documents"]["matched"] > 50

@@ -28,6 +28,7 @@ def run(folder: Path, does: str, *options: str) -> subprocess.CompletedProcess[s
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("does", LEAVES.values(), ids=LEAVES)
 @pytest.mark.parametrize("options", [(), ("--numprocesses=1",)], ids=["alone", "spread"])
 def test_a_run_of_which_a_process_is_left_has_failed(tmp_path: Path, does: str, options: tuple[str, ...]) -> None:
@@ -39,6 +40,7 @@ def test_a_run_of_which_a_process_is_left_has_failed(tmp_path: Path, does: str, 
     assert not living(int(line.partition(" left process ")[2].partition(":")[0]))
 
 
+@pytest.mark.slow
 def test_a_run_that_leaves_nothing_is_as_its_tests_are(tmp_path: Path) -> None:
     ended = run(tmp_path, ENDS, "-W", "ignore")
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -24,6 +24,7 @@ def running(pid: str) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_stopped_server_is_gone_with_its_folder() -> None:
     process = Process("sleeper", prepare)
     assert process.wait() == "sleeper://"
@@ -34,20 +35,22 @@ def test_a_stopped_server_is_gone_with_its_folder() -> None:
     assert not process.folder.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_server_starts_again_on_what_it_had_written() -> None:
     process = Process("sleeper", prepare)
     process.wait()
-    kept = process.folder / "written"
-    kept.touch()
+    file = process.folder / "written"
+    file.touch()
     first = (process.folder / "pid").read_text().strip()
     process.kill()
     assert not running(first)
     assert process.start_again() == "sleeper://"
-    assert kept.exists()
+    assert file.exists()
     process.stop()
     assert not process.folder.exists()
 
 
+@pytest.mark.slow
 def test_a_server_that_ends_at_once_says_what_it_printed() -> None:
     process = Process("broken", lambda _: Launch("x://", ["sh", "-c", "echo no memory; exit 3"], lambda: False))
     with pytest.raises(Missing, match="broken ended while it started: no memory"):

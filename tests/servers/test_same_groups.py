@@ -23,6 +23,7 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
 from support.books import book, misread, repaged
+from support.examples import examples
 from support.windows import counts, documents
 
 pytestmark = pytest.mark.server("opensearch", "elasticsearch")
@@ -75,7 +76,10 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = Tables(tmp_path_factory.mktemp("tables"))
     tables.use(Table.of("en", 10_000, dict(counts(STORIES)), "a test"))
     signed = zip(STORIES, sign(STORIES, tables), strict=True)
-    return [Record(each, found, 1, f"{at:032x}", pack(each, found)) for at, (each, found) in enumerate(signed)]
+    return [
+        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
+        for at, (each, signatures) in enumerate(signed)
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +94,13 @@ def engines(
         "elasticsearch": elasticsearch,
         "lean": f"{opensearch}/?layout=lean",
     }
-    made = {name: open_engine(address, f"same-{name}") for name, address in addresses.items()}
-    for engine in made.values():
+    by_name = {name: open_engine(address, f"same-{name}") for name, address in addresses.items()}
+    for engine in by_name.values():
         engine.create()
         engine.write(records)
         engine.refresh()
-    yield made
-    for name, engine in made.items():
+    yield by_name
+    for name, engine in by_name.items():
         engine.close()
         if name != "sqlite":
             remove_indices(addresses[name], engine.index)
@@ -104,10 +108,10 @@ def engines(
 
 def answer(engine: Engine, query: Query, scope: str, level: str = "near") -> dict[str, Any]:
     """What a search answers, without what may differ: times, scores, the index's name, and passages."""
-    given_ = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"} | {
+    parameters = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"} | {
         "dedupe_level": level
     }
-    response = search(SameOrder(engine), query, parse_request(given_), overrides=())  # type: ignore[arg-type]
+    response = search(SameOrder(engine), query, parse_request(parameters), overrides=())  # type: ignore[arg-type]
     hits = [
         (hit["_id"], {**hit["_dedupe"], "group": "", "of": hit["_dedupe"].get("of")})
         for hit in response["hits"]["hits"]
@@ -121,7 +125,7 @@ def same(text: str, answers: dict[str, dict[str, Any]]) -> None:
         assert each == answers["sqlite"], f"{name} differs from sqlite for {text!r}"
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(WORDS), min_size=1, max_size=4),
     joined=st.sampled_from([" ", " OR ", " -"]),
@@ -152,7 +156,7 @@ def test_books_have_the_same_groups_at_partial(engines: dict[str, Engine], scope
 def test_what_a_book_is_to_others_is_the_same_in_the_whole_index(engines: dict[str, Engine]) -> None:
     for each in BOOKS:
         answers = {name: inspect(engine, each.id, Policy("partial")).duplicates for name, engine in engines.items()}
-        same(each.id, {name: {"found": [replace(one, index="") for one in found]} for name, found in answers.items()})
+        same(each.id, {name: {"found": [replace(one, index="") for one in hits]} for name, hits in answers.items()})
         assert answers["sqlite"]
 
 
@@ -167,6 +171,4 @@ def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str
 def test_one_documents_duplicates_in_the_whole_index_are_the_same(engines: dict[str, Engine]) -> None:
     for story in STORIES[:10]:
         answers = {name: inspect(engine, story.id).duplicates for name, engine in engines.items()}
-        same(
-            story.id, {name: {"found": [replace(each, index="") for each in found]} for name, found in answers.items()}
-        )
+        same(story.id, {name: {"found": [replace(each, index="") for each in hits]} for name, hits in answers.items()})

@@ -36,6 +36,7 @@ def test_a_server_in_the_environment_is_taken_and_nothing_is_started(monkeypatch
     assert not servers.processes
 
 
+@pytest.mark.slow
 def test_a_server_is_started_once_and_ends_with_the_session() -> None:
     servers = Servers(["redis"])
     assert servers.url("redis") == servers.url("redis") == "started://"
@@ -44,6 +45,7 @@ def test_a_server_is_started_once_and_ends_with_the_session() -> None:
     assert process.keeper.returncode is not None
 
 
+@pytest.mark.slow
 def test_all_that_are_wanted_start_together_and_one_that_cannot_harms_no_other() -> None:
     servers = Servers(["redis", "rabbitmq"])
     with pytest.raises(Missing):
@@ -53,6 +55,7 @@ def test_all_that_are_wanted_start_together_and_one_that_cannot_harms_no_other()
     servers.stop()
 
 
+@pytest.mark.slow
 def test_a_command_is_run_with_the_addresses_and_its_end_is_told() -> None:
     environment = {"IBIDEM_TEST_REDIS": "redis://elsewhere", "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo $IBIDEM_TEST_REDIS; exit 3"]
@@ -60,6 +63,7 @@ def test_a_command_is_run_with_the_addresses_and_its_end_is_told() -> None:
     assert (ended.stdout, ended.returncode) == ("redis://elsewhere\n", 3)
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_be_started_for_a_command_is_named_at_its_end() -> None:
     environment = {"PATH": "/nowhere", "PYTHONPATH": str(Path(__file__).parents[1])}
     command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo begun"]
@@ -90,6 +94,7 @@ def test_of_none():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--numprocesses=1",)], ids=["alone", "spread"])
 @pytest.mark.parametrize("ci", ["true", ""], ids=["ci", "elsewhere"])
 def test_a_test_without_its_server_is_not_run_and_named_at_the_end_and_fails_where_ci_promises_it(

@@ -69,6 +69,6 @@ def articles(opensearch: str) -> Iterator[str]:
 
 def remove(address: str) -> None:
     """Remove the indexes of these tests."""
-    told = ask(address, "GET", f"/_cat/indices/{MINE}*?format=json&expand_wildcards=all")
-    for each in told:
+    rows = ask(address, "GET", f"/_cat/indices/{MINE}*?format=json&expand_wildcards=all")
+    for each in rows:
         ask(address, "DELETE", f"/{each['index']}?ignore_unavailable=true")

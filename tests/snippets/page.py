@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"(?:^ {4}\S.*\n)+", re.MULTILINE)
-NAMED = re.compile(r"# ([\w./-]+)\n")
+NAME = re.compile(r"# ([\w./-]+)\n")
 
 
 @dataclass(frozen=True)
@@ -28,16 +28,16 @@ class Block:
 def blocks(path: Path) -> list[Block]:
     """Read the blocks of a page, in their order."""
     text = path.read_text(encoding="utf-8")
-    found = [(match.start(), fenced(match[1], match[2])) for match in FENCED.finditer(text)]
+    places = [(match.start(), fenced(match[1], match[2])) for match in FENCED.finditer(text)]
     without = FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    found += [(match.start(), Block("sh", dedented(match[0]))) for match in INDENTED.finditer(without)]
-    return [block for _, block in sorted(found, key=lambda each: each[0])]
+    places += [(match.start(), Block("sh", dedented(match[0]))) for match in INDENTED.finditer(without)]
+    return [block for _, block in sorted(places, key=lambda each: each[0])]
 
 
 def fenced(language: str, body: str) -> Block:
     """Read a fenced block."""
-    named = NAMED.match(body)
-    return Block("file", body, named[1]) if named and language != "sh" else Block(language, body)
+    match = NAME.match(body)
+    return Block("file", body, match[1]) if match and language != "sh" else Block(language, body)
 
 
 def dedented(text: str) -> str:

@@ -34,11 +34,11 @@ def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -
         elif block.language == "sh":
             script += [block.body, f"echo '{MARK}'"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     with subprocess.Popen(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
-        env=kept | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment},
+        env=inherited | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -68,6 +68,6 @@ def steady(text: str) -> list[str]:
 
 def free_port() -> int:
     """Find a port that nothing listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])

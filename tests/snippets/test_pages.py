@@ -24,7 +24,7 @@ NOT_RUN = {
     "ibidem demo --serve": "goes on until it is ended; tests/cli/test_demo.py",
     "ibidem tune": "learns from the labels of a real collection; tests/cli/test_tune.py",
     'ibidem search "limitation of liability" --preset contracts': "needs the preset that `ibidem tune` learned",
-    "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_follow.py",
+    "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_replace.py",
 }
 
 ELSEWHERE = {"plugin.md": "needs a server with the plugin; tests/plugin/test_recipes.py"}
@@ -45,8 +45,8 @@ DEMO = "IBIDEM_ENGINE=sqlite:///.ibidem/demo"
 def shown(page: Path) -> Iterator[list[str]]:
     """Yield the commands of each block of a page."""
     for block in blocks(page):
-        if found := [line for line in commands(block) if PROGRAM.match(line)]:
-            yield found
+        if matches := [line for line in commands(block) if PROGRAM.match(line)]:
+            yield matches
 
 
 def is_for_a_server(block: list[str]) -> bool:
@@ -61,9 +61,9 @@ def left_out(line: str) -> bool:
     return any(line.startswith(name) for name in NOT_RUN)
 
 
-def script(found: list[list[str]]) -> Block:
+def script(commands_of_blocks: list[list[str]]) -> Block:
     """Write commands as one block; one that says that some documents were refused has run."""
-    lines = [line for block in found for line in block if not left_out(line)]
+    lines = [line for block in commands_of_blocks for line in block if not left_out(line)]
     return Block("sh", "".join(f"{line} || [ $? = 3 ]\n" for line in lines))
 
 
@@ -86,19 +86,21 @@ def test_every_reason_is_of_a_command_that_a_page_shows() -> None:
     assert not [name for name in NOT_RUN if not any(line.startswith(name) for line in lines)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_commands_run_over_files(name: str, folder: Path) -> None:
     page = ROOT / name if name == "README.md" else ROOT / "docs" / name
-    found = [
+    matches = [
         block for block in shown(page) if not (is_for_a_server(block) or is_demo(block) or block[0].startswith("curl"))
     ]
-    assert found
-    run([script([["ibidem ingest docs.jsonl"], *found])], folder, {})
+    assert matches
+    run([script([["ibidem ingest docs.jsonl"], *matches])], folder, {})
 
 
+@pytest.mark.slow
 def test_the_first_search_of_the_readme_works_after_the_demonstration(folder: Path) -> None:
-    (found,) = [block for block in shown(ROOT / "README.md") if is_demo(block)]
-    (printed,) = run([script([["ibidem demo"], found])], folder, {})
+    (block,) = [block for block in shown(ROOT / "README.md") if is_demo(block)]
+    (printed,) = run([script([["ibidem demo"], block])], folder, {})
     assert "results; showing" in printed.splitlines()[-1]
 
 
@@ -106,11 +108,11 @@ def test_the_first_search_of_the_readme_works_after_the_demonstration(folder: Pa
 @pytest.mark.parametrize("name", SERVER)
 def test_commands_run_over_an_index_of_others(name: str, folder: Path, articles: str) -> None:
     page = ROOT / name if name == "README.md" else ROOT / "docs" / name
-    found = [block for block in shown(page) if is_for_a_server(block)]
-    assert found
+    matches = [block for block in shown(page) if is_for_a_server(block)]
+    assert matches
     first = next(block for block in shown(ROOT / "README.md") if is_for_a_server(block))
     exports = [line for line in first if line.startswith("export")]
-    run([Block("sh", here(script([exports, *found]).body, articles))], folder, {})
+    run([Block("sh", here(script([exports, *matches]).body, articles))], folder, {})
 
 
 @pytest.mark.server("opensearch")

@@ -47,6 +47,7 @@ def remove(address: str) -> None:
         ask(address, "DELETE", f"/{each['index']}?ignore_unavailable=true")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_tutorial_prints_what_it_shows(name: str, tmp_path: Path, swaps: dict[str, str]) -> None:
     page = blocks(ROOT / "docs" / name)

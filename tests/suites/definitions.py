@@ -42,19 +42,19 @@ class SuiteTest:
 def jar(artifact: str) -> Path:
     """Return the artifact's one file, fetched by Maven."""
     folder = fetched(f"suite-{artifact.rpartition(':')[2]}-{artifact.split(':', maxsplit=1)[0]}", [f"{artifact}:alone"])
-    (found,) = folder.glob("*.jar")
-    return found
+    (path,) = folder.glob("*.jar")
+    return path
 
 
 @cache
 def requests_of(artifact: str) -> Mapping[str, Any]:
     """Return what each request is called, and which paths and parameters it has."""
-    found: dict[str, Any] = {}
+    requests: dict[str, Any] = {}
     with zipfile.ZipFile(jar(artifact)) as archive:
         for name in archive.namelist():
             if name.startswith("rest-api-spec/api/") and name.endswith(".json") and "/_" not in name:
-                found |= json.loads(archive.read(name))
-    return found
+                requests |= json.loads(archive.read(name))
+    return requests
 
 
 def read_chapter(artifact: str, chapter: str) -> Iterator[SuiteTest]:

@@ -74,70 +74,70 @@ class Runner:
                     continue
 
     def _step(self, step: Mapping[str, Any]) -> None:
-        ((verb, said),) = step.items()
+        ((verb, instruction),) = step.items()
         if verb == "skip":
-            self._skip(said)
+            self._skip(instruction)
         elif verb == "do":
-            self._do(said)
+            self._do(instruction)
         elif verb == "set":
-            ((path, name),) = said.items()
+            ((path, name),) = instruction.items()
             self._stash[name] = self._value(self._answers[0], path)
         elif verb in CHECKS:
             for answer in self._answers:
-                self._check(verb, said, answer)
+                self._check(verb, instruction, answer)
         else:
             raise Skipped(verb)
 
-    def _skip(self, said: Mapping[str, Any]) -> None:
-        features = said.get("features", [])
-        named = features if isinstance(features, list) else [each.strip() for each in str(features).split(",")]
-        if unknown := set(named) - FEATURES - {""}:
+    def _skip(self, instruction: Mapping[str, Any]) -> None:
+        features = instruction.get("features", [])
+        names = features if isinstance(features, list) else [each.strip() for each in str(features).split(",")]
+        if unknown := set(names) - FEATURES - {""}:
             raise Skipped(f"features {sorted(unknown)}")
-        for some in str(said.get("version", "")).split(","):
+        for some in str(instruction.get("version", "")).split(","):
             if some.strip() and within(some.strip(), self._version):
                 raise Skipped(f"version {some}")
 
-    def _do(self, said: Mapping[str, Any]) -> None:
-        asked = {name: value for name, value in said.items() if name not in AROUND}
-        if len(asked) != 1:
-            raise Skipped(f"{sorted(asked)}")
-        ((name, arguments),) = asked.items()
-        if name not in self._requests or said.get("catch") == "param" or "node_selector" in said:
+    def _do(self, instruction: Mapping[str, Any]) -> None:
+        request = {name: value for name, value in instruction.items() if name not in AROUND}
+        if len(request) != 1:
+            raise Skipped(f"{sorted(request)}")
+        ((name, arguments),) = request.items()
+        if name not in self._requests or instruction.get("catch") == "param" or "node_selector" in instruction:
             raise Skipped(name)
-        given = self._filled(arguments or {})
-        first = self._sent(name, given, said)
+        parameters = self._filled(arguments or {})
+        first = self._sent(name, parameters, instruction)
         self._answers = [first]
         if self._again and name in SEARCHES:
-            self._answers.append(self._sent(name, {**given, "dedupe": "off"}, said))
+            self._answers.append(self._sent(name, {**parameters, "dedupe": "off"}, instruction))
 
-    def _sent(self, name: str, given: dict[str, Any], said: Mapping[str, Any]) -> Any:
-        method, path, query, content = self._request(name, given)
-        headers = {str(key).lower(): str(value) for key, value in (said.get("headers") or {}).items()}
+    def _sent(self, name: str, parameters: dict[str, Any], instruction: Mapping[str, Any]) -> Any:
+        method, path, query, content = self._request(name, parameters)
+        headers = {str(key).lower(): str(value) for key, value in (instruction.get("headers") or {}).items()}
         lines = name in ("bulk", "msearch")
         if content is not None:
             headers.setdefault("content-type", "application/x-ndjson" if lines else "application/json")
         answer = self._client.request(method, path, params=query, content=content, headers=headers)
-        label = f"{name}{' with dedupe=off' if 'dedupe' in given else ''}"
-        check_status(answer, said.get("catch"), given.get("ignore"), method, label)
+        label = f"{name}{' with dedupe=off' if 'dedupe' in parameters else ''}"
+        check_status(answer, instruction.get("catch"), parameters.get("ignore"), method, label)
         if method == "HEAD":
             return answer.status_code < 400
         kind = answer.headers.get("content-type", "")
         return json.loads(answer.content) if "json" in kind and answer.content else answer.text
 
-    def _request(self, name: str, given: dict[str, Any]) -> tuple[str, str, dict[str, str], bytes | None]:
+    def _request(self, name: str, parameters: dict[str, Any]) -> tuple[str, str, dict[str, str], bytes | None]:
         paths = self._requests[name]["url"]["paths"]
-        fitting = [each for each in paths if all(part in given for part in each.get("parts", {}))]
+        fitting = [each for each in paths if all(part in parameters for part in each.get("parts", {}))]
         if not fitting:
             raise Skipped(f"{name} without a path")
         chosen = max(fitting, key=lambda each: len(each.get("parts", {})))
-        body = given.get("body")
+        body = parameters.get("body")
         methods = chosen["methods"]
         method = "POST" if body is not None and "POST" in methods and "PUT" not in methods else methods[0]
         path = chosen["path"]
         parts = set(chosen.get("parts", {}))
         for part in parts:
-            path = path.replace(f"{{{part}}}", quote(as_text(given[part]), safe=",*"))
-        query = {key: as_text(value) for key, value in given.items() if key not in {*parts, "body", "ignore"}}
+            path = path.replace(f"{{{part}}}", quote(as_text(parameters[part]), safe=",*"))
+        query = {key: as_text(value) for key, value in parameters.items() if key not in {*parts, "body", "ignore"}}
         return method, path, query, as_content(body)
 
     def _filled(self, value: Any) -> Any:
@@ -166,18 +166,18 @@ class Runner:
                 return None
         return value
 
-    def _check(self, verb: str, said: Any, answer: Any) -> None:
-        pairs = said.items() if isinstance(said, dict) else [(said, None)]
+    def _check(self, verb: str, instruction: Any, answer: Any) -> None:
+        pairs = instruction.items() if isinstance(instruction, dict) else [(instruction, None)]
         for path, expected in pairs:
-            found, wanted = self._value(answer, str(path)), self._filled(expected)
+            actual, target = self._value(answer, str(path)), self._filled(expected)
             try:
-                right = CHECKS[verb](found, wanted)
+                right = CHECKS[verb](actual, target)
             except TypeError:
                 right = False
             except re.error as error:
-                raise Skipped(f"expression {wanted}") from error
+                raise Skipped(f"expression {target}") from error
             if not right:
-                raise Failed(f"{verb} {path}: {json.dumps(found)[:200]}, wanted {json.dumps(wanted)[:200]}")
+                raise Failed(f"{verb} {path}: {json.dumps(actual)[:200]}, wanted {json.dumps(target)[:200]}")
 
 
 AROUND = (
@@ -217,17 +217,17 @@ def expression(written: str) -> re.Pattern[str]:
         raise Skipped(f"expression {written}") from error
 
 
-def equal(found: Any, wanted: Any) -> bool:
+def equal(actual: Any, expected: Any) -> bool:
     """Compare as the engines' own runners do: numbers by value, texts between strokes as expressions."""
-    if isinstance(wanted, str) and len(wanted.strip()) > 1 and wanted.strip()[0] == wanted.strip()[-1] == "/":
-        return expression(wanted).search(str(found)) is not None
-    if isinstance(wanted, int | float) and isinstance(found, int | float) and not isinstance(found, bool):
-        return float(found) == float(wanted)
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return wanted.keys() == found.keys() and all(equal(found[name], wanted[name]) for name in wanted)
-    if isinstance(wanted, list) and isinstance(found, list):
-        return len(wanted) == len(found) and all(map(equal, found, wanted))
-    return bool(found == wanted)
+    if isinstance(expected, str) and len(expected.strip()) > 1 and expected.strip()[0] == expected.strip()[-1] == "/":
+        return expression(expected).search(str(actual)) is not None
+    if isinstance(expected, int | float) and isinstance(actual, int | float) and not isinstance(actual, bool):
+        return float(actual) == float(expected)
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return expected.keys() == actual.keys() and all(equal(actual[name], expected[name]) for name in expected)
+    if isinstance(expected, list) and isinstance(actual, list):
+        return len(expected) == len(actual) and all(map(equal, actual, expected))
+    return bool(actual == expected)
 
 
 def empty(value: Any) -> bool:
@@ -237,22 +237,22 @@ def empty(value: Any) -> bool:
 
 CHECKS = {
     "match": equal,
-    "is_true": lambda found, _: not empty(found) or found in ({}, []),
-    "is_false": lambda found, _: empty(found),
-    "length": lambda found, wanted: found is not None and len(found) == int(wanted),
-    "gt": lambda found, wanted: found > wanted,
-    "gte": lambda found, wanted: found >= wanted,
-    "lt": lambda found, wanted: found < wanted,
-    "lte": lambda found, wanted: found <= wanted,
-    "contains": lambda found, wanted: any(contains(each, wanted) for each in found),
+    "is_true": lambda actual, _: not empty(actual) or actual in ({}, []),
+    "is_false": lambda actual, _: empty(actual),
+    "length": lambda actual, expected: actual is not None and len(actual) == int(expected),
+    "gt": lambda actual, expected: actual > expected,
+    "gte": lambda actual, expected: actual >= expected,
+    "lt": lambda actual, expected: actual < expected,
+    "lte": lambda actual, expected: actual <= expected,
+    "contains": lambda actual, expected: any(contains(each, expected) for each in actual),
 }
 
 
-def contains(found: Any, wanted: Any) -> bool:
+def contains(actual: Any, expected: Any) -> bool:
     """Tell whether an entry is, or has the members of, what is wanted."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        return all(equal(found.get(name), value) for name, value in wanted.items())
-    return equal(found, wanted)
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return all(equal(actual.get(name), value) for name, value in expected.items())
+    return equal(actual, expected)
 
 
 def steps_of(path: str) -> Iterator[str]:
@@ -270,8 +270,8 @@ def within(versions: str, version: tuple[int, ...]) -> bool:
 
 
 def numbers(text: str, missing: tuple[int, ...]) -> tuple[int, ...]:
-    found = tuple(int(each) for each in re.findall(r"\d+", text))
-    return found or missing
+    figures = tuple(int(each) for each in re.findall(r"\d+", text))
+    return figures or missing
 
 
 def as_text(value: Any) -> str:

@@ -37,23 +37,23 @@ setup:
 
 
 def run(name: str, answer: Answer, **options: Any) -> tuple[str, list[str]]:
-    found = {each.name: each for each in read("chapter", "file", TEST)}
+    by_name = {each.name: each for each in read("chapter", "file", TEST)}
     with between(plan=lambda request: Answer(200, b"") if request.method == "HEAD" else answer) as server:
         runner = Runner(f"http://127.0.0.1:{server.port}", REQUESTS, (3, 8, 0), **options)
         try:
-            return passes(runner, found[f"file: {name}"]), [each.path for each in server.asked]
+            return passes(runner, by_name[f"file: {name}"]), [each.path for each in server.asked]
         finally:
             runner.close()
 
 
 def test_a_search_is_sent_again_with_dedupe_off_and_both_answers_are_checked() -> None:
-    why, asked = run("found", Answer(200, {"took": 3, "hits": [{"_id": "a"}]}), again=True)
-    assert (why, asked) == ("", ["/news", "/news/_search?size=1", "/news/_search?size=1&dedupe=off"])
+    why, requests = run("found", Answer(200, {"took": 3, "hits": [{"_id": "a"}]}), again=True)
+    assert (why, requests) == ("", ["/news", "/news/_search?size=1", "/news/_search?size=1&dedupe=off"])
 
 
-@pytest.mark.parametrize("told", [{"took": 2, "hits": [{}]}, {"took": 3, "hits": []}, {"took": "x", "hits": [{}]}])
-def test_an_answer_that_is_not_what_a_test_wants_fails_it(told: object) -> None:
-    assert run("found", Answer(200, told))[0]
+@pytest.mark.parametrize("content", [{"took": 2, "hits": [{}]}, {"took": 3, "hits": []}, {"took": "x", "hits": [{}]}])
+def test_an_answer_that_is_not_what_a_test_wants_fails_it(content: object) -> None:
+    assert run("found", Answer(200, content))[0]
 
 
 def test_a_status_that_is_not_what_a_test_wants_fails_it() -> None:
@@ -69,10 +69,10 @@ def test_what_is_for_other_versions_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "wanted", "right"), [(1, 1.0, True), ("10 ms", "/ms/", True), ([1], [1, 2], False), (True, 1, True)]
+    ("actual", "expected", "right"), [(1, 1.0, True), ("10 ms", "/ms/", True), ([1], [1, 2], False), (True, 1, True)]
 )
-def test_values_are_compared_as_the_engines_do(found: object, wanted: object, right: bool) -> None:
-    assert equal(found, wanted) is right
+def test_values_are_compared_as_the_engines_do(actual: object, expected: object, right: bool) -> None:
+    assert equal(actual, expected) is right
 
 
 def test_a_file_without_a_setup_is_read() -> None:

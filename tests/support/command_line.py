@@ -25,7 +25,7 @@ def tables_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory, tables_folder: Path) -> Path:
+def filled_folder(tmp_path_factory: pytest.TempPathFactory, tables_folder: Path) -> Path:
     """A folder with an index of the documents above."""
     folder = tmp_path_factory.mktemp("made")
     lines = [*map(json.dumps, lease_records()), "not JSON"]
@@ -42,12 +42,16 @@ def made(tmp_path_factory: pytest.TempPathFactory, tables_folder: Path) -> Path:
 
 @pytest.fixture
 def run(
-    made: Path, tables_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    filled_folder: Path,
+    tables_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Run:
     """Run a command in a copy of the folder; gives exit code, standard output and standard error."""
     for name in [name for name in os.environ if name.startswith("IBIDEM_")]:
         monkeypatch.delenv(name)
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(filled_folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("IBIDEM_TABLES", str(tables_folder))
     monkeypatch.setenv("IBIDEM_CONCURRENCY", "1")
@@ -69,7 +73,7 @@ def answer(run: Run) -> Answer:
 
     def answer(*arguments: str) -> dict[str, Any]:
         _, out, _ = run(*arguments, "--json")
-        found: dict[str, Any] = json.loads(out)
-        return found
+        output: dict[str, Any] = json.loads(out)
+        return output
 
     return answer

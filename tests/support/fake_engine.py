@@ -8,15 +8,15 @@ from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
-from support.windows import Made
+from support.windows import SampleWindow
 
 PAGE = Query("all")
 
 
 def carried(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
     """The look-up values of a hit."""
-    held = unpack(hit.packed) if hit.packed is not None else None
-    return lookup_keys(held) if held is not None else {}
+    signed = unpack(hit.packed) if hit.packed is not None else None
+    return lookup_keys(signed) if signed is not None else {}
 
 
 class Listed(Engine):
@@ -24,9 +24,9 @@ class Listed(Engine):
 
     index = "news"
 
-    def __init__(self, window: Made, beyond: Made | None = None) -> None:
+    def __init__(self, window: SampleWindow, beyond: SampleWindow | None = None) -> None:
         self.hits = window.hits
-        self.others = [Hit("news", f"other-{hit.id}", 0.0, hit.packed) for hit in (beyond or Made([])).hits]
+        self.others = [Hit("news", f"other-{hit.id}", 0.0, hit.packed) for hit in (beyond or SampleWindow([])).hits]
         self.words: dict[str, dict[str, object]] = {}
         self.asked: Counter[str] = Counter()
 
@@ -44,14 +44,14 @@ class Listed(Engine):
         return [self.carrying(search, matching=query is PAGE) for search in searches]
 
     def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
-        found = []
+        hits = []
         for hit in self.hits if matching else [*self.hits, *self.others]:
             common = {
                 clue: len(set(values) & set(carried(hit).get(clue, []))) for clue, values in search.values.items()
             }
             if hit.id != search.own and any(count >= search.least.get(clue, 1) for clue, count in common.items()):
-                found.append(hit)
-        return LookupResult(found if search.limit else (), same=len(found))
+                hits.append(hit)
+        return LookupResult(hits if search.limit else (), same=len(hits))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         every = [*self.hits, *self.others]

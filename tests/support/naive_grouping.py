@@ -5,22 +5,22 @@ from collections.abc import Sequence
 from ibidem.dedupe.overrides import PairConstraints
 from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed import Packed
-from support.windows import Made
+from support.windows import SampleWindow
 
 
-def joins(values: Sequence[Packed | None], row: int, other: int, policy: Policy, said: PairConstraints) -> bool:
+def joins(values: Sequence[Packed | None], row: int, other: int, policy: Policy, constraints: PairConstraints) -> bool:
     pair = (min(row, other), max(row, other))
-    if pair in said.different:
+    if pair in constraints.different:
         return False
     a, b = values[row], values[other]
-    return pair in said.same or (a is not None and b is not None and decide(a, b, policy) is not None)
+    return pair in constraints.same or (a is not None and b is not None and decide(a, b, policy) is not None)
 
 
-def leaders(window: Made, policy: Policy, said: PairConstraints | None = None) -> list[int]:
+def leaders(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:
     """Go down the ranking: a hit joins the first lead that it duplicates, or else becomes a lead."""
-    values, leads, found = window.packed, [], []
+    values, leads, lead_of = window.packed, [], []
     for row in range(len(values)):
-        lead = next((each for each in leads if joins(values, row, each, policy, said or PairConstraints())), row)
+        lead = next((each for each in leads if joins(values, row, each, policy, constraints or PairConstraints())), row)
         leads += [row] if lead == row else []
-        found.append(lead)
-    return found
+        lead_of.append(lead)
+    return lead_of

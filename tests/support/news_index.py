@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
@@ -12,10 +11,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from support.leases import english_tables
-from support.windows import Made, counts, documents
-
-settings.register_profile("unhurried", deadline=None)
-settings.load_profile("unhurried")
+from support.windows import SampleWindow, counts, documents
 
 
 @pytest.fixture(scope="session")
@@ -34,13 +30,16 @@ def tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) ->
 def records(stories: list[Document], tables: Tables) -> list[Record]:
     """The stories signed and packed."""
     signed = zip(stories, sign(stories, tables), strict=True)
-    return [Record(each, found, at + 1, f"{at:032x}", pack(each, found)) for at, (each, found) in enumerate(signed)]
+    return [
+        Record(each, signatures, at + 1, f"{at:032x}", pack(each, signatures))
+        for at, (each, signatures) in enumerate(signed)
+    ]
 
 
 @pytest.fixture(scope="session")
-def told(records: list[Record]) -> Made:
+def news_window(records: list[Record]) -> SampleWindow:
     """The stories as one window."""
-    return Made([each.packed for each in records])
+    return SampleWindow([each.packed for each in records])
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,8 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
 from ibidem.dedupe.overrides import DocumentRef
+from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_ingest.document import Document
 from ibidem_ingest.pairs.decision import Evidence, Policy, decide
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -17,7 +17,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch
 from support.books import book, misread, page, repaged
 from support.fake_engine import Listed
-from support.windows import Made
+from support.windows import SampleWindow
 
 PARTIAL = Policy(level="partial")
 
@@ -35,8 +35,8 @@ class Shelf:
     long: Sequence[bytes]
 
     @property
-    def window(self) -> Made:
-        return Made(self.packed)
+    def window(self) -> SampleWindow:
+        return SampleWindow(self.packed)
 
     @property
     def columns(self) -> PackedColumns:
@@ -47,8 +47,8 @@ class Shelf:
         return [(hit.index, hit.id) for hit in self.window.hits]
 
     def read(self, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
-        held = dict(zip(self.names, self.long, strict=True))
-        return {name: held[name] for name in names if held.get(name)}
+        values = dict(zip(self.names, self.long, strict=True))
+        return {name: values[name] for name in names if values.get(name)}
 
     def related(self, policy: Policy = PARTIAL) -> LongTextMatcher:
         return LongTextMatcher(self.names, self.columns.packed, policy, LongSignatureCache(self.read))
@@ -72,12 +72,12 @@ class Shelf:
     def leaders(self, policy: Policy = PARTIAL) -> list[int]:
         """Go down the ranking in the plainest way: a text joins the first lead that it duplicates."""
         leads: list[int] = []
-        found = []
+        lead_of = []
         for row in range(len(self.packed)):
             lead = next((each for each in leads if self.joins(row, each, policy)), row)
             leads += [row] if lead == row else []
-            found.append(lead)
-        return found
+            lead_of.append(lead)
+        return lead_of
 
 
 class Library(Listed):
@@ -95,17 +95,17 @@ class Library(Listed):
 def text(rng: random.Random) -> str:
     """A part of one of three books, in its own pages or others, or a short text."""
     start = 100 * rng.randrange(3) + rng.randrange(8)
-    made = book(*range(start, start + rng.choice([2, 4, 8, 12])))
+    words = book(*range(start, start + rng.choice([2, 4, 8, 12])))
     kind = rng.randrange(6)
     if kind == 0:
-        return repaged(made, rng.choice([120, 260]))
+        return repaged(words, rng.choice([120, 260]))
     if kind == 1:
-        return misread(made, rng.choice([0.01, 0.1, 0.3]), rng.randrange(99))
+        return misread(words, rng.choice([0.01, 0.1, 0.3]), rng.randrange(99))
     if kind == 2:
-        return made.replace("\f", " ")
+        return words.replace("\f", " ")
     if kind == 3:
         return " ".join(page(start)[: rng.choice([3, 60, 140])])
-    return made
+    return words
 
 
 @cache

@@ -11,20 +11,21 @@ from ibidem_engines.engine import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
+from support.examples import examples
 
 TABLES = ("00000000000000aa", "00000000000000bb")
 LETTERS = "bdfgklmnprstv"
 VOWELS = "aeiou"
 
 
-few = settings(max_examples=25, deadline=None)
+few = settings(max_examples=examples(25), deadline=None)
 """For laws whose every example is a whole window: twenty-five windows are some ten thousand pairs."""
 
 
 def signatures(seed: int = 0, **changes: object) -> Signatures:
     """Make the signatures of a text of 200 words; two seeds share nothing."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
-    made = Signatures(
+    values = Signatures(
         length=200,
         shingles=196,
         content=f"ch2:{rng.getrandbits(128):032x}",
@@ -40,7 +41,7 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
         idf=TABLES[0],
         noise=block(rng.choices(range(256), k=64), 60, rng.choices(range(256), k=8)),
     )
-    return replace(made, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    return replace(values, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
 
 
 def block(slots: Sequence[int], unknown: int, terms: Sequence[int], run: int = 5) -> bytes:
@@ -52,8 +53,8 @@ def with_runs(signed: Signatures, rng: random.Random) -> Signatures:
     """Change some slots of the runs of characters, and some of the unknown words, near the thresholds of the rule."""
     equal = rng.choice([12, 14, 18, 24, 25, 26, 30, 50])
     order = rng.choice([range(64), rng.sample(range(64), 64)])  # side by side they are in bands and pairs
-    kept = set(order[:equal])
-    slots = [each if at in kept else (each + 1) % 256 for at, each in enumerate(signed.noise[:64])]
+    positions = set(order[:equal])
+    slots = [each if at in positions else (each + 1) % 256 for at, each in enumerate(signed.noise[:64])]
     terms = [each if at < rng.randrange(4) else (each + 1) % 256 for at, each in enumerate(signed.noise[68:])]
     return replace(signed, noise=block(slots, rng.choice([0, 5, 20, 60]), terms, rng.choice([5, 5, 5, 7, 133])))
 
@@ -74,8 +75,8 @@ def packed(signed: Signatures, name: str = "a", date: str = "", docket: str = ""
 def with_slots(signed: Signatures, equal: int, *, band: bool = True) -> Signatures:
     """Change all but some slots; with a band the first ones stay, without one no three that make a band."""
     order = range(SLOTS) if band else sorted(range(SLOTS), key=lambda slot: (slot % 3, slot))
-    kept = set(list(order)[:equal])
-    slots = tuple(slot if at in kept else (slot + 1) % 65_536 for at, slot in enumerate(signed.slots))
+    positions = set(list(order)[:equal])
+    slots = tuple(slot if at in positions else (slot + 1) % 65_536 for at, slot in enumerate(signed.slots))
     return replace(signed, slots=slots)
 
 
@@ -94,20 +95,26 @@ def version(signed: Signatures, rng: random.Random) -> Signatures:
     if kind != 1:
         changes["length"] = max(1, int(signed.length * rng.choice([1, 1, 0.96, 0.94, 0.85, 0.81, 0.79])))
     if kind != 2 and signed.numbers:
-        kept = signed.number_sketch[: rng.randrange(len(signed.number_sketch) + 1)]
-        fresh = rng.sample(range(60_001, 65_536), len(signed.number_sketch) - len(kept))
-        changes["number_sketch"] = tuple(sorted([*kept, *fresh]))
+        numbers = signed.number_sketch[: rng.randrange(len(signed.number_sketch) + 1)]
+        fresh = rng.sample(range(60_001, 65_536), len(signed.number_sketch) - len(numbers))
+        changes["number_sketch"] = tuple(sorted([*numbers, *fresh]))
     if kind != 3:
         changes["fingerprint"] = f"fp1:{rng.getrandbits(160):040x}"
     if kind != 4:
         changes["profile"] = rng.choice(["", f"tp1:{rng.getrandbits(128):032x}"])
     if kind == 7:
         changes["idf"] = TABLES[1]
-    made = replace(signed, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
-    made = with_runs(made, rng) if made.noise else made
-    if made.terms:
-        made = with_terms(made, rng.choice([len(made.terms), *range(len(made.terms) * 3 // 5, len(made.terms) + 1)]))
-    return with_slots(made, rng.choice([20, 48, 49, 50, 51, 70, 100]), band=rng.random() < 0.8) if made.slots else made
+    changed = replace(signed, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
+    changed = with_runs(changed, rng) if changed.noise else changed
+    if changed.terms:
+        changed = with_terms(
+            changed, rng.choice([len(changed.terms), *range(len(changed.terms) * 3 // 5, len(changed.terms) + 1)])
+        )
+    return (
+        with_slots(changed, rng.choice([20, 48, 49, 50, 51, 70, 100]), band=rng.random() < 0.8)
+        if changed.slots
+        else changed
+    )
 
 
 def odd(rng: random.Random, number: int) -> Signatures:
@@ -125,7 +132,7 @@ def odd(rng: random.Random, number: int) -> Signatures:
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class SampleWindow:
     """What a generated window holds."""
 
     values: Sequence[bytes | None]
@@ -141,7 +148,7 @@ class Made:
         return [None if each is None else unpack(each) for each in self.values]
 
 
-def made(seed: int, size: int) -> Made:
+def make_window(seed: int, size: int) -> SampleWindow:
     """Make a window: families of versions, odd texts, unsigned and damaged hits, in any order."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     families = [
@@ -160,19 +167,19 @@ def made(seed: int, size: int) -> Made:
         values.append(
             value(signed, f"{at:04}", date, rng.choice(["", "AP", "Reuters"]), rng.choice(["", "", "7", "8"]))
         )
-    return Made(values)
+    return SampleWindow(values)
 
 
-windows = st.builds(made, st.integers(0, 2**32), st.integers(0, 40))
+windows = st.builds(make_window, st.integers(0, 2**32), st.integers(0, 40))
 """Windows of up to forty hits."""
 
 
 def words(rng: random.Random, count: int) -> list[str]:
     """Make distinct words that can be spoken."""
-    found: dict[str, None] = {}
-    while len(found) < count:
-        found["".join(rng.choice(LETTERS) + rng.choice(VOWELS) for _ in range(rng.randrange(2, 5)))] = None
-    return list(found)
+    known: dict[str, None] = {}
+    while len(known) < count:
+        known["".join(rng.choice(LETTERS) + rng.choice(VOWELS) for _ in range(rng.randrange(2, 5)))] = None
+    return list(known)
 
 
 def edited(text: Sequence[str], rng: random.Random) -> list[str]:
@@ -180,31 +187,31 @@ def edited(text: Sequence[str], rng: random.Random) -> list[str]:
     changed = list(text)
     for _ in range(rng.choice([0, 1, 3, 8, 20])):
         changed[rng.randrange(len(changed))] = f"w{rng.randrange(100)}"
-    at, gone = rng.randrange(len(changed)), rng.choice([0, 0, 10, 40])
-    return changed[:at] + changed[at + gone :] or changed
+    at, length = rng.randrange(len(changed)), rng.choice([0, 0, 10, 40])
+    return changed[:at] + changed[at + length :] or changed
 
 
 def documents(seed: int, families: int, versions: int) -> list[Document]:
     """Make documents in families of versions, every one with the word `said`."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     vocabulary = words(rng, 3_000)
-    found = []
+    result = []
     for family in range(families):
         text = ["said", *rng.choices(vocabulary, k=rng.choice([3, 60, 150, 300])), *map(str, rng.sample(range(999), 4))]
         for each in range(rng.randrange(1, versions + 1)):
             date = f"{1987 + rng.randrange(2)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}"
             source = rng.choice(["AP", "Reuters", ""])
             body = " ".join(edited(text, rng) if each else text)
-            found.append(Document(f"{family}-{each}", body, f"Story {family}", rng.choice([date, ""]), source))
-    rng.shuffle(found)
-    return found
+            result.append(Document(f"{family}-{each}", body, f"Story {family}", rng.choice([date, ""]), source))
+    rng.shuffle(result)
+    return result
 
 
 def counts(texts: Sequence[Document]) -> Mapping[str, float]:
     """Count in how many texts each word occurs, as an idf table is built from."""
-    found: dict[str, float] = {}
+    table: dict[str, float] = {}
     for each in texts:
         for word in set(each.text.split()):
             if word.isalpha() and len(word) > 2:
-                found[word] = found.get(word, 4.0) + 1
-    return found
+                table[word] = table.get(word, 4.0) + 1
+    return table

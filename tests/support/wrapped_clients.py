@@ -46,8 +46,10 @@ def url(request: pytest.FixtureRequest, kind: str) -> str:
 @pytest.fixture(scope="session")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
-    found = zip(STORIES, sign(STORIES, tables), strict=True)
-    return [Record(each, made, 1, f"{at:032x}", pack(each, made)) for at, (each, made) in enumerate(found)]
+    rows = zip(STORIES, sign(STORIES, tables), strict=True)
+    return [
+        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(rows)
+    ]
 
 
 def filled(url: str, index: str, records: Sequence[Record]) -> Engine:

@@ -20,8 +20,8 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask, remove_indices
 
-KEPT = Path(__file__).parent
-FIRST = KEPT / "schema-1.tar.xz"
+FOLDER = Path(__file__).parent
+FIRST = FOLDER / "schema-1.tar.xz"
 """Holds the documents and the table that every schema is kept with."""
 
 
@@ -57,7 +57,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         unpacked(FIRST, Path(folder))
         keep(Path(folder), os.environ["IBIDEM_TEST_OPENSEARCH"])
-        with tarfile.open(KEPT / f"schema-{SCHEMA}.tar.xz", "x:xz") as archive:
+        with tarfile.open(FOLDER / f"schema-{SCHEMA}.tar.xz", "x:xz") as archive:
             archive.add(folder, arcname=".")
 
 

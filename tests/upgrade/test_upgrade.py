@@ -35,7 +35,7 @@ ENGINES = [
 
 
 @dataclass(frozen=True)
-class Kept:
+class Release:
     """An index as the version of its schema wrote it.
 
     Args:
@@ -55,7 +55,7 @@ class Kept:
     def run(self, *typed: str, version: str = "this", index: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command of this version, or of the next one, whose schema is another."""
         others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-        given = self.settings | ({"IBIDEM_INDEX": index} if index else {})
+        environment = self.settings | ({"IBIDEM_INDEX": index} if index else {})
         (self.folder / "next").mkdir(exist_ok=True)
         (self.folder / "next" / "sitecustomize.py").write_text(NEXT)
         path = {"PYTHONPATH": str(self.folder / "next")} if version == "next" else {}
@@ -63,7 +63,7 @@ class Kept:
         return subprocess.run(
             command,
             cwd=self.folder,
-            env=others | given | path,
+            env=others | environment | path,
             capture_output=True,
             text=True,
             check=False,
@@ -77,12 +77,12 @@ class Kept:
 
 
 @pytest.fixture(params=ENGINES)
-def kept(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterator[Kept]:
+def release(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterator[Release]:
     unpacked(HERE / f"schema-{schema}.tar.xz", tmp_path)
     common = {"IBIDEM_TABLES": str(tmp_path / "tables"), "IBIDEM_CONCURRENCY": "1"}
     if request.param == "sqlite":
         settings = {"IBIDEM_ENGINE": "sqlite:///index.sqlite", "IBIDEM_INDEX": "news"}
-        yield Kept(tmp_path, schema, common | settings, "second", alias=False)
+        yield Release(tmp_path, schema, common | settings, "second", alias=False)
         return
     address: str = request.getfixturevalue(request.param)
     alias = f"kept-{uuid4().hex}"
@@ -90,7 +90,7 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterato
     ask(address, "PUT", f"/{alias}-1", json.dumps(body))
     ask(address, "POST", f"/{alias}-1/_bulk?refresh=true", (tmp_path / "bulk.jsonl").read_text())
     settings = {"IBIDEM_ENGINE": address, "IBIDEM_INDEX": alias}
-    yield Kept(tmp_path, schema, common | settings, f"{alias}-2", alias=True)
+    yield Release(tmp_path, schema, common | settings, f"{alias}-2", alias=True)
     for name in (f"{alias}-1", f"{alias}-2", alias):
         remove_indices(address, name)
 
@@ -101,8 +101,8 @@ def schema(request: pytest.FixtureRequest) -> str:
     return schema
 
 
-def listed(found: Any) -> list[tuple[str, int, str | None]]:
-    return [(hit["_id"], hit["_dedupe"]["indent"], hit["_dedupe"]["level"]) for hit in found["hits"]["hits"]]
+def listed(response: Any) -> list[tuple[str, int, str | None]]:
+    return [(hit["_id"], hit["_dedupe"]["indent"], hit["_dedupe"]["level"]) for hit in response["hits"]["hits"]]
 
 
 GROUPED = {("lease", 0, None), ("copy", 1, "identical"), ("draft", 1, "near"), ("letter", 0, None), ("blank", 0, None)}
@@ -112,34 +112,37 @@ def test_every_schema_that_was_released_is_kept() -> None:
     assert [str(number) for number in range(1, int(SCHEMA) + 1)] == SCHEMAS
 
 
-def test_the_next_version_neither_writes_nor_mixes_and_says_what_to_do(kept: Kept) -> None:
+@pytest.mark.slow
+def test_the_next_version_neither_writes_nor_mixes_and_says_what_to_do(release: Release) -> None:
     for typed in (["ingest", "documents.jsonl"], ["search", "drains"]):
-        refused = kept.run(*typed, version="next")
+        refused = release.run(*typed, version="next")
         assert refused.returncode == 1, refused.stdout
         assert REMEDY in " ".join(refused.stderr.split())
         assert "Traceback" not in refused.stderr
-    wrong = [check for check in kept.json("doctor", version="next")["checks"] if not check["ok"]]
+    wrong = [check for check in release.json("doctor", version="next")["checks"] if not check["ok"]]
     assert [(check["name"], check["remedy"].endswith(REMEDY)) for check in wrong] == [("schema", True)]
 
 
-def test_the_next_version_is_right_after_the_backfill(kept: Kept) -> None:
-    done = kept.run("backfill", "--into", kept.second, version="next")
+@pytest.mark.slow
+def test_the_next_version_is_right_after_the_backfill(release: Release) -> None:
+    done = release.run("backfill", "--into", release.second, version="next")
     assert done.returncode == 0, done.stderr
-    index = "" if kept.alias else kept.second
-    found = kept.json("search", "drains", version="next", index=index)
-    assert set(listed(found)) == GROUPED
-    assert (found["dedupe"]["unsigned"], found["dedupe"]["mixed_tables"]) == (1, 0)
-    again = kept.json("ingest", "documents.jsonl", version="next", index=index)
+    index = "" if release.alias else release.second
+    response = release.json("search", "drains", version="next", index=index)
+    assert set(listed(response)) == GROUPED
+    assert (response["dedupe"]["unsigned"], response["dedupe"]["mixed_tables"]) == (1, 0)
+    again = release.json("ingest", "documents.jsonl", version="next", index=index)
     assert (again["unchanged"], again["indexed"]) == (5, 0)
 
 
-def test_this_version_goes_on_with_its_own_schema_as_it_was_signed_first(kept: Kept) -> None:
+@pytest.mark.slow
+def test_this_version_goes_on_with_its_own_schema_as_it_was_signed_first(release: Release) -> None:
     """Should this fail, signatures have changed: give them a new schema, and keep an index of the old one."""
-    if kept.schema != SCHEMA:
-        assert kept.run("search", "drains").returncode == 1
+    if release.schema != SCHEMA:
+        assert release.run("search", "drains").returncode == 1
         return
-    if not kept.alias:  # the first time they get the look-up keys that schema 2 did not have at first
-        told = [kept.json("ingest", "documents.jsonl") for _ in range(2)]
-        assert [(each["unchanged"], each["indexed"]) for each in told] == [(0, 5), (5, 0)]
-    found = kept.json("search", "drains")
-    assert set(listed(found)) == GROUPED
+    if not release.alias:  # the first time they get the look-up keys that schema 2 did not have at first
+        summaries = [release.json("ingest", "documents.jsonl") for _ in range(2)]
+        assert [(each["unchanged"], each["indexed"]) for each in summaries] == [(0, 5), (5, 0)]
+    response = release.json("search", "drains")
+    assert set(listed(response)) == GROUPED

@@ -1,48 +1,94 @@
-"""The Celery application: JSON alone, late acknowledgement, one queue for each index."""
+"""Each broker counts what no worker carries out."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from redis import Redis
 
-from ibidem_engines.errors import Unavailable
-from ibidem_workers.batches import Batch
+from ibidem_engines.errors import EngineError
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import answers, make_app, send
-from ibidem_workers.settings import Settings
+from ibidem_workers.brokers.redis import stream
+from ibidem_workers.celery_app import BY_SCHEME, answers, broker_of, make_app
+from ibidem_workers.settings import Settings, load
+from ibidem_workers.settings_sources import BROKERS as SCHEMES
 
-BROKERS = ["filesystem:///queue", "amqp://mq.example//", "redis://redis.example/0"]
-
-
-@pytest.mark.parametrize("broker", BROKERS)
-def test_nothing_but_json_is_read_and_nothing_is_acknowledged_early(broker: str) -> None:
-    conf = make_app(Settings(broker=broker)).conf
-    assert conf.accept_content == ["json"]
-    assert (conf.task_acks_late, conf.task_reject_on_worker_lost, conf.worker_prefetch_multiplier) == (True, True, 1)
-    assert conf.result_backend is None
+PATIENCE = 30.0
 
 
-def test_each_index_has_its_queue() -> None:
-    queues = {make_app(Settings(index=index)).conf.task_default_queue for index in ("news", "law")}
-    assert queues == {"news-ibidem-ingest", "law-ibidem-ingest"}
+def given_up_in_a_folder(settings: Settings) -> Callable[[], object]:
+    folder = SpoolDirectory(Path(settings.queue_folder or "") / settings.queue, 30)
+    folder.put(b"not ours")
+    (name,) = folder.names()
+    message = folder.take(name, "me")
+    assert message is not None
+    folder.give_up(message)
+    return lambda: None
 
 
-def test_a_rabbitmq_queue_is_kept_on_several_nodes_and_gives_poison_up() -> None:
-    queue, dead = make_app(Settings(broker="amqp://mq.example//", index="news")).conf.task_queues
-    assert queue.queue_arguments["x-queue-type"] == "quorum"
-    assert queue.queue_arguments["x-delivery-limit"] > 2 * Settings().tries
-    assert queue.queue_arguments["x-dead-letter-routing-key"] == dead.name
+def given_up_in_redis(settings: Settings) -> Callable[[], object]:
+    queue, message = stream(settings.broker, settings.queue, 30), None
+    queue.put(b"not ours")
+    while message is None:
+        message = queue.take()
+    queue.give_up(message)
+    queue.end()
+    key = f"ibidem:{settings.queue}"
+    return lambda: Redis.from_url(settings.broker).delete(key, f"{key}:given-up")
 
 
-def test_a_batch_is_laid_into_the_folder_of_its_index(settings: Settings) -> None:
-    send(make_app(settings), "run", Batch(0, [{"id": "a", "text": "x"}]))
-    assert settings.queue_folder is not None
-    assert SpoolDirectory(settings.queue_folder / "ibidem-ibidem-ingest", 60).waiting() == 1
+def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
+    name = f"{settings.queue}-dead"
+    with make_app(settings).connection_for_write() as connection:
+        connection.Producer().publish("not ours", routing_key=name)
+
+    def remove() -> None:
+        with make_app(settings).connection_for_write() as connection:
+            for queue in (settings.queue, name):
+                connection.default_channel.queue_delete(queue)
+
+    return remove
 
 
-def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:
-    with pytest.raises(Unavailable, match="IBIDEM_BROKER") as caught:
-        answers(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
-    assert "secret" not in str(caught.value)
-    assert "127.0.0.1:1" in str(caught.value)
+BROKERS = {
+    "filesystem": (given_up_in_a_folder, "that no submitter has sent", "given-up"),
+    "redis": (given_up_in_redis, "that no submitter has sent", ":given-up"),
+    "rabbitmq": (given_up_in_rabbitmq, "that no submitter has sent, or that ended its workers too often", "-dead"),
+}
 
 
-def test_the_file_queue_answers(settings: Settings) -> None:
+@pytest.mark.parametrize(
+    "broker",
+    [
+        "filesystem",
+        pytest.param("redis", marks=pytest.mark.server("redis")),
+        pytest.param("rabbitmq", marks=pytest.mark.server("rabbitmq")),
+    ],
+)
+def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
+    request: pytest.FixtureRequest, tmp_path: Path, broker: str
+) -> None:
+    address = f"filesystem:///{tmp_path}" if broker == "filesystem" else request.getfixturevalue(broker)
+    settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
+    give_up, what, where = BROKERS[broker]
     answers(settings)
+    assert broker_of(settings).rejected().count == 0
+    remove = give_up(settings)
+    until = time.monotonic() + PATIENCE
+    while not (rejections := broker_of(settings).rejected()).count and time.monotonic() < until:
+        time.sleep(0.05)
+    assert (rejections.count, rejections.what) == (1, what)
+    assert rejections.where.endswith(where)
+    remove()
+
+
+@pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
+def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
+    with pytest.raises(EngineError, match="does not answer"):
+        broker_of(load({"IBIDEM_BROKER": address}, tmp_path)).rejected()
+
+
+def test_every_scheme_that_the_settings_take_has_its_broker() -> None:
+    assert set(BY_SCHEME) == set(SCHEMES)

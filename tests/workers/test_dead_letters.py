@@ -1,11 +1,26 @@
-"""Dead letters: listed, read again, dropped."""
+"""Dead letters: listed, read again, dropped.
 
+What is noted of a document that nobody can write down.
+"""
+
+import orjson
 import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, drop, forget, letters, read_again
+from ibidem_workers.dead_letters import (
+    BEGINNING,
+    MOST,
+    DeadLetter,
+    add_dead_letters,
+    drop,
+    forget,
+    letters,
+    printable,
+    read_again,
+    writable,
+)
 
 
 def letter(one: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
@@ -62,3 +77,38 @@ def test_a_letter_of_a_later_run_is_not_forgotten_with_the_older(engine: Engine)
     add_dead_letters(engine, [first, letter("a", "run-2", 2.0)])
     forget(engine, [first])
     assert [one.run for one in letters(engine)] == ["run-2"]
+
+
+def nested(depth: int) -> object:
+    """Return lists in lists."""
+    value: object = "deep"
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_a_record_that_can_be_written_stays_as_it_is() -> None:
+    record = {"id": "a", "text": "x", "meta": {"a": [1, None]}}
+    assert writable(record) is record
+
+
+@pytest.mark.parametrize(
+    "meta", [1 << 64, "\ud800", nested(400), float("nan")], ids=["number", "surrogate", "deep", "nan"]
+)
+def test_every_record_has_a_form_that_can_be_written_with_its_id(meta: object) -> None:
+    record = writable({"id": "a", "text": "We the People", "meta": meta})
+    assert record["id"] == "a"
+    assert b"We the People" in orjson.dumps(record)
+
+
+def test_the_id_is_that_of_the_refusal() -> None:
+    assert writable({"id": "a\ud800"})["id"] == "a\\ud800"
+
+
+def test_a_very_large_record_is_kept_by_its_beginning() -> None:
+    record = writable({"id": "a", "text": "x" * MOST})
+    assert (record["id"], len(str(record["unwritable"]))) == ("a", BEGINNING)
+
+
+def test_half_a_character_in_a_reason_is_shown_by_its_number() -> None:
+    assert printable(Refusal("a", "b", "c", "\ud800 é")) == Refusal("a", "b", "c", "\\ud800 é")

@@ -21,6 +21,7 @@ def queue(settings: Settings) -> SpoolDirectory:
     return SpoolDirectory(settings.queue_folder / settings.queue, settings.lease)
 
 
+@pytest.mark.slow
 def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
     engine: Engine, settings: Settings, tmp_path: Path
 ) -> None:
@@ -35,10 +36,10 @@ def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
     path = tmp_path / "law.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     looks: list[Progress] = []
-    run = ingest(IngestRequest([path]), settings, seen=looks.append)
-    found = summary(engine, run)
+    run = ingest(IngestRequest([path]), settings, report=looks.append)
+    counts = summary(engine, run)
     names = ("read", "indexed", "stale", "refused", "unsigned", "repeated", "meta_fields", "pending", "state")
-    assert {name: found[name] for name in names} == {
+    assert {name: counts[name] for name in names} == {
         "read": 6,
         "indexed": 3,
         "stale": 1,
@@ -50,15 +51,16 @@ def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
         "state": "done",
     }
     assert looks[-1].ended
-    assert (queue(settings).waiting(), queue(settings).held(), queue(settings).workers()) == (0, 0, 0)
+    assert (queue(settings).waiting(), queue(settings).count_taken(), queue(settings).workers()) == (0, 0, 0)
 
 
 def test_without_waiting_the_batches_lie_in_the_queue_for_other_workers(engine: Engine, settings: Settings) -> None:
     run = ingest_documents([Document("a", "some words"), Document("b", "other words")], settings, wait=False)
-    found = summary(engine, run)
-    assert (found["read"], found["state"], found["pending"], queue(settings).waiting()) == (0, "waiting", 2, 1)
+    counts = summary(engine, run)
+    assert (counts["read"], counts["state"], counts["pending"], queue(settings).waiting()) == (0, "waiting", 2, 1)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Settings) -> None:
     def source() -> Iterator[Document | Refusal]:
         yield Document("a", "x " * 900)
@@ -71,6 +73,7 @@ def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Setti
     assert queue(settings).workers() == 0
 
 
+@pytest.mark.slow
 def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) -> None:
     waiting: list[int] = []
 
@@ -84,6 +87,7 @@ def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) 
     assert summary(engine, run)["indexed"] == 12
 
 
+@pytest.mark.slow
 def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, settings: Settings) -> None:
     mended = {"id": "a", "text": "mended", "version": 3}
     dead_letters.add_dead_letters(

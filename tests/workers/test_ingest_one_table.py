@@ -23,6 +23,7 @@ def own(settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
     return settings.model_copy(update={"tables": tmp_path / "tables"})
 
 
+@pytest.mark.slow
 def test_an_index_of_another_table_takes_no_more_and_the_command_that_mends_it_is_named(own: Settings) -> None:
     ingest_documents([Document("a", "We the People of the United States")], own)
     Tables(own.tables).use(OTHER)
@@ -31,6 +32,7 @@ def test_an_index_of_another_table_takes_no_more_and_the_command_that_mends_it_i
     assert OTHER.name in str(refused.value)
 
 
+@pytest.mark.slow
 def test_the_first_table_back_in_use_or_one_of_another_language_is_no_reason(engine: Engine, own: Settings) -> None:
     tables = Tables(own.tables)
     first = tables.of("en")

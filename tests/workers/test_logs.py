@@ -25,9 +25,9 @@ def record(message: str, **extra: object) -> logging.LogRecord:
 
 
 def failed(message: str) -> logging.LogRecord:
-    made, error = record("it ended"), ConnectionError(message)
-    made.exc_info = type(error), error, None
-    return made
+    entry, error = record("it ended"), ConnectionError(message)
+    entry.exc_info = type(error), error, None
+    return entry
 
 
 @pytest.fixture
@@ -53,15 +53,15 @@ def test_no_line_holds_a_secret_wherever_it_was_said(password: str, terminal: bo
         not any(
             secret in formatter((), terminal=terminal).format(each)
             for secret in hidden
-            for each in said("", Settings())
+            for each in records_with("", Settings())
         )
     )
-    for each in said(password, settings):
+    for each in records_with(password, settings):
         line = formatter(hidden, terminal=terminal).format(each)
         assert not [secret for secret in hidden if secret in line or json.dumps(secret)[1:-1] in line]
 
 
-def said(password: str, settings: Settings) -> list[logging.LogRecord]:
+def records_with(password: str, settings: Settings) -> list[logging.LogRecord]:
     return [
         record(f"the broker {settings.broker} said no to {password}!"),
         record("refused", why=password, deeper={"headers": [f"Bearer {password}", settings.engine]}),
@@ -135,11 +135,12 @@ def test_a_message_of_the_queue_is_not_logged_with_all_its_texts() -> None:
     assert len(line["event"]) < 2 * LONGEST
 
 
+@pytest.mark.slow
 def test_a_worker_that_logs_nothing_never_loads_what_writes_lines() -> None:
     """It takes a sixth of a worker's start."""
-    told = "import sys, ibidem_workers.worker; from ibidem_workers import logs, settings; "
+    program = "import sys, ibidem_workers.worker; from ibidem_workers import logs, settings; "
     set_up_ = "logs.set_up(settings.Settings()); sys.exit('structlog' in sys.modules or 'rich' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", told + set_up_], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", program + set_up_], check=False).returncode == 0
 
 
 def test_what_is_logged_in_a_context_bears_its_values_and_a_lines_own_precede() -> None:

@@ -36,9 +36,10 @@ def queue(settings: Settings) -> SpoolDirectory:
 
 def holders(settings: Settings) -> list[int]:
     """Return the process ids of the workers that hold a message."""
-    return [int(path.name.split("~")[1]) for path in queue(settings)._taken.iterdir()]
+    return [int(path.name.split("~")[1]) for path in queue(settings)._taken_folder.iterdir()]
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Settings) -> None:
     settings = settings.changed(batch_characters=20_000)
     killed: list[int] = []
@@ -57,11 +58,12 @@ def test_a_worker_that_is_killed_loses_nothing(engine: Engine, settings: Setting
 
         watch.wait(kill_while_it_works)
     assert len(killed) == 2
-    found = summary(engine, submission.record.run)
-    assert (found["read"], found["indexed"], found["refused"]) == (1_500, 1_500, 0)
+    counts = summary(engine, submission.record.run)
+    assert (counts["read"], counts["indexed"], counts["refused"]) == (1_500, 1_500, 0)
     assert engine.info().documents == 1_500
 
 
+@pytest.mark.slow
 def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     broken = settings.changed(tables=tmp_path / "file" / "tables", concurrency=1)
@@ -69,6 +71,7 @@ def test_a_worker_that_cannot_start_is_an_error_and_no_endless_waiting(settings:
         watch(pool)
 
 
+@pytest.mark.slow
 def test_workers_end_with_their_pool(settings: Settings) -> None:
     with Pool(settings.changed(concurrency=1), quiet=True) as pool:
         watch(pool)

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batches import Batch
+from ibidem_workers.batches import Batch, BatchResult, refusals_as_json
 from ibidem_workers.groups.checkpoint import Checkpoint
-from ibidem_workers.results import BatchResult, refusals_as_json
 from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
+from support.examples import examples
 
 KEYS = [
     "run",
@@ -56,8 +56,8 @@ def test_batches_add_up(engine: Engine) -> None:
     late = Refusal("message", "x", "date", "none")
     note(engine, 0, BatchResult(indexed=3, unsigned=1, at=4.0))
     note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late], at=2.5))
-    found = summary(engine, "run")
-    assert {name: found[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
+    counts = summary(engine, "run")
+    assert {name: counts[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
         "read": 8,
         "indexed": 4,
         "unchanged": 1,
@@ -65,8 +65,8 @@ def test_batches_add_up(engine: Engine) -> None:
         "refused": 2,
         "unsigned": 1,
     }
-    assert found["refusals"] == [unread.as_json(), late.as_json()]
-    assert (found["took_s"], found["state"], found["pending"]) == (4.0, "done", 0)
+    assert counts["refusals"] == [unread.as_json(), late.as_json()]
+    assert (counts["took_s"], counts["state"], counts["pending"]) == (4.0, "done", 0)
 
 
 def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_and_before_the_next(
@@ -86,7 +86,7 @@ def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_an
     ),
     missing=st.integers(0, 3),
 )
-@given_settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given_settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_what_is_read_is_what_became_of_it_at_any_time(
     engine: Engine, accounts: list[BatchResult], missing: int
 ) -> None:
@@ -94,9 +94,9 @@ def test_what_is_read_is_what_became_of_it_at_any_time(
     noted_run(engine, len(accounts) + missing, sum(one.documents for one in accounts) + missing)
     for number, account in enumerate(accounts):
         note(engine, number, account)
-    found = summary(engine, "run")
-    assert found["read"] == sum(int(str(found[name])) for name in ("indexed", "unchanged", "stale", "refused"))
-    assert (found["pending"], found["state"]) == (missing, "waiting" if missing else "done")
+    counts = summary(engine, "run")
+    assert counts["read"] == sum(int(str(counts[name])) for name in ("indexed", "unchanged", "stale", "refused"))
+    assert (counts["pending"], counts["state"]) == (missing, "waiting" if missing else "done")
 
 
 def test_a_batch_that_was_sent_again_is_done_with_its_last_part(engine: Engine) -> None:
@@ -125,21 +125,21 @@ def test_a_long_run_is_followed_block_by_block(engine: Engine) -> None:
 def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine) -> None:
     noted_run(engine, 0, 0, "reading")
     note(engine, 0, BatchResult(indexed=5))
-    found = summary(engine, "run")
-    assert (found["read"], found["state"], found["pending"]) == (5, "reading", 0)
+    counts = summary(engine, "run")
+    assert (counts["read"], counts["state"], counts["pending"]) == (5, "reading", 0)
 
 
 def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
     noted_run(engine, 2, 2)
     note(engine, 0, BatchResult(indexed=1))
-    seen: list[int] = []
+    steps: list[int] = []
 
     def finish(progress: object) -> None:
-        seen.append(len(seen))
+        steps.append(len(steps))
         note(engine, 1, BatchResult(indexed=1))
 
     assert RunMonitor(engine, "run").wait(finish).done == 2
-    assert seen == [0, 1]
+    assert steps == [0, 1]
 
 
 def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(

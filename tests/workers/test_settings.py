@@ -40,7 +40,7 @@ def test_fields_that_must_not_differ_are_written_by_commas_or_as_a_list(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("environment", "named"),
+    ("environment", "names"),
     [
         ({"IBIDEM_MAX_TEXT": "many"}, ["IBIDEM_MAX_TEXT", "environment", "many", "integer"]),
         ({"IBIDEM_TRIES": "0"}, ["IBIDEM_TRIES", "greater than or equal to 1"]),
@@ -51,11 +51,11 @@ def test_fields_that_must_not_differ_are_written_by_commas_or_as_a_list(tmp_path
     ],
 )
 def test_a_wrong_variable_is_an_error_that_names_it_and_what_is_right(
-    environment: dict[str, str], named: list[str], tmp_path: Path
+    environment: dict[str, str], names: list[str], tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError) as caught:
         load(environment, tmp_path)
-    assert all(part in str(caught.value) for part in named)
+    assert all(part in str(caught.value) for part in names)
 
 
 def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_names_of_fields_are_given_in_the_address_or_apart(engine: str, fields: 
 
 
 @pytest.mark.parametrize(
-    ("engine", "fields", "named"),
+    ("engine", "fields", "names"),
     [
         (SERVER, "heading=h", ["IBIDEM_FIELDS", "environment", "'heading'", "title, text, date"]),
         (SERVER, "title", ["IBIDEM_FIELDS", "'title'", "title=headline"]),
@@ -113,8 +113,8 @@ def test_names_of_fields_are_given_in_the_address_or_apart(engine: str, fields: 
     ],
 )
 def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
-    engine: str, fields: str, named: list[str], tmp_path: Path
+    engine: str, fields: str, names: list[str], tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
-    assert all(part in str(caught.value) for part in named), str(caught.value)
+    assert all(part in str(caught.value) for part in names), str(caught.value)

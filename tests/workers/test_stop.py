@@ -15,8 +15,8 @@ from redis import Redis
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
+from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app
-from ibidem_workers.process_id import this_process
 from ibidem_workers.runs import RunMonitor
 from ibidem_workers.settings import Settings
 from ibidem_workers.submit import Submission
@@ -54,13 +54,13 @@ def queued(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Setti
     """Settings with each of the queues, under a name that no other run uses."""
     kind = request.param
     broker = settings.broker if kind == "file" else request.getfixturevalue(kind)
-    made = settings.changed(broker=broker, index=f"stop-{uuid4().hex}", lease=LONG, concurrency=1)
-    yield made
+    own_settings = settings.changed(broker=broker, index=f"stop-{uuid4().hex}", lease=LONG, concurrency=1)
+    yield own_settings
     if kind == "redis":
-        Redis.from_url(broker).delete(f"ibidem:{made.queue}")
+        Redis.from_url(broker).delete(f"ibidem:{own_settings.queue}")
     elif kind == "rabbitmq":
-        with make_app(made).connection_for_write() as connection:
-            for name in (made.queue, f"{made.queue}-dead"):
+        with make_app(own_settings).connection_for_write() as connection:
+            for name in (own_settings.queue, f"{own_settings.queue}-dead"):
                 connection.default_channel.queue_delete(name)
 
 
@@ -101,6 +101,7 @@ def come(happens: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
     index: Engine, queued: Settings, tmp_path: Path
 ) -> None:
@@ -108,8 +109,8 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
     with slow_worker(queued, tmp_path) as worker:
         worker.send_signal(signal.SIGTERM)
         (tmp_path / "on").touch()
-        said = worker.communicate(timeout=60)[1]
-    assert worker.returncode == 0, said
+        output = worker.communicate(timeout=60)[1]
+    assert worker.returncode == 0, output
     assert RunMonitor(index, run).look().batches_done == 1
     come(lambda: waiting(queued) == BATCHES - 1)
 
@@ -122,6 +123,7 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
     assert index.info().documents == BATCHES
 
 
+@pytest.mark.slow
 def test_one_that_has_nothing_in_hand_ends_at_once(index: Engine, queued: Settings, tmp_path: Path) -> None:
     (tmp_path / "on").touch()
     command = [sys.executable, "-c", SLOW, str(tmp_path), this_process()]

@@ -17,11 +17,11 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
+from ibidem_workers.batches import compress
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connect
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.message_size import compress
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor
 from ibidem_workers.settings import Settings
@@ -113,7 +113,7 @@ BODIES: Mapping[str, str] = {
 def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
     """An index of its own, so a queue of its own, on each broker."""
     broker = f"filesystem:////{tmp_path}/queue" if request.param == "file" else request.getfixturevalue(request.param)
-    made = Settings(
+    own_settings = Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
         broker=broker,
         index=f"strangers-{uuid4().hex}",
@@ -122,13 +122,13 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path
         patience=1,
         max_text=100_000,
     )
-    yield made
+    yield own_settings
     if request.param == "rabbitmq":
-        with make_app(made).connection_for_write() as connection:
-            for queue in (made.queue, f"{made.queue}-dead"):
+        with make_app(own_settings).connection_for_write() as connection:
+            for queue in (own_settings.queue, f"{own_settings.queue}-dead"):
                 connection.default_channel.queue_delete(queue)
     if request.param == "redis":
-        connect(broker).delete(PREFIX + made.queue, PREFIX + made.queue + GIVEN_UP)
+        connect(broker).delete(PREFIX + own_settings.queue, PREFIX + own_settings.queue + GIVEN_UP)
 
 
 @pytest.fixture
@@ -196,6 +196,7 @@ def until(true: Callable[[], bool]) -> bool:
     return true()
 
 
+@pytest.mark.slow
 def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, settings: Settings) -> None:
     for changed in HEADERS.values():
         lay(settings, changed, GOOD)
@@ -210,6 +211,7 @@ def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, 
     assert until(lambda: given_up(settings) == strange), given_up(settings)
 
 
+@pytest.mark.slow
 def test_a_document_that_cannot_be_written_is_a_dead_letter_and_what_is_behind_it_is_reached(
     engine: Engine, settings: Settings
 ) -> None:
@@ -220,11 +222,12 @@ def test_a_document_that_cannot_be_written_is_a_dead_letter_and_what_is_behind_i
             body(RUN, number, [{"id": "fine", "text": "We"}], None).replace('{"id":"fine"', f'{record},{{"id":"fine"'),
         )
     assert indexed_after(engine, settings) == (1, 2)
-    kept = dead_letters.letters(engine)
-    assert sorted(letter.refusal.id for letter in kept) == [f"bad{number}" for number in range(len(UNWRITABLE))]
-    assert all("unwritable" in letter.record for letter in kept)
+    letters = dead_letters.letters(engine)
+    assert sorted(letter.refusal.id for letter in letters) == [f"bad{number}" for number in range(len(UNWRITABLE))]
+    assert all("unwritable" in letter.record for letter in letters)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", ["bz2", "zstd"])
 def test_a_small_message_never_fills_the_memory(engine: Engine, settings: Settings, packed: str) -> None:
     kind, pack = {"bz2": ("application/x-bz2", bz2.compress), "zstd": ("application/zstd", compress)}[packed]
@@ -240,6 +243,7 @@ def test_a_small_message_never_fills_the_memory(engine: Engine, settings: Settin
     assert int(most.split()[1]) * 1024 < BOMB
 
 
+@pytest.mark.slow
 def test_a_pickle_is_never_opened(engine: Engine, settings: Settings, tmp_path: Path) -> None:
     caught = tmp_path / "caught"
     pickled = pickle.dumps(Opened(caught), protocol=0).decode()
@@ -249,6 +253,7 @@ def test_a_pickle_is_never_opened(engine: Engine, settings: Settings, tmp_path: 
     assert not caught.exists()
 
 
+@pytest.mark.slow
 def test_a_path_in_a_message_is_read_by_no_worker(engine: Engine, settings: Settings, tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("We the People")

@@ -22,9 +22,9 @@ def sent(settings: Settings) -> list[dict[str, object]]:
     folder = SpoolDirectory(settings.queue_folder / settings.queue, 60)
     documents: list[dict[str, object]] = []
     for name in folder.names():
-        taken = folder.take(name, "me")
-        assert taken is not None
-        message = read_message(taken.read_bytes())
+        entry = folder.take(name, "me")
+        assert entry is not None
+        message = read_message(entry.read_bytes())
         assert message is not None
         documents += orjson.loads(message["body"])[0][2]
     return documents
@@ -32,8 +32,8 @@ def sent(settings: Settings) -> list[dict[str, object]]:
 
 def test_documents_without_a_version_get_one_that_grows_with_the_lines(engine: Engine, settings: Settings) -> None:
     Submission(engine, settings).send([Document("a", "x"), Document("b", "x", version=7), Document("a", "y")])
-    first, given, second = sent(settings)
-    assert given["version"] == 7
+    first, middle, second = sent(settings)
+    assert middle["version"] == 7
     assert 10**15 < int(str(first["version"])) < int(str(second["version"]))
 
 
@@ -54,9 +54,9 @@ def test_large_documents_travel_alone(engine: Engine, settings: Settings) -> Non
 def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(engine: Engine, settings: Settings) -> None:
     many = 2 * REFUSALS_A_SLICE + 3
     run = Submission(engine, settings).send(Refusal(f"f:{at}", "", "", "not JSON") for at in range(many)).run
-    found = summary(engine, run)
-    assert (found["read"], found["refused"], found["state"]) == (many, many, "done")
-    refusals = found["refusals"]
+    counts = summary(engine, run)
+    assert (counts["read"], counts["refused"], counts["state"]) == (many, many, "done")
+    refusals = counts["refusals"]
     assert isinstance(refusals, list)
     assert [one["where"] for one in refusals] == [f"f:{at}" for at in range(many)]
 
@@ -90,6 +90,6 @@ def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, se
     submission = Submission(engine, settings.changed(batch_characters=1_000))
     with pytest.raises(KeyboardInterrupt):
         submission.send(source())
-    found = summary(engine, submission.record.run)
-    assert (found["state"], found["pending"], found["refused"]) == ("interrupted", 1, 1)
+    counts = summary(engine, submission.record.run)
+    assert (counts["state"], counts["pending"], counts["refused"]) == ("interrupted", 1, 1)
     assert [one["id"] for one in sent(settings)] == ["a"]

@@ -10,15 +10,15 @@ IDS = st.lists(st.lists(st.sampled_from("abcdefghijkl"), max_size=20), max_size=
 
 @given(IDS)
 def test_repeats_are_what_a_set_of_the_ids_counts(batches: list[list[str]]) -> None:
-    repeats, seen, count = SeenIds(), set[str](), 0
+    repeats, ids, count = SeenIds(), set[str](), 0
     for batch in batches:
         repeats.add(batch)
         for one in batch:
-            count += one in seen
-            seen.add(one)
+            count += one in ids
+            ids.add(one)
     assert repeats.count == count
     assert len(repeats.ids) == min(count, SHOWN)
-    assert set(repeats.ids) <= seen
+    assert set(repeats.ids) <= ids
 
 
 def test_many_ids_take_eight_bytes_each() -> None:

@@ -1,22 +1,31 @@
-"""What a worker does with a batch, and that every document is accounted for, whatever happens."""
+"""What a worker listens with.
+
+What a worker does with a batch, and that every document is accounted for, whatever happens.
+"""
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
+from celery.worker import consumer
 
 from ibidem.index.documents import delete
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import Permanent, Unavailable
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batches import Batch
-from ibidem_workers.groups.follow import store_of
-from ibidem_workers.groups.service import settle_all
-from ibidem_workers.results import BatchResult
+from ibidem_workers.batches import Batch, BatchResult
+from ibidem_workers.groups.service import settle_all, store_of
 from ibidem_workers.settings import Settings
-from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
+from ibidem_workers.tasks import DELAYED, Consumer, Delivery, WorkerContext, sign_and_write
+
+
+def test_nothing_but_delayed_delivery_is_left_out() -> None:
+    every = list(consumer.Consumer.Blueprint.default_steps)
+    every.remove(DELAYED)
+    assert list(Consumer.Blueprint.default_steps) == every
+
 
 SPEECH = (
     "four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty and "
@@ -205,8 +214,8 @@ def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engin
         {"id": "c", "text": SPEECH},
     )
     settle_all(engine)
-    found = store_of(engine).read([("ibidem", name) for name in "abc"])
-    assert [each.lead for each in found] == [True, True, False]
+    groups = store_of(engine).read([("ibidem", name) for name in "abc"])
+    assert [each.lead for each in groups] == [True, True, False]
 
 
 def test_a_version_far_in_the_future_is_refused_unless_a_setting_allows_it(worker: Worker) -> None:
@@ -231,6 +240,6 @@ def test_what_cannot_be_noted_is_a_dead_letter_with_a_form_that_can(worker: Work
         {"id": "bad", "text": 1 << 80}, {"id": "b\ud800", "text": "x"}, {"id": "good", "text": SPEECH}
     )
     assert counts(account) == (1, 0, 0, 2)
-    kept = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.context.engine)}
-    assert kept.keys() == {"bad", "b\\ud800"}
-    assert all("unwritable" in record for record in kept.values())
+    letters = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.context.engine)}
+    assert letters.keys() == {"bad", "b\\ud800"}
+    assert all("unwritable" in record for record in letters.values())

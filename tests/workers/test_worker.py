@@ -8,8 +8,8 @@ import pytest
 
 from faults.environment import until
 from faults.kill import kill, living
+from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.pool import STOPPED
-from ibidem_workers.process_id import this_process
 from ibidem_workers.settings import Settings
 
 
@@ -20,6 +20,7 @@ def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProces
     )
 
 
+@pytest.mark.slow
 def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
     ended = run(settings.as_environment() | {"IBIDEM_LEASE": "soon"}, this_process())
     assert ended.returncode == STOPPED
@@ -40,6 +41,7 @@ with Pool(load()) as pool:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("when", ["starting", "ready"])
 def test_workers_end_when_what_started_them_is_killed_also_while_they_start(settings: Settings, when: str) -> None:
     environment = os.environ | settings.as_environment()
@@ -58,6 +60,7 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(sett
         assert not any(map(kill, filter(living, workers)))
 
 
+@pytest.mark.slow
 def test_a_worker_that_nobody_names_itself_to_does_not_start(settings: Settings) -> None:
     for parent in ([], [""], ["elsewhere~1~2"], [f"{this_process()}9"]):
         ended = run(settings.as_environment(), *parent)

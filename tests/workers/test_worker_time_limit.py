@@ -5,6 +5,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
@@ -34,6 +36,7 @@ sys.exit(worker.main(sys.argv[1]))
 """
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_ends_its_process_and_says_where_it_was() -> None:
     ended = subprocess.run([sys.executable, "-c", TOO_LONG], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
@@ -47,6 +50,7 @@ def test_what_is_done_in_time_is_left_alone() -> None:
     time.sleep(0.3)
 
 
+@pytest.mark.slow
 def test_a_document_that_is_signed_for_too_long_is_set_aside_and_its_batch_goes_on(
     engine: Engine, settings: Settings, tmp_path: Path
 ) -> None:

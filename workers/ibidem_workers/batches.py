@@ -1,10 +1,177 @@
-"""Batches: a stream of documents cut by count and size."""
+"""Batches: a stream of documents cut by count and size, the task messages that carry them, and the result of each.
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+A message has the format that a submitter sends; all else is rejected before Celery acts on it, which hands every header
+to what runs the task: a stranger's may ask for a time, a time limit or other tasks. Its size is bounded, compressed and
+decompressed: a few bytes from a stranger must not fill the memory.
+
+A result is the outcome of each document, as stored; those of a run add up to its totals.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, TypeGuard
 
 import orjson
+import zstandard
+from kombu import compression, serialization
+from kombu.message import Message
+
+from ibidem_engines.records import parse_record
+from ibidem_ingest.errors import Refusal
+from ibidem_workers.settings import Settings
+
+COMPRESSION = "application/zstd"
+"""What kombu calls zstd: the one compression that submitters use."""
+
+LEVEL = 1
+"""Of zstd: half the size, and four times as fast as the next that is much smaller."""
+
+MOST_META = 16 << 20
+"""Bytes of a record next to its text."""
+
+MOST_STRUCTURE = 32 << 20
+"""Bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory."""
+
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
+def most_of_record(settings: Settings) -> int:
+    """Return the most bytes of one record as JSON, in which a character takes six at the most."""
+    return 6 * settings.max_text + MOST_META
+
+
+def most_of_message(settings: Settings) -> int:
+    """Return the most bytes of a message's body, in which a character takes up to three times what a record's does."""
+    return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MOST_META
+
+
+def too_dense(data: bytes) -> bool:
+    """Return whether JSON holds so much outside its strings that reading it would take many times its size.
+
+    >>> too_dense(b'["' + b"[" * MOST_STRUCTURE + b'"]')
+    False
+    """
+    return len(data) > MOST_STRUCTURE and len(_STRING.sub(b"", data)) > MOST_STRUCTURE
+
+
+def compress(data: bytes) -> bytes:
+    """Compress a message."""
+    return zstandard.ZstdCompressor(level=LEVEL).compress(data)
+
+
+def unpacked(data: bytes, most: int) -> bytes:
+    """Undo zstd, and never more than so many bytes of it.
+
+    Raises:
+        ValueError: It unpacks into more, is damaged or cut off, or something follows it.
+
+    >>> unpacked(compress(b"We the People"), 13)
+    b'We the People'
+    """
+    try:
+        size = zstandard.frame_content_size(data)
+        if size > most:
+            raise ValueError(f"it unpacks into more than {most:,} bytes")
+        if size < 0:
+            raise ValueError("it does not say into how many bytes it unpacks")
+        return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)  # and never more than it says
+    except zstandard.ZstdError as error:
+        raise ValueError(f"its compression is damaged or cut off, or something follows it: {error}") from error
+
+
+def register_compression(most: int) -> None:
+    """Let Kombu pack messages as we do, and unpack those up to a size; its own zstd needs another library."""
+    register: Any = compression.register  # kombu publishes no types for it
+    register(compress, lambda data: unpacked(data, most), COMPRESSION, ["zstd"])
+
+
+def bound(most: int) -> None:
+    """Let this process unpack messages up to a size, and only those that are packed as submitters pack them."""
+    register: Any = compression.register  # kombu publishes no types for it
+    encoders: Any = compression.encoders
+    for kind in encoders():
+        register(_refuse, _refuse, kind)
+    register_compression(most)
+    # Kombu's own reading takes twice as long, and makes of some objects what their names say: times, decimals.
+    read: Any = serialization.register
+    read("json", None, json.loads, "application/json")
+
+
+def _refuse(_: bytes) -> bytes:
+    raise ValueError("no submitter packs messages in this way")
+
+
+TRIES = "x-delivery-count"
+"""The header that tells how often a message was handed out before, as RabbitMQ's quorum queues call it."""
+
+TRIES_BEFORE = "ibidem-tries"
+"""The header of a batch that was sent again: how often it had ended its worker by then."""
+
+NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "argsrepr", "kwargsrepr"})
+"""Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message."""
+
+FOR_BROKERS = "x-"
+"""Before the names of headers that brokers add and Celery does not heed."""
+
+MOST_TRIES = 1_000_000
+MOST_NUMBER = 10**12
+
+_RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
+
+
+def check(message: Message, most: int) -> None:
+    """Refuse a message that no submitter has sent.
+
+    Args:
+        message: As the broker handed it out.
+        most: The most bytes of its body.
+
+    Raises:
+        ValueError: It is none; says why.
+    """
+    _check_headers(message.headers)
+    body = message.body.encode() if isinstance(message.body, str) else message.body
+    if len(body) > most:
+        raise ValueError(f"it has {len(body):,} bytes, at most {most:,} are taken")
+    if too_dense(body):
+        raise ValueError("it holds far more lists or numbers than any document")
+    arguments, keywords, embedded = message.payload
+    if keywords or any(embedded.values()):
+        raise ValueError("it asks for more than its task")
+    _check_arguments(*arguments)
+
+
+def _check_headers(headers: Mapping[str, object]) -> None:
+    for name, value in headers.items():
+        if name in (TRIES, TRIES_BEFORE):
+            fine = _is_count(value, MOST_TRIES)
+        elif name in NAMES:
+            fine = value is None or isinstance(value, str)
+        else:
+            fine = (
+                not value
+                or name.startswith(FOR_BROKERS)
+                or (name, value) in (("compression", COMPRESSION), ("timelimit", [None, None]), ("ignore_result", True))
+            )
+        if not fine:
+            raise ValueError(f"its header {name!r} is none that a submitter writes")
+
+
+def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:
+    if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # which is the key of the runs themselves
+        raise ValueError("it names no run")
+    if not _is_count(number, MOST_NUMBER) or not (part is None or _is_count(part, MOST_NUMBER)):
+        raise ValueError("it has no number in its run")
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise ValueError("it holds no documents")
+
+
+def _is_count(value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
 
 BYTES_A_CHARACTER = 4
 MOST_DOCUMENTS = 2_000
@@ -63,6 +230,23 @@ class Batch:
         whole = f"{run}/{self.number:08d}"
         return whole if self.part is None else f"{whole}/{self.part:06d}"
 
+    def portions(self, characters: int) -> list["Batch"]:
+        """Cut the documents into portions of about so many characters of text, in order; nothing of it has JSON.
+
+        >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
+        >>> [[record["id"] for record in part.records] for part in Batch(0, texts).portions(100)]
+        [['60', '60'], ['200'], ['10']]
+        """
+        portions: list[list[Record]] = []
+        text = characters
+        for record in self.records:
+            if text >= characters:
+                portions.append([])
+                text = 0
+            portions[-1].append(record)
+            text += len(str(record.get("text", "")))
+        return [Batch(self.number, some, self.part) for some in portions]
+
     def singles(self) -> list["Batch"]:
         """Return one batch for each document, so that one that ends its worker takes no other with it."""
         return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
@@ -82,19 +266,115 @@ def cut(records: Iterable[Serialized], characters: int) -> Iterator[Batch]:
     >>> [[record["id"] for record in batch.records] for batch in cut(map(serialize, texts), 100)]
     [['60', '30'], ['200'], ['10']]
     """
-    held: list[Serialized] = []
+    contents: list[Serialized] = []
     number = text = size = 0
     for each in records:
         its_text, its_size = len(str(each.record["text"])), len(each.json)
         full = text + its_text > characters or size + its_size > characters * BYTES_A_CHARACTER
-        if held and (full or len(held) == MOST_DOCUMENTS):
-            yield _batch(number, held)
-            number, held, text, size = number + 1, [], 0, 0
-        held.append(each)
+        if contents and (full or len(contents) == MOST_DOCUMENTS):
+            yield _batch(number, contents)
+            number, contents, text, size = number + 1, [], 0, 0
+        contents.append(each)
         text, size = text + its_text, size + its_size
-    if held:
-        yield _batch(number, held)
+    if contents:
+        yield _batch(number, contents)
 
 
 def _batch(number: int, documents: list[Serialized]) -> Batch:
     return Batch(number, [each.record for each in documents], json=[each.json for each in documents])
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """Sums and refusals of one batch, or of several; indexed + unchanged + stale + refusals = their documents.
+
+    Args:
+        indexed: Documents that were written.
+        replaced: How many of these replaced another version.
+        unchanged: Documents that were there as they are.
+        stale: Documents of which a newer version was there, or a newer deletion.
+        unsigned: Documents without words, among the indexed and unchanged ones.
+        refusals: Why each refused document was refused.
+        parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
+        at: When it was made, in seconds since 1970.
+    """
+
+    indexed: int = 0
+    unchanged: int = 0
+    stale: int = 0
+    unsigned: int = 0
+    refusals: Sequence[Refusal] = field(default_factory=list)
+    parts: int = 0
+    replaced: int = 0
+    at: float = field(default_factory=time.time)
+
+    @property
+    def documents(self) -> int:
+        """How many documents it accounts for."""
+        return self.indexed + self.unchanged + self.stale + len(self.refusals)
+
+    def __add__(self, other: "BatchResult") -> "BatchResult":
+        """Return both in one; `NO_RESULT` adds nothing."""
+        return replace(
+            self,
+            indexed=self.indexed + other.indexed,
+            unchanged=self.unchanged + other.unchanged,
+            stale=self.stale + other.stale,
+            unsigned=self.unsigned + other.unsigned,
+            replaced=self.replaced + other.replaced,
+            refusals=[*self.refusals, *other.refusals],
+            at=max(self.at, other.at),
+        )
+
+    def as_json(self) -> dict[str, object]:
+        """Return the record that `from_json` reads."""
+        return {
+            "indexed": self.indexed,
+            "unchanged": self.unchanged,
+            "stale": self.stale,
+            "unsigned": self.unsigned,
+            "refusals": refusals_as_json(self.refusals),
+            "parts": self.parts,
+            "replaced": self.replaced,
+            "at": self.at,
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, object]) -> "BatchResult":
+        """Read a stored result; `BatchResult.from_json(one.as_json())` equals `one`.
+
+        Raises:
+            Damaged: It is no such record.
+
+        >>> one = BatchResult(indexed=2, refusals=[Refusal("a.jsonl:3", "a", "date", "no date")], at=0.0)
+        >>> BatchResult.from_json(one.as_json()) == one
+        True
+        """
+        return parse_record(cls, {**record, "refusals": _refusal_records(record.get("refusals"))})
+
+
+NO_RESULT = BatchResult(at=0.0)
+
+
+def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
+    """Return refusals as short lists."""
+    return [[one.where, one.id, one.field, one.why] for one in refusals]
+
+
+def refusals_from_json(value: object) -> list[Refusal]:
+    """Read what `refusals_as_json` gave.
+
+    Raises:
+        Damaged: It is no such list.
+    """
+    return [parse_record(Refusal, one) for one in _refusal_records(value)]
+
+
+def _refusal_records(lists: object) -> list[dict[str, object]]:
+    """Give the entries of short lists their names again."""
+    names = [member.name for member in fields(Refusal)]
+    return [dict(zip(names, one, strict=False)) for one in lists] if _are_lists(lists) else []
+
+
+def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
+    return isinstance(value, list) and all(isinstance(one, list) for one in value)

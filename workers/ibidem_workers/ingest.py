@@ -1,14 +1,18 @@
-"""Run of an ingest: with the file queue, local workers are started, supervised and stopped; else others work."""
+"""Run of an ingest, from the command line or a program: documents go through the queue into the index.
+
+With the file queue, local workers are started, supervised and stopped; else others work.
+"""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError, Unavailable
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Tally
@@ -18,8 +22,8 @@ from ibidem_workers.celery_app import answers
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.pool import Pool
 from ibidem_workers.retry import retry_unavailable
-from ibidem_workers.runs import AGAIN, Progress, RunMonitor
-from ibidem_workers.settings import Settings
+from ibidem_workers.runs import AGAIN, Progress, RunMonitor, summary
+from ibidem_workers.settings import Settings, load
 from ibidem_workers.submit import IngestRequest, Source, Submission
 
 
@@ -49,7 +53,7 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
 
-Seen = Callable[[Progress], None]
+Report = Callable[[Progress], None]
 Grouped = Callable[[int], None]
 
 
@@ -62,7 +66,7 @@ def ingest(
     settings: Settings,
     *,
     wait: bool = True,
-    seen: Seen = lambda _: None,
+    report: Report = lambda _: None,
     grouped: Grouped = lambda _: None,
 ) -> str:
     """Take files and folders in.
@@ -72,7 +76,7 @@ def ingest(
         settings: Where to.
         wait: Whether to wait until every document is accounted for and grouped. Without waiting no worker is started:
             the batches lie in the queue for `ibidem worker`, and grouping follows.
-        seen: Called with the progress, some times a second.
+        report: Called with the progress, some times a second.
         grouped: Called with the number of documents that were just grouped.
 
     Returns:
@@ -88,7 +92,9 @@ def ingest(
     source = read(
         request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
     )
-    return ingest_documents(source, settings, wait=wait, seen=seen, grouped=grouped, tally=tally, paths=request.paths)
+    return ingest_documents(
+        source, settings, wait=wait, report=report, grouped=grouped, tally=tally, paths=request.paths
+    )
 
 
 def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its name
@@ -96,7 +102,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     settings: Settings,
     *,
     wait: bool = True,
-    seen: Seen = lambda _: None,
+    report: Report = lambda _: None,
     grouped: Grouped = lambda _: None,
     tally: Tally | None = None,
     paths: Sequence[str | Path] = (),
@@ -109,7 +115,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         check_tables(engine, Tables(settings.tables))
         answers(settings)
         if wait:
-            run = _LocalRun(engine, settings, seen).through(source, tally, paths)
+            run = _LocalRun(engine, settings, report).through(source, tally, paths)
             retry_unavailable(lambda: settle_all(engine, grouped), settings.patience)
             return run
         return Submission(engine, settings, paths, tally).send(source).run
@@ -128,14 +134,14 @@ def _check_shards(engine: Engine) -> None:
             raise Unavailable(ailment.what, ailment.remedy)
 
 
-def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Seen = lambda _: None) -> str:
+def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: Report = lambda _: None) -> str:
     """Take the documents of dead letters in again, as a run of its own; the letters go once they are in the queue.
 
     Args:
         ids: Which documents; empty: all.
         settings: Where to.
         wait: As in `ingest`.
-        seen: As in `ingest`.
+        report: As in `ingest`.
 
     Returns:
         The new run's name.
@@ -147,7 +153,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, seen: Se
     try:
         chosen = dead_letters.letters(engine, ids)
         source = dead_letters.read_again(chosen, settings.max_text)
-        run = ingest_documents(source, settings, wait=wait, seen=seen, paths=["dead letters"])
+        run = ingest_documents(source, settings, wait=wait, report=report, paths=["dead letters"])
         dead_letters.forget(engine, chosen)
     finally:
         engine.close()
@@ -160,11 +166,11 @@ class _LocalRun:
     Args:
         engine: Where the run is noted.
         settings: Which queue, how many workers.
-        seen: Called with the progress.
+        report: Called with the progress.
     """
 
-    def __init__(self, engine: Engine, settings: Settings, seen: Seen) -> None:
-        self._engine, self._settings, self._seen = engine, settings, seen
+    def __init__(self, engine: Engine, settings: Settings, report: Report) -> None:
+        self._engine, self._settings, self._report = engine, settings, report
         self._folder: SpoolDirectory | None = None
         self._pool: Pool | None = None
         self._watch: RunMonitor | None = None
@@ -215,4 +221,39 @@ class _LocalRun:
         if self._folder is not None and self._looked - self._recovered > RECOVERS_EVERY:
             self._recovered = self._looked
             self._folder.recover()
-        self._seen(progress)
+        self._report(progress)
+
+
+def submit(
+    documents: Iterable[Document | Refusal], settings: Settings | None = None, *, wait: bool = True
+) -> dict[str, object]:
+    """Send documents through the queue into the index.
+
+    Args:
+        documents: What to index, from `read`, `read_record` or made by hand; refusals among them are noted.
+        settings: Where to; read from environment and files when None.
+        wait: Whether to wait until every document is accounted for; with the file queue workers are then started.
+
+    Returns:
+        State of the run, as `ibidem ingest --json` prints it.
+
+    Raises:
+        UsageError: What is given is not documents; those before are in the queue.
+        Unavailable: Engine or broker did not answer.
+    """
+    if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):
+        raise UsageError(f"{short_repr(documents)} is no list of documents", "give several: [Document(id, text), …]")
+    settings = settings or load()
+    run = ingest_documents(map(_document, documents), settings, wait=wait)
+    engine = open_engine(settings.address, settings.index)
+    try:
+        return summary(engine, run)
+    finally:
+        engine.close()
+
+
+def _document(value: object) -> Document | Refusal:
+    """Refuse what is neither document nor refusal; a document's fields are checked where it is signed."""
+    if not isinstance(value, Document | Refusal):
+        raise UsageError(f"{short_repr(value)} is no document", "make one with Document(id, text) or read_record")
+    return value

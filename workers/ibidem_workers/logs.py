@@ -1,7 +1,7 @@
 """Logging to standard error: JSON lines for programs, readable lines on a terminal, secrets in neither.
 
 Every module logs through the standard library, with what is worth a field of its own in `extra`; so do the libraries
-that ibidem stands on. structlog writes all of it in one form.
+that ibidem uses. structlog writes all of it in one form.
 """
 
 import logging
@@ -9,10 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ibidem_engines.redaction import redact_value, secrets
-from ibidem_ingest.short_repr import printable
+from ibidem_ingest.errors import printable
+from ibidem_workers.batches import BatchResult
 from ibidem_workers.settings import Level, Settings
 
 if TYPE_CHECKING:
@@ -22,7 +25,9 @@ LONGEST = 2_000
 """Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
 
 SILENT = ("opensearch", "elastic_transport", "elasticsearch")
-"""Clients that log each request that failed, some with its stack; what we make of it is said once, by us."""
+"""Clients that log each request that failed, some with its stack; we log what it means once."""
+
+_log = logging.getLogger(__name__)
 
 OURS = ("ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
 
@@ -30,7 +35,7 @@ OURS = ("ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
 def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     """Log to standard error from now on.
 
-    Libraries are heard from `warning` on, at `debug` from `info` on: what they say below that is for their authors, and
+    Libraries log from `warning` on, at `debug` from `info` on: what is below that is for their authors, and
     some of them would say what documents hold.
 
     Args:
@@ -75,13 +80,13 @@ class _OnDemand(logging.Formatter):
     def __init__(self, make: Callable[[], logging.Formatter]) -> None:
         super().__init__()
         self._make = make
-        self._made: logging.Formatter | None = None
+        self._formatter: logging.Formatter | None = None
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as a line."""
-        if self._made is None:
-            self._made = self._make()
-        return self._made.format(record)
+        if self._formatter is None:
+            self._formatter = self._make()
+        return self._formatter.format(record)
 
 
 _CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  # noqa: B039 - it is never changed
@@ -149,7 +154,7 @@ def redaction_processor(hidden: Iterable[str]) -> "Processor":
 
 
 def shorten(name: str, value: object) -> object:
-    """Cut a text that is too long; where an error was raised is told to the end."""
+    """Cut a text that is too long; where an error was raised is kept to the end."""
     if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
         return value
     return f"{value[:LONGEST]}… ({len(value):,} characters)"
@@ -164,3 +169,65 @@ def _for_terminal(name: str, value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)
+
+
+class Stages:
+    """Adds up the time of each stage, also of those that several threads are in at the same time.
+
+    >>> stages = Stages()
+    >>> with stages("read"):
+    ...     pass
+    >>> list(stages.ms())
+    ['read_ms', 'all_ms']
+    """
+
+    def __init__(self) -> None:
+        self._began = perf_counter()
+        self._seconds: dict[str, float] = {}
+        self._adding = Lock()
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        """Count the time of a block to a stage."""
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            with self._adding:
+                self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - began
+
+    def ms(self) -> dict[str, float]:
+        """Return the milliseconds of each stage, and of all since the start, as a log shows them."""
+        all_of_it = perf_counter() - self._began
+        return {f"{name}_ms": round(1e3 * each, 1) for name, each in (self._seconds | {"all": all_of_it}).items()}
+
+
+def log_batch(account: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
+    """Log what became of a batch; run and batch are in every line that is logged meanwhile.
+
+    Args:
+        account: Of its documents.
+        stages: How long each stage took.
+        tries: How often it had ended its worker before.
+        rejections: How often the server was busy meanwhile.
+    """
+    if account.parts:
+        event = {"tries": tries, "documents": account.parts}
+        _log.warning("batch ended its workers and was sent again as single documents", extra=event)
+        return
+    for one in account.refusals:
+        _log.info("document refused", extra={"document": one.id, "field": one.field, "why": one.why})
+    if _log.isEnabledFor(logging.INFO):
+        seldom = {"tries": tries, "rejections": rejections}
+        some = {name: count for name, count in seldom.items() if count}
+        _log.info("batch done", extra=_sums(account) | stages.ms() | some)
+
+
+def _sums(account: BatchResult) -> dict[str, object]:
+    return {
+        "documents": account.documents,
+        "indexed": account.indexed,
+        "unchanged": account.unchanged,
+        "stale": account.stale,
+        "refused": len(account.refusals),
+    }

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import IO, Self
 
 from ibidem_engines.errors import EngineError
-from ibidem_workers.process_id import this_process
+from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.settings import Settings
 
 READY = "ready"
@@ -48,8 +48,8 @@ class _Worker:
     def listen(self) -> None:
         """Notice whether it says that it takes messages."""
         if not self.ready and self.process.stdout is not None:
-            said = self.process.stdout.read()
-            self.ready = bool(said) and READY.encode() in said
+            output = self.process.stdout.read()
+            self.ready = bool(output) and READY.encode() in output
 
     def last_words(self) -> str:
         """Return the end of its error output."""
@@ -127,10 +127,10 @@ class Pool:
                 self._workers[at] = self._replaced(worker)
 
     def _replaced(self, worker: _Worker) -> _Worker:
-        code, said = worker.process.returncode, worker.last_words()
+        code, message = worker.process.returncode, worker.last_words()
         if code == STOPPED or not worker.ready:
             raise WorkersFailed(
-                f"a worker ended with code {code}" + (f": {said}" if said else ""),
+                f"a worker ended with code {code}" + (f": {message}" if message else ""),
                 "what was sent is still in the queue; mend this, then give the same command again",
             )
         replacement = self._started()

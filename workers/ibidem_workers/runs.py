@@ -12,9 +12,9 @@ from uuid import uuid4
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_workers.batches import NO_RESULT, BatchResult, refusals_from_json
+from ibidem_workers.brokers.lease import has_exited, host_of
 from ibidem_workers.groups.checkpoint import joined
-from ibidem_workers.process_id import has_exited, host_of
-from ibidem_workers.results import NO_RESULT, BatchResult, refusals_from_json
 from ibidem_workers.retry import retry_unavailable
 
 State = Literal["reading", "submitted", "interrupted"]
@@ -185,11 +185,11 @@ class RunMonitor:
             idle=time.monotonic() - self._moved,
         )
 
-    def wait(self, seen: Callable[[Progress], None] = lambda _: None) -> Progress:
-        """Look until every document is accounted for; `seen` is called with each look and may raise to end it."""
+    def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
+        """Look until every document is accounted for; `report` is called with each look and may raise to end it."""
         while True:
             progress = self.look()
-            seen(progress)
+            report(progress)
             if progress.ended:
                 return progress
             time.sleep(self.pause)

@@ -43,7 +43,7 @@ Level = Literal["debug", "info", "warning", "error"]
 
 
 class Settings(BaseSettings):
-    """What ibidem was told: where things are, and how much of each.
+    """How ibidem is configured: where things are, and how much of each.
 
     The descriptions below are the one source of `docs/settings.md`, of `ibidem doctor` and of the error messages.
 
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
         description="Days for which a deletion keeps an older version from coming back.",
     )
     batch_characters: int = Field(
-        default=500_000,
+        default=1_000_000,
         ge=1_000,
         le=5_000_000,
         description="Characters of text in a batch; a longer document travels alone.",
@@ -109,6 +109,13 @@ class Settings(BaseSettings):
         ge=0,
         le=256,
         description="Worker processes that are started; 0: one for each processor.",
+    )
+    writes: int = Field(
+        default=4,
+        ge=1,
+        le=32,
+        description="Write requests to OpenSearch or Elasticsearch that a process has under way at the same time, "
+        "each with its share of a batch, while it signs what follows; fewer where the server is busy (429).",
     )
     read_seconds: int = Field(
         default=120,
@@ -241,7 +248,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from the caller alone; `load` reads the sources, since it must know which one said what."""
+        """Take values from the caller alone; `load` reads the sources, since it must know the source of each value."""
         return (init_settings,)
 
     @field_validator(*OTHERS, mode="before")
@@ -315,9 +322,9 @@ class Settings(BaseSettings):
 
     def changed(self, **values: object) -> "Settings":
         """Return the same settings with some values from the command line."""
-        given = {name: value for name, value in values.items() if value is not None}
-        origins = self._origins | dict.fromkeys(given, "command line")
-        return _validated(self.model_dump() | given, origins)
+        changes = {name: value for name, value in values.items() if value is not None}
+        origins = self._origins | dict.fromkeys(changes, "command line")
+        return _validated(self.model_dump() | changes, origins)
 
     def as_environment(self) -> dict[str, str]:
         """Return the variables that give another process these very settings."""
@@ -335,9 +342,9 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
         UsageError: A value that is not right or a name that is not known, with those that are.
     """
     where = folder or Path()
-    given = os.environ if environment is None else environment
+    variables = os.environ if environment is None else environment
     sources = (
-        ("environment", from_environment(Settings, given)),
+        ("environment", from_environment(Settings, variables)),
         (DOTENV, from_dotenv(Settings, where / DOTENV)),
         (TOML, from_toml(Settings, where / TOML)),
     )

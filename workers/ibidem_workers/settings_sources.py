@@ -34,7 +34,7 @@ def from_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
 
 
 def from_dotenv(kind: Kind, path: Path) -> Values:
-    """Read a `.env` file, in which other programs' variables may stand."""
+    """Read a `.env` file, which may also hold other programs' variables."""
     if not path.is_file():
         return {}
     try:
@@ -116,7 +116,7 @@ def check_options(url: str, known: Collection[str]) -> str:
     """Return an address whose options are all known.
 
     Raises:
-        ValueError: An option is not known; its name, which may be a part of a password, is not told.
+        ValueError: An option is not known; its name, which may be a part of a password, is not shown.
     """
     names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
     for number, name in enumerate(names, 1):

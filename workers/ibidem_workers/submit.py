@@ -16,14 +16,20 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
-from ibidem_ingest.readers.choice import Choice
-from ibidem_ingest.readers.formats import Tally
-from ibidem_workers.batches import Batch, Serialized, cut, serialize
+from ibidem_ingest.readers.formats import Choice, Tally
+from ibidem_workers.batches import (
+    MOST_STRUCTURE,
+    Batch,
+    Serialized,
+    cut,
+    most_of_record,
+    refusals_as_json,
+    serialize,
+    too_dense,
+)
+from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.groups.checkpoint import joined
-from ibidem_workers.message_size import MOST_STRUCTURE, most_of_record, too_dense
-from ibidem_workers.process_id import this_process
-from ibidem_workers.results import refusals_as_json
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 from ibidem_workers.settings import Settings
@@ -52,7 +58,7 @@ class SeenIds:
     def add(self, ids: Sequence[str]) -> None:
         """Take the next ids in and count those that were there; the first twenty are kept to be shown."""
         hashes = np.fromiter((xxhash.xxh3_64_intdigest(one.encode()) for one in ids), np.uint64, len(ids))
-        again = self._known(hashes) | _seen_within(hashes)
+        again = self._known(hashes) | _mark_repeats(hashes)
         self.count += int(again.sum())
         self.ids += [ids[at] for at in np.flatnonzero(again)[: max(0, SHOWN - len(self.ids))]]
         self._keep(np.unique(hashes[~again]))
@@ -71,10 +77,10 @@ class SeenIds:
             self._runs.append(run)
 
 
-def _seen_within(hashes: Hashes) -> NDArray[np.bool_]:
-    seen = np.ones(len(hashes), np.bool_)
-    seen[np.unique(hashes, return_index=True)[1]] = False
-    return seen
+def _mark_repeats(hashes: Hashes) -> NDArray[np.bool_]:
+    repeats = np.ones(len(hashes), np.bool_)
+    repeats[np.unique(hashes, return_index=True)[1]] = False
+    return repeats
 
 
 REFUSALS_A_SLICE = 500
@@ -137,7 +143,7 @@ class Submission:
                 self._send(batch)
         except BaseException:
             self._patience = 0.0
-            with suppress(EngineError):  # what broke it off is what is told
+            with suppress(EngineError):  # the error that broke it off is the one to report
                 self._note_refusals()
                 self._note("interrupted")
             self._tell("run interrupted")
@@ -155,14 +161,14 @@ class Submission:
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
             try:
-                made = serialize({"version": version} | one.as_record())
-                why = self._unfit(made.json)
+                record = serialize({"version": version} | one.as_record())
+                why = self._unfit(record.json)
             except TypeError as error:
                 why = f"it is not JSON: {error}"
             if why:
                 self._refuse(Refusal(f"document {number}", one.id, "meta", why))
             else:
-                yield made
+                yield record
 
     def _unfit(self, record: bytes) -> str:
         """Say why a record cannot travel; empty when it can."""

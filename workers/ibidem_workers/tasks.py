@@ -1,12 +1,22 @@
-"""Celery task: read, sign and write a batch, record the result."""
+"""Celery task that reads, signs and writes a batch and records the result, and the consumer that takes its messages.
+
+Others may write into the queue. The consumer goes without delayed delivery: our tasks never wait for a time, and it
+makes 28 queues for that. What no submitter has sent is given up to where the queue keeps such messages, and ends no
+worker.
+"""
 
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
-from time import perf_counter
+from typing import Any
+
+from celery.worker import consumer
+from kombu.connection import Connection
+from kombu.exceptions import ContentDisallowed, DecodeError
+from kombu.message import Message
 
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import EngineError
@@ -15,72 +25,62 @@ from ibidem_ingest.document import Document, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batches import Batch
-from ibidem_workers.logs import log_context
-from ibidem_workers.results import BatchResult
+from ibidem_workers.batches import Batch, BatchResult, check
+from ibidem_workers.dead_letters import printable, writable
+from ibidem_workers.logs import Stages, log_batch, log_context
+from ibidem_workers.overlap import overlap
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
-from ibidem_workers.writable import printable, writable
 
+DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
-class Stages:
-    """Adds up the time of each stage.
-
-    >>> stages = Stages()
-    >>> with stages("read"):
-    ...     pass
-    >>> list(stages.ms())
-    ['read_ms', 'all_ms']
-    """
-
-    def __init__(self) -> None:
-        self._began = perf_counter()
-        self._seconds: dict[str, float] = {}
-
-    @contextmanager
-    def __call__(self, name: str) -> Iterator[None]:
-        """Count the time of a block to a stage."""
-        began = perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[name] = self._seconds.get(name, 0.0) + perf_counter() - began
-
-    def ms(self) -> dict[str, float]:
-        """Return the milliseconds of each stage, and of all since the start, as a log shows them."""
-        all_of_it = perf_counter() - self._began
-        return {f"{name}_ms": round(1e3 * each, 1) for name, each in (self._seconds | {"all": all_of_it}).items()}
-
+STRANGE = (
+    ArithmeticError,
+    AttributeError,
+    ContentDisallowed,
+    DecodeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What Celery raises over a message of another shape; what goes wrong with a broker is none of these."""
 
 _log = logging.getLogger(__name__)
 
 
-def log_batch(account: BatchResult, stages: Stages, tries: int) -> None:
-    """Log what became of a batch; run and batch are in every line that is logged meanwhile.
+class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types
+    """What a worker listens with."""
 
-    Args:
-        account: Of its documents.
-        stages: How long each stage took.
-        tries: How often it had ended its worker before.
-    """
-    if account.parts:
-        event = {"tries": tries, "documents": account.parts}
-        _log.warning("batch ended its workers and was sent again as single documents", extra=event)
-        return
-    for one in account.refusals:
-        _log.info("document refused", extra={"document": one.id, "field": one.field, "why": one.why})
-    if _log.isEnabledFor(logging.INFO):
-        _log.info("batch done", extra=_sums(account) | stages.ms() | ({"tries": tries} if tries else {}))
+    class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # likewise
+        """The steps of its start."""
 
+        default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
 
-def _sums(account: BatchResult) -> dict[str, object]:
-    return {
-        "documents": account.documents,
-        "indexed": account.indexed,
-        "unchanged": account.unchanged,
-        "stale": account.stale,
-        "refused": len(account.refusals),
-    }
+    def connect(self) -> Connection:
+        """Connect, and make every queue of the application: also that of what is given up, to which none listens."""
+        connection: Connection = super().connect()
+        for queue in self.app.conf.task_queues:
+            queue(connection.default_channel).declare()
+        return connection
+
+    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
+        """Return what takes a message; one that it cannot read is given up."""
+        handle = super().create_task_handler(*args, **kwargs)
+
+        def receive(message: Message) -> None:
+            try:
+                check(message, self.app.conf.ibidem_message_bytes)
+                handle(message)
+            except STRANGE as error:
+                self.on_decode_error(message, error)
+
+        return receive
+
+    def on_decode_error(self, message: Message, exc: Exception) -> None:
+        """Give up a message that cannot be read; Celery would take it for done."""
+        _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
+        message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own
 
 
 A_DAY = 24 * 60 * 60 * 1_000_000
@@ -156,12 +156,13 @@ def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[B
     with log_context(run=delivery.run, batch=delivery.key):
         if retry_unavailable(lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.ended):
             return None
+        before = context.engine.rejections
         account, letters = _account(context, delivery, send)
         with delivery.stages("note"):
             retry_unavailable(
                 lambda: _note(context.engine, delivery, account, letters), context.settings.patience, context.ended
             )
-        log_batch(account, delivery.stages, delivery.tries)
+        log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - before)
         return account
 
 
@@ -192,50 +193,109 @@ def _account(
     return account, _letters(delivery, account.refusals)
 
 
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """Documents of a batch that are written by one request.
+
+    Args:
+        delivery: The batch, with these documents alone.
+        records: What was signed of those that could be read.
+        refusals: Of the others.
+    """
+
+    delivery: Delivery
+    records: Sequence[Record]
+    refusals: Sequence[Refusal]
+
+
 def _whole(context: WorkerContext, delivery: Delivery) -> BatchResult:
-    """Take a batch through at once, and where that fails its documents one by one."""
+    """Take a batch through: each portion is signed while those before it are written."""
+    parts = _portions(context, delivery)
+    calls = (call for part in parts for call in _writes(context, part))
+    return sum(overlap(calls, context.settings.writes if len(parts) > 1 else 1), BatchResult())
+
+
+def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
+    """Cut a batch into as many portions as may be written at once; one with a repeated id stays whole.
+
+    Which of two documents of one id is the newer is decided where both are written together.
+    """
+    batch, most = delivery.batch, context.settings.writes
+    if not context.engine.parallel_writes or most == 1:
+        return [delivery]
+    if len({printable_id(record) for record in batch.records}) < len(batch.records):
+        return [delivery]
+    return [replace(delivery, batch=part) for part in batch.portions(context.settings.batch_characters // most)]
+
+
+def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
+    """Sign a portion, and where that fails its documents one by one; yields the calls that write them."""
     try:
-        return _taken(context, delivery)
+        portion = _signed(context, delivery)
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
-        if len(delivery.batch.records) == 1:
-            return BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
-    account = BatchResult()
-    for record in delivery.batch.records:
-        account += _whole(context, replace(delivery, batch=replace(delivery.batch, records=[record])))
-    return account
+        if len(delivery.batch.records) > 1:
+            for alone in delivery.batch.singles():
+                yield from _writes(context, replace(delivery, batch=replace(alone, part=delivery.batch.part)))
+        else:
+            failed = BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
+            yield lambda: failed
+        return
+    yield lambda: _written(context, portion)
 
 
-def _taken(context: WorkerContext, delivery: Delivery) -> BatchResult:
-    stages, patience = delivery.stages, context.settings.patience
+def _signed(context: WorkerContext, delivery: Delivery) -> _Portion:
+    with delivery.stages("read"):
+        most = largest_version(context.settings.max_version)
+        documents, refusals = _read(delivery, context.settings.max_text, most)
+    with delivery.stages("sign"), context.limited():
+        return _Portion(delivery, list(records(documents, context.tables, context.settings.distinct)), refusals)
+
+
+def _written(context: WorkerContext, portion: _Portion) -> BatchResult:
+    """Write a portion, and where that fails its documents one by one."""
+    try:
+        return _account_of(portion, _outcomes(context, portion))
+    except EngineError:
+        raise
+    except Exception as error:  # noqa: BLE001 - likewise
+        why = f"{type(error).__name__}: {error}"
+    if len(portion.records) == 1:
+        refusal = _refusal_of(portion.delivery, portion.records[0].document.id, why)
+        return BatchResult(refusals=[*portion.refusals, refusal])
+    singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
+    return sum((_written(context, one) for one in singles), BatchResult(refusals=portion.refusals))
+
+
+def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
     calls: list[int] = []
 
     def write() -> list[Outcome]:
-        calls.append(len(made))
-        return context.engine.write(made)
+        calls.append(len(portion.records))
+        return context.engine.write(portion.records)
 
-    with stages("read"):
-        documents, refusals = _read(delivery, context.settings.max_text, largest_version(context.settings.max_version))
-    with stages("sign"), context.limited():
-        made = list(records(documents, context.tables, context.settings.distinct))
-    with stages("write"):
-        outcomes = retry_unavailable(write, patience, context.ended)
+    delivery = portion.delivery
+    with delivery.stages("write"):
+        outcomes = retry_unavailable(write, context.settings.patience, context.ended)
     if delivery.tries or delivery.again or len(calls) > 1:
-        outcomes = list(starmap(_own, zip(outcomes, made, strict=True)))
-    refusals += [
-        Refusal(delivery.where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED
-    ]
+        return list(starmap(_own, zip(outcomes, portion.records, strict=True)))
+    return outcomes
+
+
+def _account_of(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
+    where = portion.delivery.where
+    refused = [Refusal(where, one.id, one.field, one.why) for one in outcomes if one.fate is WriteStatus.REFUSED]
     return BatchResult(
         indexed=_count(outcomes, WriteStatus.INDEXED),
         unchanged=_count(outcomes, WriteStatus.UNCHANGED),
         stale=_count(outcomes, WriteStatus.STALE),
-        replaced=sum(map(_replaced, outcomes, made)),
+        replaced=sum(map(_replaced, outcomes, portion.records)),
         unsigned=sum(
             not record.signatures.length and outcome.fate in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
-            for record, outcome in zip(made, outcomes, strict=True)
+            for record, outcome in zip(portion.records, outcomes, strict=True)
         ),
-        refusals=refusals,
+        refusals=[*portion.refusals, *refused],
     )
 
 
@@ -266,7 +326,7 @@ def largest_version(setting: int) -> int:
 
 
 def _replaced(outcome: Outcome, record: Record) -> bool:
-    """Return whether another version stood there; what an earlier try of this message wrote is none."""
+    """Return whether it replaced another version; what an earlier try of this message wrote is none."""
     return outcome.fate is WriteStatus.INDEXED and outcome.before not in (None, record.version)
 
 
@@ -282,11 +342,16 @@ def _count(outcomes: Sequence[Outcome], fate: WriteStatus) -> int:
 
 
 def _refusal(delivery: Delivery, why: str) -> Refusal:
-    id_ = printable_id(delivery.batch.records[0])
+    return _refusal_of(delivery, printable_id(delivery.batch.records[0]), why)
+
+
+def _refusal_of(delivery: Delivery, id_: str, why: str) -> Refusal:
     return Refusal(delivery.where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
 
 
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:
+    if not refusals:
+        return []
     by_id = {printable_id(record): record for record in delivery.batch.records}
     return [
         dead_letters.DeadLetter(

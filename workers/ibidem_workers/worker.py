@@ -1,6 +1,6 @@
 """Worker process: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
 
-It ends with the process that started it, which is named by `PARENT`: by then that one may be gone already.
+It ends with the process that started it, which is named by `PARENT`: by then that one may have ended already.
 """
 
 import faulthandler
@@ -27,14 +27,12 @@ from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import logs
-from ibidem_workers.batches import Batch, Record
+from ibidem_workers.batches import TRIES, TRIES_BEFORE, Batch, Record, bound, most_of_message
+from ibidem_workers.brokers.lease import lives
 from ibidem_workers.celery_app import TASK, answers, make_app, send
-from ibidem_workers.message_size import bound, most_of_message
 from ibidem_workers.pool import READY, STOPPED
-from ibidem_workers.process_id import lives
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings, load
-from ibidem_workers.task_message import TRIES, TRIES_BEFORE
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 
@@ -165,7 +163,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
-    """Read a batch's history from its message: what the queue counted, and what stood in the one it was sent with."""
+    """Read a batch's history from its message: what the queue counted, and what the message it was sent with says."""
     before = task.request.get(TRIES_BEFORE)
     tries = int(task.request.get(TRIES) or 0) + int(before or 0)
     return Delivery(run, batch, tries, again=before is not None)
@@ -202,7 +200,7 @@ def _tell_ready(**_: object) -> None:
 
 
 def _end_with(parent: str) -> None:
-    """End, once the batch in hand is done, when the process that started this one is gone."""
+    """End, once the batch in hand is done, when the process that started this one has ended."""
 
     def watch() -> None:
         while lives(parent):

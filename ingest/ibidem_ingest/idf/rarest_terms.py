@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ibidem_ingest.idf.table import ABSENT, Table
-from ibidem_ingest.text.term_groups import TermGroups, first_and_count
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.terms import TermGroups, first_and_count, is_term
 from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 
@@ -42,6 +42,10 @@ class RarestTerms:
         """
         words = groups.vocabulary
         ranks = table.ranks(words.hashes)
+        if loops.IN_USE:
+            columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
+            pairs, limits = (groups.word, groups.document, groups.first), (table.first_allowed, ABSENT)
+            return cls(*loops.IN_USE.rarest(pairs, columns, limits, len(batch)))
         absent = ranks == ABSENT
         positions = np.flatnonzero((~absent & (ranks >= table.first_allowed)).take(groups.word))
         rank, document = ranks.take(groups.word.take(positions)), groups.document.take(positions)

@@ -1,4 +1,6 @@
-"""The idf tables of a folder: one current table for each language, and every other by its name.
+"""Idf tables of a folder: one current table for each language, and every other by its name.
+
+A table is built from the counts of a collection, or from the general ones of `wordfreq`.
 
 `<name>.idf` is a table; `<language>.current` holds the name of the language's current one, or `none`. Where a language
 has no current table yet, its default one is built, by whoever comes first.
@@ -7,14 +9,84 @@ has no current table yet, its default one is built, by whoever comes first.
 import fcntl
 import os
 import re
-from collections.abc import Iterator
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.build import build_general
 from ibidem_ingest.idf.table import Table, write_whole
 from ibidem_ingest.private import make_folder
+from ibidem_ingest.text.terms import is_term
+from ibidem_ingest.text.tokens import tokens
+
+LEAST = 1_000
+
+
+def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
+    """Count in how many texts each term occurs.
+
+    Args:
+        texts: One text a document; read once, never held.
+        language: ISO 639-1 code.
+        origin: What they are, in words.
+
+    Raises:
+        TableError: There are fewer than 1,000 texts: rare and common terms could not be distinguished.
+    """
+    counts: Counter[str] = Counter()
+    documents = 0
+    for text in texts:
+        counts.update({token for token in tokens(text) if is_term(token)})
+        documents += 1
+    if documents < LEAST:
+        raise TableError(f"{documents} documents are too few for an idf table", f"count at least {LEAST:,}")
+    return Table.of(language, documents, dict(counts), origin)
+
+
+DOCUMENTS = 3_100_000
+WORDS = 800
+_LIST = {"bs": "sh", "hr": "sh", "no": "nb", "sr": "sh", "tl": "fil"}  # codes of ISO 639-1, and wordfreq's for the same
+_SIGMA, _FINAL_SIGMA = "\u03c3", "\u03c2"
+_UNSPACED = {"ja", "km", "lo", "my", "th", "zh"}
+
+
+def build_general(language: str) -> Table | None:
+    """Build the default table of a language, in about a second.
+
+    Args:
+        language: ISO 639-1 code.
+
+    Returns:
+        The table, under the code that `wordfreq` has for the language; None when it knows none or there are no terms.
+    """
+    language = _LIST.get(language, language)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what wordfreq's own dependencies deprecate is no concern of its callers
+        import wordfreq  # noqa: PLC0415 - half a second, and only where a table is built
+
+        if language in _UNSPACED or language not in wordfreq.available_languages("best"):
+            return None
+        frequencies = wordfreq.get_frequency_dict(language, "best")
+    spelled = ((_spelled(word), frequency) for word, frequency in frequencies.items())
+    counts = {word: DOCUMENTS * (1 - (1 - f) ** WORDS) for word, f in spelled if is_one_term(word)}
+    return Table.of(language, DOCUMENTS, counts, f"wordfreq {language} best")
+
+
+def is_one_term(word: str) -> bool:
+    """Return whether a word is a term and its own only token; lists of words often hold some that are not normalised.
+
+    >>> is_one_term("paral"), is_one_term("paraŀlel")
+    (True, False)
+    """
+    return is_term(word) and unicodedata.is_normalized("NFKC", word) and word == word.lower()
+
+
+def _spelled(word: str) -> str:
+    return word[:-1] + _FINAL_SIGMA if word.endswith(_SIGMA) else word
+
 
 _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
@@ -31,7 +103,7 @@ class Tables:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
         self._current: dict[str, Table | None] = {}
-        self._named: dict[str, Table] = {}
+        self._by_name: dict[str, Table] = {}
 
     def of(self, language: str) -> Table | None:
         """Return the current table of a language; None when there is none for it.
@@ -51,15 +123,15 @@ class Tables:
         Raises:
             TableError: The table's file is damaged, or holds another table.
         """
-        if name not in self._named:
+        if name not in self._by_name:
             path = self._path(name)
             if not _NAME.fullmatch(name) or not path.exists():
                 return None
             table = Table.open(path)
             if table.name != name:
                 raise TableError(f"{path} holds the idf table {table.name}", f"rename it to {table.name}.idf")
-            self._named[name] = table
-        return self._named[name]
+            self._by_name[name] = table
+        return self._by_name[name]
 
     def all(self) -> list[Table]:
         """Return every table of the folder, by language and name.

@@ -26,6 +26,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from ibidem_ingest.errors import TableError
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.private import make_folder
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
@@ -59,8 +60,8 @@ def slots_of(hashes: Hashes) -> Hashes:
     waiting = np.arange(hashes.size)
     while waiting.size:
         free = waiting[slots[place[waiting]] == 0]
-        taken, first = np.unique(place[free], return_index=True)
-        slots[taken] = entries[free[first]]
+        targets, first = np.unique(place[free], return_index=True)
+        slots[targets] = entries[free[first]]
         waiting = np.setdiff1d(waiting, free[first], assume_unique=True)
         place[waiting] += 1
     return slots
@@ -74,15 +75,17 @@ def ranks(slots: Hashes, hashes: Hashes) -> Places:
     True
     """
     bits = (slots.size - _SPARE).bit_length() - 1
+    if loops.IN_USE:
+        return loops.IN_USE.ranks(slots, bits, hashes, ABSENT)
     place = (hashes >> np.uint64(64 - bits)).view(np.int64)
-    wanted = hashes << _SHIFT
+    keys = hashes << _SHIFT
     candidates = slots.take(place)
-    open_ = np.flatnonzero(((candidates ^ wanted) > _RANK) & (candidates != 0))
-    candidates[(candidates ^ wanted) > _RANK] = 0
+    open_ = np.flatnonzero(((candidates ^ keys) > _RANK) & (candidates != 0))
+    candidates[(candidates ^ keys) > _RANK] = 0
     while open_.size:
         place[open_] += 1
         entry = slots.take(place[open_])
-        hit = (entry ^ wanted[open_]) <= _RANK
+        hit = (entry ^ keys[open_]) <= _RANK
         candidates[open_[hit]] = entry[hit]
         open_ = open_[~hit & (entry != 0)]
     result: Places = (candidates & _RANK).view(np.int64)
@@ -94,9 +97,9 @@ def ranks(slots: Hashes, hashes: Hashes) -> Places:
 def rank(slots: Hashes, hash_: int) -> int:
     """Return what `ranks` returns for one term."""
     place = hash_ >> (64 - (slots.size - _SPARE).bit_length() + 1)
-    wanted = hash_ << 24 & (1 << 64) - 1
+    key = hash_ << 24 & (1 << 64) - 1
     while entry := int(slots[place]):
-        if entry ^ wanted <= ABSENT:
+        if entry ^ key <= ABSENT:
             return (entry & ABSENT) - 1
         place += 1
     return ABSENT

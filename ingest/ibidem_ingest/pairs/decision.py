@@ -13,7 +13,7 @@ Feature sets count at lengths within 5 % and the profile not at all, because tri
 that is not found without it, and mostly other texts by feature sets where the lengths differ more. Nor does a
 fingerprint count for fewer than 50 tokens, where its six terms are half of the text.
 
-Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`signatures.title`).
+Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`signatures.content`).
 
 The decision is symmetric, and monotone: what is `identical` is also `near` and `partial`. It is not transitive.
 """  # noqa: E501 - a row of a table is one line
@@ -258,7 +258,7 @@ def same_table(a: Packed, b: Packed) -> bool:
 def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Identical: the same words and figures in the same order."""
     del policy
-    return found("identical", "content", 1.0, {}, guards) if equal_content(a, b) else None
+    return build_evidence("identical", "content", 1.0, {}, guards) if equal_content(a, b) else None
 
 
 def equal_content(a: Packed, b: Packed) -> bool:
@@ -275,7 +275,7 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
         return None
     share = equal / len(a.slots)
     figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.correct_for_chance(share), 3)}
-    return found("near", "minhash", share, figures, guards)
+    return build_evidence("near", "minhash", share, figures, guards)
 
 
 def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -288,7 +288,7 @@ def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     shared, of = len(set(a.terms) & set(b.terms)), min(len(a.terms), len(b.terms))
     if shared < least_shared(rule.share, of):
         return None
-    return found("near", "termvector", shared / of, {"shared": shared, "of": of}, guards)
+    return build_evidence("near", "termvector", shared / of, {"shared": shared, "of": of}, guards)
 
 
 def least_shared(share: float, of: int) -> int:
@@ -314,7 +314,7 @@ def same_fingerprint(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
         return None
     if guards.length_ratio < rule.lengths or not guards.numbers_equal:
         return None
-    return found("near", "fingerprint", 1.0, {}, guards)
+    return build_evidence("near", "fingerprint", 1.0, {}, guards)
 
 
 def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -323,7 +323,7 @@ def same_profile(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
         return None
     if guards.length_ratio < policy.profile or not guards.numbers_agree:
         return None
-    return found("near", "profile", 1.0, {}, guards)
+    return build_evidence("near", "profile", 1.0, {}, guards)
 
 
 def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -347,7 +347,7 @@ def misread(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | 
     if unknown < least or terms * (one.runs + other.runs) < rule.lift * runs * (one.unknown + other.unknown):
         return None
     figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(min(1.0, unknown), 2)}
-    return found("near", "characters", share, figures, guards)
+    return build_evidence("near", "characters", share, figures, guards)
 
 
 def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -359,7 +359,7 @@ def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     if share < rule.share:
         return None
     figures = {"relation": "part_of" if is_smaller(a, b) else "contains", "estimate": round(share, 3)}
-    return found("partial", "shingles", share, figures, guards)
+    return build_evidence("partial", "shingles", share, figures, guards)
 
 
 def is_smaller(a: Packed, b: Packed) -> bool:
@@ -367,7 +367,9 @@ def is_smaller(a: Packed, b: Packed) -> bool:
     return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
 
 
-def found(level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards) -> Evidence:
+def build_evidence(
+    level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards
+) -> Evidence:
     """Put evidence together: what signature, its figures, then the guards."""
     return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
 
@@ -389,7 +391,7 @@ DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
 
 
 def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: Guards) -> Evidence | None:
-    """Partial by a relation of two long texts; what is told is what the first document is to the second."""
+    """Partial by a relation of two long texts, named from the first document's side."""
     turned = (a.content, a.id) > (b.content, b.id)
     relation = relate(
         *(long[::-1] if turned else long), whole=minhash.correct_for_chance(minhash.compare(a.slots, b.slots))
@@ -398,7 +400,7 @@ def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: 
         return None
     relation = relation.turned() if turned else relation
     figures = {
-        "relation": relation.told,
+        "relation": relation.label,
         **({"direction": DIRECTED[relation.contains]} if relation.contains else {}),
         "confidence": round(relation.confidence, 3),
         "parts": long[0].parts,
@@ -406,11 +408,11 @@ def relation_evidence(a: Packed, b: Packed, long: Long, policy: Policy, guards: 
         "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long[1])},
         "signals": dict(relation.signals),
     }
-    return found("partial", long[0].parts, relation.confidence, figures, guards)
+    return build_evidence("partial", long[0].parts, relation.confidence, figures, guards)
 
 
 def both_long(a: Packed, b: Packed) -> bool:
-    """Return whether a relation of two texts can be told at all."""
+    """Return whether a relation of two texts can be decided on at all."""
     return bool(a.flags & b.flags & LONG)
 
 

@@ -10,7 +10,7 @@
 
 Each relation has a confidence, the product of filters φ of signals between 0 and 1 (the paper's formula 4; all filters
 are in `FILTERS`); relations that differ in the page breaks alone add theirs up. The highest wins; where all are low,
-what overlaps is `overlapping_text`; where less than a fifth of either text matches, nothing is said: books of one
+what overlaps is `overlapping_text`; where less than a fifth of either text matches, there is no relation: books of one
 publisher share a catalogue.
 
 Signals, for texts a and b:
@@ -24,8 +24,8 @@ Signals, for texts a and b:
   c), c the greater *covered* (the paper's page-based similarity, made independent of noise).
 - *slope*, *rest*: of the linear fit p2 = slope · p1 + offset over matching parts, and Δ = max(p2) - (slope · max(p1) +
   offset); *consecutive*: Σ (sim(i, j) + sim(i, j + 1)) over matching neighbours by the parts of the denser text (RCPC;
-  high for *different* page breaks, as in the paper's Figure 3b). These are told, and decide nothing: *in step* says the
-  same and stands noise better.
+  high for *different* page breaks, as in the paper's Figure 3b). These are shown only: *in step* says the same
+  and is more robust to noise.
 - *aligned*: the `its` of the unique words.
 """
 
@@ -44,7 +44,7 @@ Side = Literal["a", "b"]
 Filter = Callable[[float], float]
 
 LEAST_MATCHED = 0.2
-"""Below it nothing is said."""
+"""Below this share of either text there is no relation."""
 
 LEAST_CONFIDENCE = 0.5
 """Below it what overlaps is `overlapping_text`."""
@@ -120,8 +120,8 @@ class Relation:
     signals: Mapping[str, float]
 
     @property
-    def told(self) -> str:
-        """Its name, seen from the first of the two."""
+    def label(self) -> str:
+        """Its name from the first text's point of view."""
         return "part_of" if self.name == "contains" and self.contains == "b" else self.name
 
     def turned(self) -> "Relation":
@@ -142,7 +142,7 @@ def relate(a: LongSignatures, b: LongSignatures, whole: float = 0.0) -> Relation
     Args:
         a: One text.
         b: The other.
-        whole: How alike they are as a whole by min-hash, 0 to 1; told among the signals.
+        whole: How alike they are as a whole by min-hash, 0 to 1; shown among the signals.
 
     Returns:
         The relation; None when too little matches.
@@ -151,11 +151,16 @@ def relate(a: LongSignatures, b: LongSignatures, whole: float = 0.0) -> Relation
     matches = match_parts(a, b, aligned)
     if not len(matches):
         return None
-    seen = PartStatistics.of(a, b, matches)
-    if max(seen.matched_a, seen.matched_b) < LEAST_MATCHED:
+    statistics = PartStatistics.of(a, b, matches)
+    if max(statistics.matched_a, statistics.matched_b) < LEAST_MATCHED:
         return None
-    signals = {"whole": whole, "aligned": aligned.its if aligned else 0.0, **seen.signals(), **fit_line(a, b, matches)}
-    return choose_relation(seen, {name: round(value, 3) for name, value in signals.items()}, matches)
+    signals = {
+        "whole": whole,
+        "aligned": aligned.its if aligned else 0.0,
+        **statistics.signals(),
+        **fit_line(a, b, matches),
+    }
+    return choose_relation(statistics, {name: round(value, 3) for name, value in signals.items()}, matches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +195,7 @@ class PartStatistics:
         )
 
     @property
-    def held(self) -> Side:
+    def subset_side(self) -> Side:
         """Which of the two the other has more of; of equal ones the one of which more parts match."""
         return "a" if (self.covered_a, self.matched_a) >= (self.covered_b, self.matched_b) else "b"
 
@@ -204,7 +209,7 @@ class PartStatistics:
             "matched_b": self.matched_b,
             "covered_a": self.covered_a,
             "covered_b": self.covered_b,
-            "held": self.matched_a if self.held == "a" else self.matched_b,
+            "held": self.matched_a if self.subset_side == "a" else self.matched_b,
             "fullness": (less / more if more else 1.0) if noisy else less,
             "in_step": self.similar / alike if alike else 0.0,
         }
@@ -248,10 +253,10 @@ def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Match
     return float((similar[next_to] + similar[next_to + 1]).sum() / max(1, int(np.count_nonzero(dense.filled))))
 
 
-def choose_relation(seen: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:
+def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:
     """Choose the relation with the highest confidence."""
     confidences = {
-        name: float(np.prod([passed(signals[signal]) for signal, passed in filters.items()]))
+        name: float(np.prod([filter_(signals[signal]) for signal, filter_ in filters.items()]))
         for name, filters in FILTERS.items()
     }
     kind = max(KINDS, key=lambda pair: sum(confidences[name] for name in pair))
@@ -261,11 +266,11 @@ def choose_relation(seen: PartStatistics, signals: Mapping[str, float], matches:
         name, sure = "overlapping_text", 1 - sure
     holder: Side | None = None
     if name in ("contiguous_subset", "contains"):
-        holder = "b" if seen.held == "a" else "a"
+        holder = "b" if statistics.subset_side == "a" else "a"
     return Relation(
         name,
         round(sure, 3),
-        round(max(seen.matched_a, seen.matched_b), 3),
+        round(max(statistics.matched_a, statistics.matched_b), 3),
         holder,
         common_part(matches.a),
         common_part(matches.b),
@@ -274,7 +279,7 @@ def choose_relation(seen: PartStatistics, signals: Mapping[str, float], matches:
 
 
 def common_part(parts: Places) -> tuple[int, int]:
-    """Return the first and last of matching parts, from 1, without a few that stand far from all others.
+    """Return the first and last of matching parts, from 1, without a few that are far from all others.
 
     A half-title or a page of notes matches by chance; it is far off when more parts lie between than match at all.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.dates import iso_date
-from ibidem_ingest.readers.error_map import Unreadable, translate_errors
+from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import EMPTY, content, first_line
 
@@ -91,5 +91,5 @@ def _head(tree: Any, trafilatura: Any) -> dict[str, object]:
         return record
     alone = _tree("<html><body></body></html>")
     alone.insert(0, deepcopy(head))
-    said = trafilatura.extract_metadata(alone, date_config=_DATES)
-    return record | {"date": iso_date(said.date or ""), "url": said.url or ""}
+    metadata = trafilatura.extract_metadata(alone, date_config=_DATES)
+    return record | {"date": iso_date(metadata.date or ""), "url": metadata.url or ""}

@@ -12,16 +12,13 @@ from stat import S_ISDIR, S_ISREG
 from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
-from ibidem_ingest.errors import Refusal, Refused, UsageError
-from ibidem_ingest.readers.choice import Choice, hash_of
-from ibidem_ingest.readers.error_map import Unreadable, translate_errors
-from ibidem_ingest.readers.formats import Format, Tally, format_named, require
+from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
+from ibidem_ingest.readers.formats import Choice, Format, Tally, format_named, hash_of, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.table import rows
 from ibidem_ingest.readers.text import record_of as text_record
-from ibidem_ingest.short_repr import short_repr
 
 STANDARD_INPUT = "-"
 
@@ -69,12 +66,12 @@ def check(paths: Sequence[str | Path], choice: Choice) -> None:
     Raises:
         UsageError: A path does not exist, its suffix tells no format, or the library for it is missing.
     """
-    for given in paths:
-        if str(given) == STANDARD_INPUT:
+    for argument in paths:
+        if str(argument) == STANDARD_INPUT:
             if choice.format not in {None, Format.JSONL}:
                 raise UsageError("standard input is read as JSON Lines", "leave --format out, or give it as a file")
         else:
-            _check_path(Path(given), choice)
+            _check_path(Path(argument), choice)
 
 
 def _check_path(path: Path, choice: Choice) -> None:
@@ -103,7 +100,7 @@ def _mode(path: Path) -> int:
 
 
 def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[InputFile | Refusal]:
-    """Find the files that paths stand for: folders with all that is below them, by name, each folder once.
+    """Find the files of paths: folders with all that is below them, by name, each folder once.
 
     Hidden files and folders are left alone, and so is what is no regular file; a folder that cannot be opened is a
     refusal, and what else is below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
@@ -114,9 +111,9 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
         choice: How they are read.
         passed_over: Where the files whose suffix tells no format are counted, by suffix, and the links.
     """
-    for given in paths:
-        path = Path(given)
-        if str(given) == STANDARD_INPUT:
+    for argument in paths:
+        path = Path(argument)
+        if str(argument) == STANDARD_INPUT:
             yield InputFile(None, STANDARD_INPUT, Format.JSONL)
         elif (format_ := choice.format_of(path.name)) and not S_ISDIR(_mode(path)):
             yield _source(path, None, format_, choice)
@@ -129,17 +126,17 @@ def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> I
 
 
 def _below(
-    folder: Path, root: Path, choice: Choice, passed_over: Counter[str], seen: set[tuple[int, int]]
+    folder: Path, root: Path, choice: Choice, passed_over: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
-    """Go through a folder; `seen` holds device and number of the folders gone through, for links that lead back."""
+    """Go through a folder; `known_folders` holds device and number of those before it, for links that lead back."""
     try:
         with translate_errors():
             stat = folder.stat()
-            entries = [] if (stat.st_dev, stat.st_ino) in seen else sorted(folder.iterdir())
+            entries = [] if (stat.st_dev, stat.st_ino) in known_folders else sorted(folder.iterdir())
     except Unreadable as error:
         yield Refusal(printable(folder), "", "", error.why)
         return
-    seen.add((stat.st_dev, stat.st_ino))
+    known_folders.add((stat.st_dev, stat.st_ino))
     for path in entries:
         if path.name.startswith("."):
             continue
@@ -148,7 +145,7 @@ def _below(
             continue
         mode = _mode(path)
         if S_ISDIR(mode):
-            yield from _below(path, root, choice, passed_over, seen)
+            yield from _below(path, root, choice, passed_over, known_folders)
         elif format_ := choice.format_of(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
@@ -201,7 +198,7 @@ SEVERAL = frozenset({Format.JSONL, Format.MBOX, Format.CSV})
 
 
 def count_documents(paths: Sequence[str | Path], choice: Choice) -> int | None:
-    """Count the documents that paths stand for, without reading any file.
+    """Count the documents of paths, without reading any file.
 
     Args:
         paths: Files and folders.
@@ -226,11 +223,11 @@ def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool as readers:
-        for source, one in readers.in_order(_found(items, choice, readers.max_text, tally, folders)):
-            yield one if isinstance(one, Refusal) else _named(one, choice.id_prefix, source)
+        for source, one in readers.in_order(_outcomes(items, choice, readers.max_text, tally, folders)):
+            yield one if isinstance(one, Refusal) else _add_prefix(one, choice.id_prefix, source)
 
 
-def _found(
+def _outcomes(
     items: Iterator[InputFile | Refusal], choice: Choice, max_text: int, tally: Tally, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
     """Read what needs no other process, and say how to read the rest."""
@@ -295,10 +292,10 @@ def _of_table(source: InputFile, path: Path, max_text: int, choice: Choice) -> I
         for number, record in rows(path, choice.text_column, max_text):
             one = _numbered(source, number, Format.CSV)
             text = str(record["text"])
-            named = {} if record.get("id") else {"id": one.id or hash_of(text), ORIGIN: one.origin}
+            identity = {} if record.get("id") else {"id": one.id or hash_of(text), ORIGIN: one.origin}
             language = record.get("language") or choice.language_of(text)
             try:
-                yield read_record(record | named | {"language": language}, one.where, max_text)
+                yield read_record(record | identity | {"language": language}, one.where, max_text)
             except Refused as refused:
                 yield refused.refusal
     except Unreadable as error:
@@ -310,15 +307,15 @@ def _numbered(source: InputFile, number: int, format_: Format) -> InputFile:
     return InputFile(source.path, f"{source.id}#{number}" if source.id else "", format_, source.origin, number)
 
 
-def _named(document: Document, prefix: str, where: str) -> Document | Refusal:
+def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refusal:
     """Put the prefix before an id, where the two together are short enough."""
     if not prefix:
         return document
-    named = prefix + document.id
-    if (size := len(named.encode())) > MAX_ID_BYTES:
+    full_id = prefix + document.id
+    if (size := len(full_id.encode())) > MAX_ID_BYTES:
         why = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken"
         return Refusal(where, document.id, "id", why)
-    return replace(document, id=named)
+    return replace(document, id=full_id)
 
 
 def _document(
@@ -328,9 +325,9 @@ def _document(
     try:
         record = dict(parse())
         text = _text(record)
-        named = {"id": source.id or hash_of(text), ORIGIN: source.origin}
+        identity = {"id": source.id or hash_of(text), ORIGIN: source.origin}
         language = record.get("language") or choice.language_of(text)
-        return read_record(record | named | {"language": language}, source.where, max_text)
+        return read_record(record | identity | {"language": language}, source.where, max_text)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)
     except Refused as refused:

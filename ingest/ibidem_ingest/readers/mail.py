@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ibidem_ingest.dates import iso_date
-from ibidem_ingest.readers.error_map import Unreadable, unreadable_when_damaged
+from ibidem_ingest.errors import Unreadable, unreadable_when_damaged
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 
@@ -41,7 +41,7 @@ def record_of(path: Path, max_text: int) -> dict[str, object]:
 
 
 def mails(stream: BinaryIO, max_text: int) -> Iterator[bytes | None]:
-    """Cut a mailbox into mails; None stands for one that is larger than any text that is taken.
+    """Cut a mailbox into mails; None is yielded for one that is larger than any text that is taken.
 
     Args:
         stream: The mailbox.
@@ -114,5 +114,5 @@ def _line(mail: EmailMessage, name: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Replace what no document holds: null bytes, and halves of characters that stand for bytes in no encoding."""
+    """Replace what no document holds: null bytes, and lone surrogates."""
     return text.replace("\x00", "\ufffd").encode(errors="replace").decode()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ibidem_ingest.readers.error_map import Unreadable, translate_errors
+from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, library_for
 from ibidem_ingest.readers.text import first_line
 

@@ -23,15 +23,13 @@ from typing import Any, Self, TypeVar
 
 import orjson
 
-from ibidem_ingest.readers.docx import record_of as docx_record
-from ibidem_ingest.readers.epub import record_of as epub_record
-from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.errors import Unreadable
+from ibidem_ingest.readers.books import docx_record, epub_record
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.html import record_of as html_record
 from ibidem_ingest.readers.mail import record_of as mail_record
-from ibidem_ingest.readers.markdown import record_of as markdown_record
+from ibidem_ingest.readers.markup import markdown_record, rst_record
 from ibidem_ingest.readers.pdf import record_of as pdf_record
-from ibidem_ingest.readers.restructured import record_of as rst_record
 
 SECONDS = 120.0
 """What reading one file may take."""
@@ -92,13 +90,13 @@ class SandboxedReader:
         try:
             _pipe(process.stdin).write(request + b"\n")
             _pipe(process.stdin).flush()
-            said = self._answer(_pipe(process.stdout).fileno())
+            response = self._answer(_pipe(process.stdout).fileno())
         except OSError:
-            said = b""
-        if not said:
+            response = b""
+        if not response:
             self._end()
             raise Unreadable("it ended the process that reads it: damaged, or larger than the memory allows", "text")
-        answer: dict[str, Any] = orjson.loads(said)
+        answer: dict[str, Any] = orjson.loads(response)
         if "record" not in answer:
             raise Unreadable(answer["why"], answer["field"])
         record: dict[str, object] = answer["record"]

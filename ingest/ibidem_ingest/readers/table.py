@@ -7,8 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from ibidem_ingest.document import FIELDS, ORIGIN
-from ibidem_ingest.readers.error_map import Unreadable, translate_errors
-from ibidem_ingest.short_repr import short_repr
+from ibidem_ingest.errors import Unreadable, short_repr, translate_errors
 
 SEPARATORS = ",;\t|"
 HEAD = 65_536
@@ -35,17 +34,17 @@ def rows(path: Path, text_column: str, max_text: int) -> Iterator[tuple[int, Row
         first = file.readline(HEAD)
         separator = max(SEPARATORS, key=first.count)
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
-        wanted = text_column or "text"
-        if wanted not in names:
+        column = text_column or "text"
+        if column not in names:
             known = ", ".join(map(short_repr, names[:20]))
             raise Unreadable(
-                f"it has no column {wanted!r}; name the one that holds the text with --text-column: {known}"
+                f"it has no column {column!r}; name the one that holds the text with --text-column: {known}"
             )
-        yield from _rows(file, names, separator, wanted, max_text)
+        yield from _rows(file, names, separator, column, max_text)
 
 
 def _rows(
-    file: TextIOWrapper, names: list[str], separator: str, wanted: str, max_text: int
+    file: TextIOWrapper, names: list[str], separator: str, text_column: str, max_text: int
 ) -> Iterator[tuple[int, Row]]:
     csv.field_size_limit(max_text + 1)
     reader = csv.reader(_lines(file, max_text + HEAD), delimiter=separator)
@@ -57,7 +56,7 @@ def _rows(
         if cells is None:
             return
         if any(cells):
-            yield number, _record(names, cells, wanted)
+            yield number, _record(names, cells, text_column)
 
 
 def _lines(file: TextIOWrapper, limit: int) -> Iterator[str]:
@@ -68,10 +67,10 @@ def _lines(file: TextIOWrapper, limit: int) -> Iterator[str]:
         yield line
 
 
-def _record(names: list[str], cells: list[str], wanted: str) -> Row:
+def _record(names: list[str], cells: list[str], text_column: str) -> Row:
     """Make a record of a row; cells that are empty are left out, but for the text."""
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
-    text = row.pop(wanted, "")
+    text = row.pop(text_column, "")
     fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN}}
     if (version := str(fields.get("version", ""))).lstrip("-").isdecimal():
         fields["version"] = int(version[:40])

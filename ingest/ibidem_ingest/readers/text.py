@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ibidem_ingest.document import PAGE_BREAK
-from ibidem_ingest.readers.error_map import Unreadable, translate_errors
+from ibidem_ingest.errors import Unreadable, translate_errors
 
 EMPTY = "it is empty; leave it out"
 LONGEST_TITLE = 200

@@ -1,7 +1,14 @@
 """Content hash: the same words and figures in the same order, whatever the case, punctuation or white space.
 
 BLAKE2b (RFC 7693) cut to 128 bits: copies are deleted by it, so nobody may be able to write two texts that share it.
-A text of fewer than 20 tokens says little, so its title counts too (`title`).
+A text of fewer than 20 tokens says little, so its title counts too.
+
+Title of a short text: news flashes have their news in the title, and all the same few words below it.
+A text of fewer than 20 tokens is a duplicate only where the titles agree too: the title is part of its content hash,
+and two titles that differ speak against a pair at every level. Where a title is missing, the text decides; and so
+it does where the title is the beginning of the text, as readers of plain text take it from there.
+
+The name of a stored group is made of the id of the document that began it.
 """
 
 from collections.abc import Sequence
@@ -9,7 +16,7 @@ from hashlib import blake2b
 
 import xxhash
 
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 SCHEME, EARLIER = "ch2:", "ch1:"
 SIZE = 16
@@ -33,12 +40,23 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
     >>> sign(["so", "ordered"], "op-17")
     'ch2:f8224d4f2de4c8400e372f625c86f72b'
     """
-    return _hashed(" ".join(tokens).encode(), name, title)
+    joined = " ".join(tokens).encode()
+    return stored(_digest(joined, title) if joined else b"", name)
 
 
-def sign_batch(batch: TokenBatch, names: Sequence[str], titles: Sequence[str]) -> list[str]:
-    """Hash the documents of a batch, as `sign` does each."""
-    return [_hashed(*each) for each in zip(batch.joined(), names, titles, strict=True)]
+def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
+    """Hash the documents of a batch, as `sign` does each; the hash alone, and none of a text without words."""
+    return [_digest(joined, title) if joined else b"" for joined, title in zip(batch.joined(), titles, strict=True)]
+
+
+def stored(digest: bytes, name: str) -> str:
+    """Return a hash as it is stored.
+
+    Args:
+        digest: What `sign_batch` gave for the document.
+        name: The document's id.
+    """
+    return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
 
 
 def sign_earlier(tokens: Sequence[str], name: str) -> str:
@@ -52,8 +70,53 @@ def compare(a: str, b: str) -> float:
     return float(a == b)
 
 
-def _hashed(joined: bytes, name: str, title: str) -> str:
-    if not joined:
-        return f"{SCHEME}none:{name}"
+def _digest(joined: bytes, title: str) -> bytes:
     whole = joined + f"{BEFORE_TITLE}{title}".encode() if title else joined
-    return f"{SCHEME}{blake2b(whole, digest_size=SIZE).hexdigest()}"
+    return blake2b(whole, digest_size=SIZE).digest()
+
+
+SHORT = 20
+"""Tokens from which on a text speaks for itself."""
+
+
+def sign_title(words: Sequence[str], title: str) -> str:
+    """Return the tokens of a short text's title, joined by one space; nothing of a longer text.
+
+    Args:
+        words: Tokens of the text.
+        title: Its title.
+
+    >>> sign_title(["blah", "blah"], "M-1 supply rises"), sign_title(["m", "1", "rises"], "M-1")
+    ('m 1 supply rises', '')
+    >>> sign_title(["blah"] * 20, "M-1")
+    ''
+    """
+    if not title or not 0 < len(words) < SHORT:
+        return ""
+    titled = tokens(title)
+    return "" if titled == list(words[: len(titled)]) else " ".join(titled)
+
+
+def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> list[str]:
+    """Return the same for the texts of a batch."""
+    ends = batch.offsets.tolist()
+    return [
+        sign_title([batch.token(at) for at in range(start, end)], title) if title and end - start < SHORT else ""
+        for start, end, title in zip(ends, ends[1:], titles, strict=False)
+    ]
+
+
+GROUP_NAME_SIZE = 12
+"""Bytes of a name: no two of a billion ids share one by chance, and nobody finds two that do in a lifetime."""
+
+
+def group_name(id_: str) -> str:
+    """Name the group that a document begins.
+
+    Args:
+        id_: The document's id.
+
+    >>> group_name("op-17")
+    '06aacebfd0b36511566f04ea'
+    """
+    return blake2b(id_.encode(), digest_size=GROUP_NAME_SIZE).hexdigest()

@@ -6,17 +6,21 @@ With fewer than 20 there is no set. Score = |A ∩ B| / min(|A|, |B|); the minim
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.text.word_hash import Places
+
+Flags = NDArray[np.bool_]
 
 TERMS = 60
 LEAST = 20
-_CODES = 1 << 24
+_CODE_BITS = 24
+_CODES = 1 << _CODE_BITS
 
 
 class FeatureSet(NamedTuple):
@@ -50,19 +54,64 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
     return _set([candidate.rank for candidate in known[:TERMS]], strange, table.size)
 
 
-def sign_batch(rarest: RarestTerms, table: Table) -> list[FeatureSet]:
+class FeatureColumns(NamedTuple):
+    """The feature sets of several documents.
+
+    Args:
+        codes: Their codes, document by document, ascending within each.
+        counts: (n,) how many each has.
+        full: (n,) whether all 60 are within the table's range.
+    """
+
+    codes: Places
+    counts: Places
+    full: Flags
+
+    def rows(self) -> list[FeatureSet]:
+        """Return the feature sets document by document."""
+        codes, ends = self.codes.tolist(), self.counts.cumsum().tolist()
+        bounds = zip([0, *ends], ends, self.full.tolist(), strict=False)
+        return [FeatureSet(tuple(codes[start:end]), full) for start, end, full in bounds]
+
+
+def none_batch(documents: int) -> FeatureColumns:
+    """Return the value for documents without feature sets."""
+    return FeatureColumns(np.zeros(0, np.int64), np.zeros(documents, np.int64), np.zeros(documents, bool))
+
+
+def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does each."""
     counts = np.minimum(np.diff(rarest.offsets), TERMS)
-    ends = np.cumsum(counts)
-    within = np.arange(int(ends[-1]) if ends.size else 0) - np.repeat(ends - counts, counts)
-    ranks = rarest.rank.take(np.repeat(rarest.offsets[:-1], counts) + within).tolist()
-    strange, bounds = rarest.strange, rarest.strange_offsets
-    return [
-        FeatureSet(tuple(ranks[start:end]), full=True)
-        if end - start == TERMS
-        else _set(ranks[start:end], strange[bounds[document] : bounds[document + 1]].tolist(), table.size)
-        for document, (start, end) in enumerate(pairwise([0, *ends.tolist()]))
-    ]
+    full = counts == TERMS
+    counts[counts < LEAST] = 0
+    known = np.repeat(np.arange(counts.size), counts) << _CODE_BITS
+    known |= rarest.rank.take(_first(rarest.offsets[:-1], counts))
+    pads = _pads(rarest, table.size, np.where(full | (counts == 0), 0, TERMS - counts))
+    codes = np.concatenate((known, pads))
+    codes.sort()
+    return FeatureColumns(codes & (_CODES - 1), np.bincount(codes >> _CODE_BITS, minlength=counts.size), full)
+
+
+def _pads(rarest: RarestTerms, size: int, room: Places) -> Places:
+    """Code terms that are not in the table, the lowest codes of each document that has room.
+
+    Returns:
+        The document's number, and in the lowest bits the code; ascending.
+    """
+    open_ = np.where(room > 0, np.diff(rarest.strange_offsets), 0)
+    strange = rarest.strange.take(_first(rarest.strange_offsets[:-1], open_))
+    codes = np.uint64(size) + strange % np.uint64(_CODES - size)
+    keys = np.unique(np.repeat(np.arange(room.size), open_) << _CODE_BITS | codes.view(np.int64))
+    counts = np.bincount(keys >> _CODE_BITS, minlength=room.size)
+    return keys.take(_first(counts.cumsum() - counts, np.minimum(counts, room)))
+
+
+def _first(starts: Places, counts: Places) -> Places:
+    """Return the places of so many entries from each start on."""
+    ends = counts.cumsum()
+    places: Places = np.arange(counts.sum())
+    places += np.repeat(starts - ends + counts, counts)
+    return places
 
 
 def score(a: FeatureSet, b: FeatureSet) -> float:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TokenBatch
 
 TERMS = 6
@@ -60,12 +61,48 @@ def sign(tokens: Sequence[str], table: Table, bin_size: int = BIN) -> Fingerprin
     origin = min((candidate.first for candidate in rarest), default=0)
     offsets = [candidate.first - origin for candidate in rarest]
     binned = [-(-offset // bin_size) * bin_size for offset in offsets]
-    return _hashed(_in_turn(terms, offsets), _in_turn(terms, binned), _scheme(bin_size))
+    ends, counts = [2 * len(terms)], [len(terms)]
+    strict, placed = (_digests(_in_turn(terms, places), ends, counts) for places in (offsets, binned))
+    return FingerprintColumns(strict, placed, counts, _scheme(bin_size)).rows()[0]
 
 
-def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> list[Fingerprint]:
+class FingerprintColumns(NamedTuple):
+    """The fingerprints of several documents.
+
+    Args:
+        strict: SHA-1 of each, 20 bytes; none where there is no candidate.
+        binned: The same of the binned ones.
+        terms: How many terms each is made of.
+        scheme: That of the binned ones.
+    """
+
+    strict: Sequence[bytes]
+    binned: Sequence[bytes]
+    terms: Sequence[int]
+    scheme: str = BINNED
+
+    def rows(self) -> list[Fingerprint]:
+        """Return the fingerprints document by document."""
+        rows = zip(self.strict, self.binned, self.terms, strict=True)
+        return [
+            Fingerprint(STRICT + one.hex(), self.scheme + other.hex(), terms < TERMS) if terms else NONE
+            for one, other, terms in rows
+        ]
+
+
+def none_batch(documents: int) -> FingerprintColumns:
+    """Return the value for documents without fingerprints."""
+    return FingerprintColumns([b""] * documents, [b""] * documents, [0] * documents)
+
+
+def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> FingerprintColumns:
     """Fingerprint several documents, as `sign` does each."""
     counts = np.minimum(np.diff(rarest.offsets), TERMS)
+    if loops.IN_USE and bin_size > 1:
+        tokens = (batch.buffer, batch.starts, batch.ends)
+        text, at = loops.IN_USE.fingerprints(tokens, (rarest.first, rarest.offsets), TERMS, bin_size)
+        digests = [_sha1(text[a : b - 1]) if b > a else b"" for a, b in pairwise(at)]
+        return FingerprintColumns(digests[::2], digests[1::2], counts.tolist(), _scheme(bin_size))
     ends = counts.cumsum()
     within = np.arange(counts.sum()) - np.repeat(ends - counts, counts)
     first = rarest.first.take(np.repeat(rarest.offsets[:-1], counts) + within)
@@ -74,10 +111,10 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, bin_size: int = BIN) -> l
     offsets = first - np.repeat(origins, counts[some])
     places = zip(batch.starts.take(first).tolist(), batch.ends.take(first).tolist(), strict=True)
     terms = [batch.buffer[start:end] for start, end in places]
-    strict = _in_turn(terms, offsets.tolist())
-    binned = _in_turn(terms, (-(-offsets // bin_size) * bin_size).tolist())
-    scheme, bounds = _scheme(bin_size), pairwise([0, *(2 * ends).tolist()])
-    return [_hashed(strict[start:end], binned[start:end], scheme) for start, end in bounds]
+    bounds, sizes = (2 * ends).tolist(), counts.tolist()
+    strict = _digests(_in_turn(terms, offsets.tolist()), bounds, sizes)
+    binned = _digests(_in_turn(terms, (-(-offsets // bin_size) * bin_size).tolist()), bounds, sizes)
+    return FingerprintColumns(strict, binned, sizes, _scheme(bin_size))
 
 
 def equal(a: Fingerprint, b: Fingerprint) -> bool:
@@ -97,14 +134,11 @@ def _scheme(bin_size: int) -> str:
     return BINNED if bin_size == BIN else f"fb1.{bin_size}:"
 
 
-def _hashed(strict: list[bytes | int], binned: list[bytes | int], scheme: str) -> Fingerprint:
-    if not strict:
-        return NONE
-    written = _WRITTEN[len(strict) // 2]
-    return Fingerprint(
-        STRICT + _sha1(written % tuple(strict)), scheme + _sha1(written % tuple(binned)), len(strict) < 2 * TERMS
-    )
+def _digests(terms: list[bytes | int], ends: Sequence[int], counts: Sequence[int]) -> list[bytes]:
+    """Hash the terms and offsets of several documents."""
+    rows = zip(ends, counts, strict=True)
+    return [_sha1(_WRITTEN[count] % tuple(terms[end - 2 * count : end])) if count else b"" for end, count in rows]
 
 
-def _sha1(data: bytes) -> str:
-    return sha1(data, usedforsecurity=False).hexdigest()
+def _sha1(data: bytes) -> bytes:
+    return sha1(data, usedforsecurity=False).digest()

@@ -18,15 +18,11 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
-from ibidem_ingest.signatures import pages as chunks
-from ibidem_ingest.signatures.key_encoding import distinct
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
-from ibidem_ingest.text.dehyphenation import join_broken_words
-from ibidem_ingest.text.shingles import Shingles
-from ibidem_ingest.text.term_groups import TermGroups, sorted_places
-from ibidem_ingest.text.tokens import TokenBatch
-from ibidem_ingest.text.word_hash import Places
+from ibidem_ingest.text.terms import TermGroups, places_to_group_by
+from ibidem_ingest.text.tokens import TokenBatch, join_broken_words
+from ibidem_ingest.text.word_hash import Places, Shingles, distinct
 
 SCHEME = b"lg1:"
 LEAST_TOKENS = 1_000
@@ -160,7 +156,7 @@ class PagedTokens:
         start, end = self.batch.offsets[text : text + 2].tolist()
         if end - start < LEAST_TOKENS:
             return "chunks", np.array([start, end])
-        return "chunks", start + chunks.chunk_starts(sequences.hashes[start:end])
+        return "chunks", start + pages.chunk_starts(sequences.hashes[start:end])
 
 
 def sign_long(document: Document) -> LongSignatures | None:
@@ -174,13 +170,13 @@ def sign_long(document: Document) -> LongSignatures | None:
     ('pages', 2, [3, 2])
     """
     paged = PagedTokens.of([document.text])
-    place = sorted_places(paged.batch.hashes)
+    place = places_to_group_by(paged.batch)
     sequences = Shingles.of(paged.batch.hashes, paged.batch.offsets)
     return sign_batch(paged, TermGroups.of(paged.batch, place), sequences, place)[0]
 
 
 def sign_batch(
-    paged: PagedTokens, groups: TermGroups, sequences: Shingles, place: Places
+    paged: PagedTokens, groups: TermGroups, sequences: Shingles, place: Places | None
 ) -> list[LongSignatures | None]:
     """Sign several texts part by part, as `sign_long` does each.
 
@@ -188,7 +184,7 @@ def sign_batch(
         paged: The texts.
         groups: Their distinct words.
         sequences: Their shingles.
-        place: What `termgroups.sorted_places` gives for their tokens.
+        place: What `term_groups.places_to_group_by` gives for their tokens.
     """
     if not ((np.diff(paged.first) > 1) | (paged.batch.lengths >= LEAST_TOKENS)).any():
         return [None] * len(paged.batch)

@@ -1,7 +1,7 @@
 """Look-up keys: the values under which a document is stored and found, all made from its packed value.
 
 Content `ch2:` and 32 hex digits; fingerprints and profile: scheme and the first 16 hex digits (an engine stores the
-same). All others are keys of eight characters (`key_encoding`), made of a number of 64 bits: of the 33 min-hash bands
+same). All others are keys of eight characters (`word_hash`), made of a number of 64 bits: of the 33 min-hash bands
 s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
 bytes of the idf table's name · 2^24. Of the runs of characters (`noise`) 32 pairs of slots, 2 i and 2 i + 5 modulo 64:
 s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32. Two readings
@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.key_encoding import rows, texts
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import BANDS, RAREST
-from ibidem_ingest.text.word_hash import Hashes
+from ibidem_ingest.text.word_hash import Hashes, rows, texts
 
 LookupField = Literal[
     "content",

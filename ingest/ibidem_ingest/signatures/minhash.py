@@ -17,9 +17,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
-from ibidem_ingest.text.shingles import Shingles, shingles
-from ibidem_ingest.text.word_hash import C2, C4, Hashes, Places, wh1
+from ibidem_ingest.text.word_hash import C2, C4, Hashes, Places, Shingles, shingles, wh1
 
 NEAR = 50
 BAND_ROWS = 3
@@ -251,6 +251,8 @@ def _own_minimum(hashes: Sequence[int], slot: int) -> int:
 
 def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
     """Return the slots of several documents with all their 64 bits; all bits set in rows without shingles."""
+    if loops.IN_USE:
+        return loops.IN_USE.sketch(documents.hashes, documents.offsets, k, ROUND_MULTIPLIERS, SLOT_MULTIPLIERS)
     hashes, counts = documents.hashes, np.diff(documents.offsets)
     slots = np.full((counts.size, k), _EMPTY, np.uint64)
     row = np.repeat(np.arange(counts.size) * k, counts)

@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import C2, Hashes, Places
@@ -73,6 +74,7 @@ _VALUE = np.uint32((1 << 26) - 1)
 _EMPTY = np.uint32(0xFFFFFFFF)
 Letters = NDArray[np.uint32]
 Slots = NDArray[np.uint8]
+Blocks = NDArray[np.void]
 
 
 class Noise(NamedTuple):
@@ -124,8 +126,8 @@ def sign(tokens: Sequence[str], table: Table) -> bytes:
         return NONE
     strange = candidates(tokens, table)[1]
     letters = np.frombuffer("".join(tokens).encode("utf-32-le", "surrogatepass"), np.uint32)
-    spelled = Spelled(letters, np.array([letters.size]), np.array([len(tokens)]))
-    (block,) = _blocks(spelled, np.array(strange, np.uint64), np.array([0, len(strange)]), table)
+    runs = _sketched(Spelled(letters, np.array([letters.size]), np.array([len(tokens)])))
+    (block,) = _rows(_blocks(runs, np.array(strange, np.uint64), np.array([0, len(strange)]), table))
     return block
 
 
@@ -137,20 +139,31 @@ def sign_batch(batch: TokenBatch, rarest: RarestTerms, table: Table) -> list[byt
         rarest: Their terms, looked up in the idf table.
         table: The table.
     """
+    return _rows(sign_blocks(batch, rarest, table))
+
+
+def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table) -> Blocks:
+    """Sign several documents, as `sign` does each; zeros where a block says nothing."""
     if not (batch.lengths >= SHORTEST).any():
-        return [NONE] * len(batch)
-    spelled, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
-    if batch.buffer.isascii():
-        letters = np.frombuffer(spelled, np.uint8).astype(np.uint32)
+        return no_blocks(len(batch))
+    if loops.IN_USE:
+        runs = Runs(*loops.IN_USE.noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS))
     else:
-        letters = np.frombuffer(
-            spelled.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
-        ).astype(np.uint32, copy=False)
-        begins = np.frombuffer(batch.buffer, np.uint8) & 0xC0 != 0x80
-        blanks = np.diff(batch.starts, append=len(batch.buffer)) - sizes
-        sizes = np.add.reduceat(begins, batch.starts, dtype=np.int64) - blanks
-    counts = np.diff(np.concatenate(([0], sizes.cumsum())).take(batch.offsets))
-    return _blocks(Spelled(letters, counts, batch.lengths), rarest.strange, rarest.strange_offsets, table)
+        runs = _sketched(_spelled(batch))
+    return _blocks(runs, rarest.strange, rarest.strange_offsets, table)
+
+
+def no_blocks(documents: int) -> Blocks:
+    """Return blocks that say nothing."""
+    return np.zeros(documents, _COLUMNS)
+
+
+def _rows(blocks: Blocks) -> list[bytes]:
+    written, size = blocks.tobytes(), _COLUMNS.itemsize
+    return [
+        written[at : at + size] if runs else NONE
+        for at, runs in zip(range(0, len(written), size), blocks["runs"].tolist(), strict=True)
+    ]
 
 
 def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
@@ -202,30 +215,62 @@ class Spelled(NamedTuple):
     lengths: Places
 
 
-def _blocks(spelled: Spelled, strange: Hashes, offsets: Places, table: Table) -> list[bytes]:
+class Runs(NamedTuple):
+    """The runs of characters of documents.
+
+    Args:
+        slots: (n, 64) slots.
+        run: (n,) characters in a run; 0 where there are none.
+        letters: (n,) letters and digits.
+    """
+
+    slots: Slots
+    run: Places
+    letters: Places
+
+
+def _spelled(batch: TokenBatch) -> Spelled:
+    """Take the blanks out of a batch."""
+    spelled, sizes = batch.buffer.translate(None, b" "), batch.ends - batch.starts
+    if batch.buffer.isascii():
+        letters = np.frombuffer(spelled, np.uint8).astype(np.uint32)
+    else:
+        letters = np.frombuffer(
+            spelled.decode("utf-8", "surrogatepass").encode("utf-32-le", "surrogatepass"), "<u4"
+        ).astype(np.uint32, copy=False)
+        begins = np.frombuffer(batch.buffer, np.uint8) & 0xC0 != 0x80
+        blanks = np.diff(batch.starts, append=len(batch.buffer)) - sizes
+        sizes = np.add.reduceat(begins, batch.starts, dtype=np.int64) - blanks
+    counts = np.diff(np.concatenate(([0], sizes.cumsum())).take(batch.offsets))
+    return Spelled(letters, counts, batch.lengths)
+
+
+def _sketched(spelled: Spelled) -> Runs:
+    """Sketch the runs of documents."""
+    letters, counts, lengths = spelled
+    run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
+    run[(lengths < SHORTEST) | (counts < run)] = 0
+    return Runs(sketch(letters, counts, run), run, counts)
+
+
+def _blocks(runs: Runs, strange: Hashes, offsets: Places, table: Table) -> Blocks:
     """Make the blocks of documents.
 
     Args:
-        spelled: The documents.
+        runs: Their runs of characters.
         strange: Hashes of unknown terms, document by document.
         offsets: Where each document's begin, and the end.
         table: The idf table.
     """
-    letters, counts, lengths = spelled
-    run = np.where(lengths < LONG, SHORT_RUN, LONG_RUN)
-    run[(lengths < SHORTEST) | (counts < run)] = 0
-    counted = np.maximum(counts - run + 1, 1)
-    blocks = np.zeros(counts.size, _COLUMNS)
-    blocks["slots"] = sketch(letters, counts, run)
-    blocks["run"] = run | (POOR if table.size < FEW_TERMS else 0)
-    blocks["runs"] = np.where(run > 0, np.minimum(255, np.rint(8 * np.log2(counted))), 0)
+    counted = np.maximum(runs.letters - runs.run + 1, 1)
+    blocks = no_blocks(runs.run.size)
+    blocks["slots"] = runs.slots
+    blocks["run"] = runs.run | (POOR if table.size < FEW_TERMS else 0)
+    blocks["runs"] = np.where(runs.run > 0, np.minimum(255, np.rint(8 * np.log2(counted))), 0)
     blocks["unknown"] = np.minimum(np.diff(offsets), 0xFFFF)
     blocks["terms"] = of_terms(strange, offsets)
-    written, size = blocks.tobytes(), _COLUMNS.itemsize
-    return [
-        written[at : at + size] if runs else NONE
-        for at, runs in zip(range(0, len(written), size), blocks["runs"].tolist(), strict=True)
-    ]
+    blocks[blocks["runs"] == 0] = 0
+    return blocks
 
 
 def of_terms(strange: Hashes, offsets: Places) -> Slots:

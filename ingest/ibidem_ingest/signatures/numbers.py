@@ -5,15 +5,15 @@ highest 16 bits of `wh1`.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ibidem_ingest.text.term_groups import TermGroups
-from ibidem_ingest.text.token_classes import has_digit
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.terms import TermGroups, has_digit
 from ibidem_ingest.text.tokens import TokenBatch
-from ibidem_ingest.text.word_hash import wh1
+from ibidem_ingest.text.word_hash import Places, wh1
 
 SKETCH = 16
 MOST = 255
@@ -45,21 +45,43 @@ def sign(tokens: Sequence[str]) -> Numbers:
     return Numbers(min(len(numbers), MOST), tuple(hashes[:SKETCH]))
 
 
-def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[Numbers]:
+class NumberColumns(NamedTuple):
+    """The numbers of several documents.
+
+    Args:
+        distinct: (n,) distinct tokens that hold a digit, to 255.
+        sketch: (n, 16) hashes, ascending; zeros behind the last.
+        sizes: (n,) how many hashes there are.
+    """
+
+    distinct: Places
+    sketch: NDArray[np.uint16]
+    sizes: Places
+
+    def rows(self) -> list[Numbers]:
+        """Return the numbers document by document."""
+        rows = zip(self.distinct.tolist(), self.sketch.tolist(), self.sizes.tolist(), strict=True)
+        return [Numbers(distinct, tuple(sketch[:size])) for distinct, sketch, size in rows]
+
+
+def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
     """Sketch the numbers of several documents, as `sign` does each."""
     words = groups.vocabulary
+    if loops.IN_USE:
+        pairs = (groups.word, groups.document)
+        counts, hashes, sizes = loops.IN_USE.numbers(pairs, words.shapes.has_digit, words.hashes, len(batch))
+        return NumberColumns(np.minimum(counts, MOST), hashes, sizes)
     numbers = np.flatnonzero(words.shapes.has_digit.take(groups.word))
     document = groups.document.take(numbers)
     keys = document << 16 | (words.hashes.take(groups.word.take(numbers)) >> np.uint64(_SHIFT)).view(np.int64)
     keys.sort()
     keys = keys[np.diff(keys, prepend=-1) != 0]
-    counts = np.minimum(np.bincount(document, minlength=len(batch)), MOST).tolist()
-    starts = np.searchsorted(keys, np.arange(len(batch) + 1) << 16).tolist()
-    sketch = (keys & 0xFFFF).tolist()
-    return [
-        Numbers(count, tuple(sketch[start : min(end, start + SKETCH)]))
-        for count, (start, end) in zip(counts, pairwise(starts), strict=True)
-    ]
+    bounds = np.searchsorted(keys, np.arange(len(batch) + 1) << 16)
+    sizes = np.minimum(np.diff(bounds), SKETCH)
+    sketch = np.zeros((len(batch), SKETCH), np.uint16)
+    filled = np.arange(SKETCH) < sizes[:, None]
+    sketch[filled] = keys.take((bounds[:-1, None] + np.arange(SKETCH))[filled]) & 0xFFFF
+    return NumberColumns(np.minimum(np.bincount(document, minlength=len(batch)), MOST), sketch, sizes)
 
 
 def compare(a: Numbers, b: Numbers) -> float:

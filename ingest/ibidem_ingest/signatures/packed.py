@@ -3,9 +3,9 @@
 Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
 since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; strict fingerprint 8; binned 8; profile 8; source 4;
 guard 4 (the fields that must not differ); title 4 (of short texts); noise 76; numbers: count u8, 16 of u16; terms:
-count u8, 3 bytes each; slots: count u8, u16 each; id: length u16, UTF-8. Zeros stand for a hash that is missing. The
+count u8, 3 bytes each; slots: count u8, u16 each; id: length u16, UTF-8. Zeros mean that a hash is missing. The
 sketch of the numbers ascends; what does not is filling. A value of scheme 1 has neither title nor noise, and another
-content hash: it is read as if zeros stood in the place of the two.
+content hash: it is read as if both were zeros.
 """
 
 import struct
@@ -47,7 +47,7 @@ _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What a packed value says of its document; bytes of zeros stand for a hash that is missing.
+    """What a packed value says of its document; bytes of zeros mean that a hash is missing.
 
     Args:
         scheme: 2, or 1: content hashes of two schemes are never equal.
@@ -151,52 +151,15 @@ def unpack(value: bytes) -> Packed | None:
     parts = cut(value)
     if parts is None:
         return None
-    (
-        scheme,
-        bits,
-        length,
-        shingles,
-        first_day,
-        last_day,
-        idf,
-        content,
-        strict,
-        binned,
-        profile,
-        source,
-        extra,
-        titled,
-        noise,
-        count,
-        *sketch,
-    ) = HEAD.unpack(parts.head)
+    values = HEAD.unpack(parts.head)
+    head, sketch = values[:-SKETCH], values[-SKETCH:]  # in the order of the fields of `Packed`
     words = struct.unpack(f"<{len(parts.terms)}B", parts.terms)
     terms = tuple(low | mid << 8 | top << 16 for low, mid, top in zip(*[iter(words)] * TERM_BYTES, strict=True))
     if terms != tuple(sorted(set(terms))):
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
-    return Packed(
-        scheme=scheme,
-        flags=bits,
-        length=length,
-        shingles=shingles,
-        date_from=first_day,
-        date_to=last_day,
-        idf=idf,
-        content=content,
-        fingerprint=strict,
-        fingerprint_binned=binned,
-        profile=profile,
-        source=source,
-        guard=extra,
-        title=titled,
-        noise=noise,
-        numbers=count,
-        number_sketch=_sketch(count, sketch),
-        terms=terms,
-        slots=slots,
-        id=parts.name.decode(),
-    )
+    fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode())
+    return Packed(*fields)
 
 
 def cut(value: bytes) -> PackedParts | None:

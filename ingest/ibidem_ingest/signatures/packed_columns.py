@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,6 +155,28 @@ class PackedColumns:
             slots=np.where(signed[:, None], laid.slots, np.uint16(0)),
         )
 
+    @classmethod
+    def lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
+        """Hold packed values that are decoded once a column is asked for; few pages of stored groups ask for any.
+
+        >>> PackedColumns.lazily([None, b"damaged"]).signed.tolist()
+        [False, False]
+        """
+        columns = object.__new__(cls)
+        object.__setattr__(columns, "values", PackedValues.of(values))
+        return columns
+
+    if not TYPE_CHECKING:  # else a checker would take every name for a column
+
+        def __getattr__(self, name: str) -> Any:
+            """Decode all values, since a column was asked for that is not there yet."""
+            if name not in self.__slots__:
+                raise AttributeError(name)
+            whole = PackedColumns.of(self.values)
+            for column in self.__slots__:
+                object.__setattr__(self, column, getattr(whole, column))
+            return getattr(self, name)
+
     def __len__(self) -> int:
         """Return the number of hits."""
         return len(self.ids)
@@ -199,12 +222,12 @@ class PackedBuffer:
         name_at = slots_at + 1 + slot_count * 2 + 2
         inside = name_at < length
         mark = begin + np.where(inside, name_at, 2) - 2
-        named = octets[mark] | octets[mark + 1].astype(np.int64) << 8
+        name_length = octets[mark] | octets[mark + 1].astype(np.int64) << 8
         heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
         slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
         return cls(
             text=values.text,
-            whole=inside & (named == length - name_at) & _fitting(heads, term_count, slot_count),
+            whole=inside & (name_length == length - name_at) & _fitting(heads, term_count, slot_count),
             heads=heads,
             term_count=term_count,
             terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),

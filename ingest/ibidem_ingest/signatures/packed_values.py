@@ -99,7 +99,7 @@ class PackedValues(Sequence[bytes | None]):
 
 
 def end_places(size: Places) -> Places:
-    """Return where each value ends that stands directly behind the one before it; a missing one takes no place."""
+    """Return where each value ends that directly follows the one before it; a missing one takes no place."""
     ends: Places = np.cumsum(np.maximum(size, 0))
     return ends
 
@@ -127,7 +127,7 @@ class IdColumn(Sequence[str]):
     """Ids side by side; each is read when it is asked for.
 
     Args:
-        text: The memory that they stand in.
+        text: The memory that holds them.
         begin: (n,) where each begins.
         size: (n,) its bytes; 0 for a document whose id is not known.
     """

@@ -1,7 +1,7 @@
 """Page signatures: a min-hash sketch and a text profile for each page or chunk (Spasojevic and Poncin 2011).
 
 A page's sketch has 34 slots of 16 bits over the shingles that lie within the page, its profile is that of its tokens
-(`textprofile`), of which eight bytes are kept. A page of fewer than 10 tokens has neither: blank leaves, plate numbers
+(`text_profile`), of which eight bytes are kept. A page of fewer than 10 tokens has neither: blank leaves, plate numbers
 and running titles would all match each other.
 """
 
@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.signatures import minhash, text_profile
-from ibidem_ingest.text.shingles import Shingles
-from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch
-from ibidem_ingest.text.word_hash import Hashes, Places
+from ibidem_ingest.text.word_hash import Hashes, Places, Shingles
 
 SLOTS = 34
 BAND_ROWS = 3
@@ -35,7 +34,7 @@ def sign_batch(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches
 
     Args:
         batch: The tokens of the pages, a document of the batch for each.
-        place: What `termgroups.sorted_places` gives for them, where that is known.
+        place: What `term_groups.places_to_group_by` gives for them, where that is known.
 
     Returns:
         (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
@@ -77,7 +76,7 @@ def _sign(batch: TokenBatch, place: Places | None = None) -> tuple[Sketches, Pro
     mask = batch.lengths >= LEAST_TOKENS
     sketches = minhash.sign_batch(Shingles.of(batch.hashes, batch.offsets), SLOTS) * mask[:, None]
     profiles = text_profile.sign_batch(batch, TermGroups.of(batch, place))
-    return sketches.astype(np.uint16), np.array([short(each) for each in profiles], np.uint64) * mask
+    return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
 
 
 def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:

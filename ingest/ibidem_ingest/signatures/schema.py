@@ -1,6 +1,7 @@
 """Signatures of one document: the value that goes from the kernels to the index, and the schema's number."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 SCHEMA = "2"
 LATER_KEYS = "c"
@@ -22,7 +23,7 @@ class Signatures:
         content: `ch2:` and 32 hex digits; `ch2:none:<id>` for a text without words.
         fingerprint: `fp1:` and the 40 hex digits of the strict fingerprint; empty when there is no candidate term.
         fingerprint_binned: `fb1:` and 40 hex digits; empty when `fingerprint` is.
-        weak: Whether the fingerprint stands on fewer than six terms, and so is never evidence.
+        weak: Whether the fingerprint is made of fewer than six terms, and so is never evidence.
         profile: `tp1:` and 32 hex digits; empty with fewer than five kept tokens.
         numbers: Count of distinct tokens that hold a digit, to 255.
         number_sketch: The (at most) 16 smallest 16-bit hashes of these tokens, ascending.
@@ -53,5 +54,21 @@ class Signatures:
     long: bytes = b""
 
 
+class Stored(NamedTuple):
+    """What engines store of a document's signatures beside its packed value: fields of `Signatures`.
+
+    Args:
+        length: As there, like all that follows.
+        content: The content hash.
+        idf: Name of the idf table.
+        long: Long signatures.
+    """
+
+    length: int
+    content: str
+    idf: str
+    long: bytes = b""
+
+
 NONE = Signatures(0, 0, "", "", "", False, "", 0, (), (), False, (), "")  # noqa: FBT003 - two of thirteen in their order
-"""What stands for the signatures of a document that was not signed."""
+"""The signatures of a document that was not signed: empty."""

@@ -8,35 +8,24 @@ import orjson
 import xxhash
 
 from ibidem_ingest.document import PAGE_BREAK, Document
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.short_repr import short_repr
-from ibidem_ingest.signatures import (
-    content,
-    feature_set,
-    fingerprint,
-    long_text,
-    minhash,
-    noise,
-    numbers,
-    text_profile,
-    title,
-)
-from ibidem_ingest.signatures.feature_set import FeatureSet
-from ibidem_ingest.signatures.fingerprint import Fingerprint
+from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
+from ibidem_ingest.signatures.feature_set import FeatureColumns
+from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
+from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.schema import LATER_KEYS, SCHEMA, Signatures
+from ibidem_ingest.signatures.schema import LATER_KEYS, SCHEMA, Signatures, Stored
 from ibidem_ingest.signatures.signed_columns import SignedColumns
-from ibidem_ingest.text.shingles import Shingles, shingles
-from ibidem_ingest.text.term_groups import TermGroups, sorted_places
+from ibidem_ingest.text.terms import TermGroups, places_to_group_by
 from ibidem_ingest.text.tokens import TokenBatch, tokens
-from ibidem_ingest.text.word_hash import wh1
+from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 T = TypeVar("T")
-_KEPT = 24 << 20
+_BLOCK_BYTES = 24 << 20
 
 
 def keep_freed_memory() -> None:
@@ -46,7 +35,7 @@ def keep_freed_memory() -> None:
     mmap threshold"): so one is made, never written to, and freed. Without this a quarter of the time of signing goes
     into taking the same pages again. Other allocators take no notice.
     """
-    bytes(_KEPT)
+    bytes(_BLOCK_BYTES)
 
 
 BATCH_CHARACTERS = 400_000
@@ -117,7 +106,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     figures = numbers.sign(words)
     printed = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
-    titled = title.sign(words, document.title)
+    titled = content.sign_title(words, document.title)
     noisy = noise.sign(words, table) if table else noise.NONE
     return Signatures(
         length=len(words),
@@ -148,16 +137,17 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     """Sign documents as `sign_batch` does, and leave their signatures in columns."""
     paged = PagedTokens.of([document.text for document in documents])
     batch = paged.batch
-    place = sorted_places(batch.hashes)
+    place = places_to_group_by(batch)
     groups = TermGroups.of(batch, place)
     sequences = Shingles.of(batch.hashes, batch.offsets)
-    titles = title.sign_batch(batch, [document.title for document in documents])
+    titles = content.sign_titles(batch, [document.title for document in documents])
     fingerprints, features, noisy = _by_idf(batch, groups, table)
     return SignedColumns(
         idf=table.name if table else "",
+        names=[document.id for document in documents],
         lengths=batch.lengths,
         shingles=sequences.distinct(),
-        contents=content.sign_batch(batch, [document.id for document in documents], titles),
+        contents=content.sign_batch(batch, titles),
         titles=titles,
         profiles=text_profile.sign_batch(batch, groups),
         numbers=numbers.sign_batch(batch, groups),
@@ -184,22 +174,23 @@ def encode_long(document: Document, length: int) -> bytes:
 
 def _by_idf(
     batch: TokenBatch, groups: TermGroups, table: Table | None
-) -> tuple[list[Fingerprint], list[FeatureSet], list[bytes]]:
+) -> tuple[FingerprintColumns, FeatureColumns, Blocks]:
     """Make the signatures that need an idf table."""
     if table is None:
-        return [fingerprint.NONE] * len(batch), [feature_set.NONE] * len(batch), [noise.NONE] * len(batch)
+        size = len(batch)
+        return fingerprint.none_batch(size), feature_set.none_batch(size), noise.no_blocks(size)
     rarest = RarestTerms.of(batch, groups, table)
     return (
         fingerprint.sign_batch(batch, rarest),
         feature_set.sign_batch(rarest, table),
-        noise.sign_batch(batch, rarest, table),
+        noise.sign_blocks(batch, rarest, table),
     )
 
 
 def sign_and_pack(
     documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
-) -> list[tuple[Signatures, bytes]]:
-    """Sign documents, and pack the signatures of each: less work than one after the other.
+) -> list[tuple[Stored, bytes]]:
+    """Sign documents, and pack the signatures of each; what is stored beside the packed value, and this value.
 
     Args:
         documents: As for `sign`; all in one batch.
@@ -230,12 +221,17 @@ def _in_order(
 
 def _signed_and_packed(
     documents: Sequence[Document], table: Table | None, distinct: Sequence[str]
-) -> list[tuple[Signatures, bytes]]:
+) -> list[tuple[Stored, bytes]]:
     if _is_little(documents):
-        alone = [sign_one(document, table) for document in documents]
-        return [(each, pack(document, each, distinct)) for document, each in zip(documents, alone, strict=True)]
+        alone = [(document, sign_one(document, table)) for document in documents]
+        return [(stored(each), pack(document, each, distinct)) for document, each in alone]
     columns = sign_columns(documents, table)
-    return list(zip(columns.rows(), columns.pack(documents, distinct), strict=True))
+    return list(zip(columns.stored(), columns.pack(documents, distinct), strict=True))
+
+
+def stored(signatures: Signatures) -> Stored:
+    """Return what engines store of signatures beside the packed value."""
+    return Stored(signatures.length, signatures.content, signatures.idf, signatures.long)
 
 
 def _signed_alike(documents: Sequence[Document], table: Table | None) -> list[Signatures]:

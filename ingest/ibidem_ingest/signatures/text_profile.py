@@ -12,13 +12,12 @@ order of its hash map). The option `log` makes frequent words move less (the Qiq
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import xxhash
 
-from ibidem_ingest.text.term_groups import TermGroups, Vocabulary
-from ibidem_ingest.text.token_classes import gather_slices
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.text.terms import TermGroups, Vocabulary, gather_slices
 from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import Places
 
@@ -54,8 +53,26 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
     return (LOG_SCHEME if log else SCHEME) + xxhash.xxh3_128_hexdigest(lines.encode())
 
 
-def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[str]:
-    """Sign several documents, as `sign` does each."""
+def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[bytes]:
+    """Sign several documents, as `sign` does each; the hash alone, and none of a document with too few."""
+    written, bounds, sizes = _written(batch, groups, log=log)
+    digest = xxhash.xxh3_128_digest
+    return [
+        digest(written[start : end - 1]) if size >= LEAST_KEPT else b""
+        for size, start, end in zip(sizes, bounds, bounds[1:], strict=False)
+    ]
+
+
+def _written(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[bytes, list[int], list[int]]:
+    """Write the lines of documents.
+
+    Returns:
+        The lines, where each document's begin and the end, and how many it has.
+    """
+    words = groups.vocabulary
+    if loops.IN_USE:
+        columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
+        return loops.IN_USE.profiles(columns, (groups.word, groups.document, groups.count), len(batch), log=log)
     count = groups.count * (groups.vocabulary.shapes.characters >= LEAST_CHARACTERS).take(groups.word)
     highest = np.zeros(len(batch), np.int64)
     np.maximum.at(highest, groups.document, count)
@@ -68,11 +85,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> l
     sizes = np.bincount(document, minlength=len(batch))
     lines, ends = _lines(groups.vocabulary, value.take(order), word.take(order))
     bounds = np.concatenate(([0], ends)).take(np.concatenate(([0], sizes.cumsum()))).tolist()
-    scheme = LOG_SCHEME if log else SCHEME
-    return [
-        scheme + xxhash.xxh3_128_hexdigest(lines[start : end - 1]) if size >= LEAST_KEPT else ""
-        for size, (start, end) in zip(sizes.tolist(), pairwise(bounds), strict=True)
-    ]
+    return lines, bounds, sizes.tolist()
 
 
 def compare(a: str, b: str) -> float:
@@ -90,7 +103,7 @@ def quantum(highest: int) -> int:
 
 
 def _value(count: int, highest: int, *, log: bool) -> int:
-    """Return what stands for a count, 0 for a word that is dropped; when all occur once, with `log`, each counts 1."""
+    """Return the coarse count, 0 for a word that is dropped; when all occur once, with `log`, each counts 1."""
     if not log:
         return count // quantum(highest) * quantum(highest)
     return count.bit_length() - 1 if highest > 1 else 1

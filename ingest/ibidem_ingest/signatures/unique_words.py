@@ -23,8 +23,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.text.term_groups import TermGroups
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.terms import TermGroups, is_term
 from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import C2, Hashes, wh1
 
@@ -113,7 +112,7 @@ class Alignment:
 
     @property
     def counts(self) -> bool:
-        """Whether the two texts share enough to be told so."""
+        """Whether the two texts share enough to be called alike."""
         return self.its >= ITS or (self.cs >= CS and len(self) >= LEAST_ALIGNED)
 
 
@@ -136,7 +135,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
     """Sign several texts, as `sign` does each.
 
     Returns:
-        The unique words of each, and the tokens of the batch at which they stand; none where there are too few.
+        The unique words of each, and their places among the tokens of the batch; none where there are too few.
     """
     vocabulary = groups.vocabulary
     positions = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))
@@ -206,7 +205,7 @@ def least_common_length(a: int, b: int) -> int:
 def common_places(a: UniqueWords, b: UniqueWords) -> tuple[Places, Places]:
     """Return the places of the common words, in the order of the first text.
 
-    A hash that a text holds twice (two words of one hash) stands where it occurs first.
+    A hash that a text holds twice (two words of one hash) counts where it occurs first.
     """
     if a.words.size > b.words.size:
         right, left = common_places(b, a)

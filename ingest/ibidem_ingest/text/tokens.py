@@ -1,35 +1,153 @@
-"""`tok1`: what a token is, in a plain version for short texts and in a batched one without an object per word.
+"""Tokens, as `tok1` cuts them: in a plain version for short texts, and in a batched one without an object per word.
 
-Broken words are joined (`brokenwords`), characters unknown to Unicode 14.0 become blanks; then NFKC, lower case, NFKC.
-A token is a run of letters, marks and digits that begins with a letter or digit; a character of a script without spaces
-between words (`characters`) is a token of its own, with the marks behind it.
+Words broken at the end of a line or page are joined, characters unknown to Unicode 14.0 become blanks; then NFKC, lower
+case, NFKC. A token is a run of letters, marks and digits that begins with a letter or digit; a *single* character is a
+token of its own, with the marks behind it: those of scripts that write no space between words (Han, Hiragana, Katakana,
+Thai, Lao, Khmer, Myanmar, by script, or common to the first three by script extension). The table of characters is in
+`tok1.tsv`, pinned at Unicode 14.0, since Python versions differ.
 """
 
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
+from importlib import resources
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.text.dehyphenation import join_broken_words
-from ibidem_ingest.text.unicode_kinds import (
-    DIGIT,
-    LETTER,
-    LOWER,
-    MARK,
-    OTHER,
-    SINGLE,
-    SINGLE_DIGIT,
-    UNASSIGNED,
-    code_points,
-    kinds,
-    kinds_of,
-)
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
+
+UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "?-MLlDSs")
+
+
+@cache
+def kinds() -> NDArray[np.uint8]:
+    """Return the kind of every code point, read once from the pinned table.
+
+    Returns:
+        1,114,112 kinds, read-only; surrogates count as unassigned.
+    """
+    table = np.full(0x110000, UNASSIGNED, np.uint8)
+    for line in resources.files(__package__).joinpath("tok1.tsv").read_text("ascii").splitlines():
+        if not line.startswith("#"):
+            first, last, kind = line.split("\t")
+            table[int(first, 16) : int(last, 16) + 1] = ord(kind)
+    table.flags.writeable = False
+    return table
+
+
+def code_points(text: str) -> NDArray[np.uint32]:
+    """Return the code points of a text, lone surrogates included."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
+
+
+def kinds_of(text: str) -> bytes:
+    """Return one byte for each character: its kind.
+
+    >>> kinds_of("Año 7, 日本")
+    b'Lll-D--SS'
+    """
+    return kinds().take(code_points(text)).tobytes()
+
+
+WIDEST = 18
+"""Characters that normalising makes of one at most: U+FDFA is a whole sentence."""
+
+
+def normal_length(text: str) -> int:
+    """Count the characters that normalising makes of a text, each taken by itself.
+
+    >>> normal_length("ﬁne")
+    4
+    """
+    return int(_widths().take(code_points(text)).sum(dtype=np.int64))
+
+
+@cache
+def _widths() -> NDArray[np.uint8]:
+    widths = np.ones(0x110000, np.uint8)
+    for point in range(0x80, 0x110000):
+        if not 0xD800 <= point < 0xE000:
+            widths[point] = len(unicodedata.normalize("NFKC", chr(point)))
+    widths.flags.writeable = False
+    return widths
+
+
+def kind(character: str) -> int:
+    """Return the kind of one character."""
+    return int(kinds()[ord(character)])
+
+
+_LINE = r"[ \t]*+\r?\n[ \t]*+"
+_PAGE = r"[ \t]*+(?:\r?\n[ \t]*+)?\f[ \t]*+(?:\r?\n[ \t]*+)?"
+_ASCII_BREAK = re.compile(rf"(-)({_PAGE}|{_LINE})")
+_BREAK = re.compile(rf"([-\u2010\u2011\u00ac\u00ad\u2223])({_PAGE}|{_LINE})")
+_SOFT = frozenset("\u00ad\u2223")
+_WORD = frozenset((LETTER, LOWER, MARK, DIGIT, SINGLE, SINGLE_DIGIT))
+
+
+def join_broken_words(text: str) -> str:
+    r"""Take out the hyphens at the ends of lines and pages, and the breaks after them, where one word goes on.
+
+    A soft hyphen (U+00AD) or U+2223 goes with the break after it; `-`, U+2010, U+2011 and `¬` only when a lower-case
+    letter is on both sides (marks on the letter before are passed over). A break is optional blanks, CR? LF,
+    optional blanks; or a form feed with at most one line break and blanks on each side. Over a form feed the whole
+    word precedes it, so the text still has as many pages, and every word is on the page where it begins.
+
+    >>> join_broken_words("the defen-\n  dant in the hol-\fding, Franco-\nPrussian")
+    'the defendant in the holding\x0c, Franco-\nPrussian'
+    """
+    pattern = _ASCII_BREAK if text.isascii() else _BREAK
+    joined = None
+    for match in pattern.finditer(text):
+        if _is_joint(text, match):
+            joined = joined or _Joined(text)
+            joined.cut(match)
+    return joined.rest() if joined else text
+
+
+def _is_joint(text: str, match: re.Match[str]) -> bool:
+    if match[1] in _SOFT:
+        return True
+    before = match.start() - 1
+    while before >= 0 and kind(text[before]) == MARK:
+        before -= 1
+    after = match.end()
+    return before >= 0 and after < len(text) and kind(text[before]) == LOWER == kind(text[after])
+
+
+@dataclass(slots=True)
+class _Joined:
+    """The pieces between the breaks that were cut out, and the form feeds that wait for their word to end."""
+
+    text: str
+    pieces: list[str] = field(default_factory=list)
+    start: int = 0
+    waiting: int = 0
+
+    def cut(self, match: re.Match[str]) -> None:
+        self._add(match.start())
+        self.start = match.end()
+        self.waiting += match[2].count("\f")
+
+    def rest(self) -> str:
+        self._add(len(self.text))
+        return "".join([*self.pieces, "\f" * self.waiting])
+
+    def _add(self, end: int) -> None:
+        word_end = self.start
+        while self.waiting and word_end < end and kind(self.text[word_end]) in _WORD:
+            word_end += 1
+        self.pieces.append(self.text[self.start : word_end])
+        if word_end < end:
+            self.pieces.append("\f" * self.waiting)
+            self.waiting = 0
+        self.pieces.append(self.text[word_end:end])
+
 
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
 _ASCII_TOKEN = re.compile("[a-z0-9]+")
@@ -91,9 +209,7 @@ class TokenBatch:
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
         buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if joined is None else joined)
-        space = np.frombuffer(buffer, np.uint8) == _SPACE
-        edges = np.flatnonzero(space[1:] != space[:-1])
-        starts, ends = edges[0::2] + 1, edges[1::2] + 1
+        starts, ends = _stretches(buffer)
         hashes, leading = hash_tokens(buffer, starts, ends)
         return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins))
 
@@ -130,6 +246,8 @@ class TokenBatch:
 
     def joined(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
+        if loops.IN_USE:
+            return loops.IN_USE.joined(self.buffer, self.starts, self.ends, self.offsets)
         octets = np.frombuffer(self.buffer, np.uint8)
         mask = octets != _SPACE
         mask[1:] |= mask[:-1]  # of several spaces in a row the first
@@ -141,6 +259,15 @@ class TokenBatch:
             joined.append(spaced[begin : begin + max(0, size - 1)])
             begin += size
         return joined
+
+
+def _stretches(buffer: bytes) -> tuple[Places, Places]:
+    """Find what is between the spaces of a buffer that begins and ends with one."""
+    if loops.IN_USE:
+        return loops.IN_USE.tokens(buffer)
+    space = np.frombuffer(buffer, np.uint8) == _SPACE
+    edges = np.flatnonzero(space[1:] != space[:-1])
+    return edges[0::2] + 1, edges[1::2] + 1
 
 
 def _normal_form(text: str) -> str:
@@ -232,6 +359,8 @@ def _with_joined_words(texts: Sequence[str], joined: Flags) -> tuple[Sequence[st
         The texts, and all of them in one buffer with a space before each.
     """
     raw = " ".join(["", *texts, _TAIL.decode()]).encode()
+    if loops.IN_USE and not loops.IN_USE.has_broken_words(raw):
+        return texts, raw
     octets = np.frombuffer(raw, np.uint8)
     hyphen = octets[:-1] == ord("-")
     hyphen &= octets[1:] <= _SPACE

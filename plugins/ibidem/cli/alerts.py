@@ -5,9 +5,18 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, parameter
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.console import (
+    Json,
+    Level,
+    Preset,
+    Similarity,
+    WindowDays,
+    engine_context,
+    parameter,
+    print_json,
+    results,
+    sanitize,
+)
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.alerts import Alert, alerts, find_alert, remove, run, save
 from ibidem_ingest.document import Document
@@ -32,14 +41,14 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Save a search; the first run reports all that matches, each text once."""
-    given = {
+    parameters = {
         "dedupe_level": level,
         "dedupe_similarity": similarity,
         "dedupe_preset": preset,
         "dedupe_window": window,
         "dedupe_window_days": window_days,
     }
-    dedupe = tuple((key, value) for key, value in given.items() if value is not None)
+    dedupe = tuple((key, value) for key, value in parameters.items() if value is not None)
     alert = Alert(name, " ".join(words), tuple(filters or ()), dedupe)
     with engine_context() as engine:
         save(engine, alert)
@@ -61,8 +70,8 @@ def run_(
 ) -> None:
     """Report what is new since the last run, and remember it."""
     with engine_context() as engine:
-        wanted = [find_alert(engine, name)] if name else alerts(engine)
-        hits_by_alert = {alert.name: run(engine, alert) for alert in wanted}
+        searches = [find_alert(engine, name)] if name else alerts(engine)
+        hits_by_alert = {alert.name: run(engine, alert) for alert in searches}
     if as_json:
         print_json({"new": {alert: [described(each) for each in new] for alert, new in hits_by_alert.items()}})
         return
@@ -94,7 +103,7 @@ def show(saved: list[Alert], *, as_json: bool) -> None:
 
 
 def described(document: Document) -> dict[str, str]:
-    """Return what is told of a new document."""
+    """Return what is shown of a new document."""
     return {"id": document.id, "title": document.title, "date": document.date, "source": document.source}
 
 

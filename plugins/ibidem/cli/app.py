@@ -1,16 +1,119 @@
 """Command-line application: the table of commands, and the dispatch to the one that was typed.
 
 Only the module of the command that was typed is imported, so that `ibidem --help` and a mistyped option answer at once.
+An error is one message on standard error and an exit code:
+
+| exit code | means |
+|---|---|
+| 0 | done |
+| 1 | failed |
+| 2 | wrong use |
+| 3 | done, with some documents refused |
+| 130 | interrupted (Ctrl-C) |
+| 143 | asked to end (SIGTERM); 0 where that is the usual end: `ibidem worker`, `ibidem serve` |
+| 141 | the reader of the output went away (a closed pipe) |
 """
 
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
 from importlib import import_module, metadata
+from typing import ParamSpec, TypeVar
 
 import typer
 
-from ibidem.cli.errors import exit_on_error, sigterm_as_exception
+from ibidem_ingest.errors import IbidemError, Refused, UsageError
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+FAILED, WRONG_USE, SOME_REFUSED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 3, 130, 141, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM: it puts its things in order, as after Ctrl-C."""
+
+
+@contextmanager
+def sigterm_as_exception() -> Iterator[None]:
+    """Let SIGTERM raise `Terminated`, once: a second one does not disturb the putting in order."""
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, lambda *_: None)
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # the process is another program's, and so are its signals
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def exit_code(error: IbidemError) -> int:
+    """Return the exit code for an error.
+
+    >>> exit_code(UsageError("no level 'nearly'"))
+    2
+    """
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        return interrupted(error.__cause__)
+    if isinstance(error, UsageError):
+        return WRONG_USE
+    return SOME_REFUSED if isinstance(error, Refused) else FAILED
+
+
+def interrupted(by: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that was stopped."""
+    return TERMINATED if isinstance(by, Terminated) else INTERRUPTED
+
+
+def say(message: str) -> None:
+    """Write one message to standard error."""
+    sys.stderr.write(f"ibidem: {message}\n")
+
+
+def file_error(error: OSError) -> str:
+    """Name the file and what is the matter with it."""
+    name = f"{error.filename}: " if error.filename else ""
+    return f"{name}{error.strerror or error}"
+
+
+def silence_output() -> None:
+    """Point standard output at nothing, so that the interpreter's last flush cannot fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """Wrap a command so that every foreseen error becomes a message and an exit code; a bug keeps its traceback."""
+
+    @wraps(command)
+    def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        try:
+            answer = command(*args, **kwargs)
+            sys.stdout.flush()
+        except IbidemError as error:
+            say(str(error))
+            raise SystemExit(exit_code(error)) from error
+        except KeyboardInterrupt as stop:
+            say("interrupted")
+            raise SystemExit(interrupted(stop)) from None
+        except BrokenPipeError:
+            silence_output()
+            raise SystemExit(PIPE_CLOSED) from None
+        except OSError as error:
+            say(file_error(error))
+            raise SystemExit(FAILED) from error
+        return answer
+
+    return guarded
+
 
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
@@ -39,9 +142,9 @@ COMMANDS = {
 COMPLETION = "_IBIDEM_COMPLETE"
 
 
-def version(wanted: bool) -> None:
+def version(value: bool) -> None:
     """Print the version and stop, when it was asked for."""
-    if wanted:
+    if value:
         typer.echo(f"ibidem {metadata.version('ibidem')}")
         raise typer.Exit
 
@@ -63,11 +166,11 @@ def load(name: str) -> Callable[..., object] | typer.Typer:
     return family if family is not None else exit_on_error(module.run)
 
 
-def build(wanted: Sequence[str]) -> typer.Typer:
+def build(names: Sequence[str]) -> typer.Typer:
     """Build the application with the wanted commands in full and the others as lines of the help.
 
     Args:
-        wanted: Names of the commands that may run.
+        names: Names of the commands that may run.
     """
     app = typer.Typer(
         name="ibidem",
@@ -77,7 +180,7 @@ def build(wanted: Sequence[str]) -> typer.Typer:
     )
     app.callback()(root)
     for name, line in COMMANDS.items():
-        command = load(name) if name in wanted else nothing
+        command = load(name) if name in names else nothing
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, help=line, no_args_is_help=True)
         else:

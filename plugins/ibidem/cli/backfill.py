@@ -15,12 +15,27 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 
-from ibidem.cli.console import Indented, bar, messages, print_json, rated_bar, results
-from ibidem.cli.errors import SOME_REFUSED
+from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.console import (
+    Indented,
+    Json,
+    Level,
+    Preset,
+    Similarity,
+    WindowDays,
+    bar,
+    engine_context,
+    figures,
+    format_difference,
+    messages,
+    presets_for,
+    print_json,
+    rated_bar,
+    results,
+    sanitize,
+)
 from ibidem.cli.groups import report
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures, presets_for
-from ibidem.cli.summary import refusals, show_summary
-from ibidem.cli.terminal_text import format_difference, sanitize
+from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, percent
@@ -29,24 +44,22 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_workers import logs
 from ibidem_workers.backfill.check import CheckResult, check
-from ibidem_workers.backfill.follow import follow
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
 from ibidem_workers.backfill.run import in_place
-from ibidem_workers.groups.follow import store_of
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.service import settle_all, store_of
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings, load
 
 SHOWN = 20
 
 
+Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that takes the place of this one.")]
+Alias = Annotated[str, typer.Option(metavar="NAME", help="With --into: the alias that the new index gets in the end.")]
+
+
 def run(
-    into: Annotated[
-        str, typer.Option("--into", metavar="NAME", help="Sign into a new index that takes the place of this one.")
-    ] = "",
-    alias: Annotated[
-        str, typer.Option("--alias", metavar="NAME", help="With --into: the alias that the new index gets in the end.")
-    ] = "",
+    into: Into = "",
+    alias: Alias = "",
     dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what signing would find.")] = False,
     checked: Annotated[
         bool, typer.Option("--check", help="Write nothing; list what was changed since it was signed.")
@@ -72,14 +85,15 @@ def run(
         alias=alias,
         modes={"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups},
     )
-    given = figures(level, similarity, preset, window_days)
-    for option, value in zip(("--level", "--similarity", "--preset", "--window-days"), given.values(), strict=True):
+    parameters = figures(level, similarity, preset, window_days)
+    options = ("--level", "--similarity", "--preset", "--window-days")
+    for option, value in zip(options, parameters.values(), strict=True):
         if value is not None and not dry:
             raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, pair_policy(given, presets=presets_for(preset)), as_json=as_json)
+        show_dry_run(settings, pair_policy(parameters, presets=presets_for(preset)), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif groups:
@@ -96,9 +110,9 @@ def run(
 
 def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
     """Refuse options that do not go together."""
-    given = [*(["--into"] if into else []), *(name for name, wanted in modes.items() if wanted)]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} do not go together", "give one of them")
+    options = [*(["--into"] if into else []), *(name for name, value in modes.items() if value)]
+    if len(options) > 1:
+        raise UsageError(f"{' and '.join(options)} do not go together", "give one of them")
     if alias and not into:
         raise UsageError("--alias needs --into", "name the new index with --into")
 
@@ -129,12 +143,12 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
     with engine_context(settings) as engine, bar("Grouping") as advance:
         done = 0
 
-        def seen(documents: int) -> None:
+        def add_progress(documents: int) -> None:
             nonlocal done
             done += documents
             advance(done, None)
 
-        settle_all(engine, seen)
+        settle_all(engine, add_progress)
         counts = store_of(engine).counts()
     took = round(time.perf_counter() - began, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
@@ -208,10 +222,10 @@ def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
     if as_json:
         print_json(answer)
     else:
-        show_found(answer, results())
+        show_forecast(answer, results())
 
 
-def show_found(answer: Mapping[str, Any], console: Console) -> None:
+def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
     """Print groups, what collapse mode would hide, and pairs to be read."""
     looked_at = answer["documents"]
     if looked_at == MOST < answer["of"]:
@@ -244,13 +258,13 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 def show_followed(settings: Settings, *, as_json: bool) -> None:
     """Sign until Ctrl-C or SIGTERM, and say what was signed."""
-    with until_asked_to_end() as stop:
-        name = follow(settings, stop, said=lambda line: messages().print(Text(line)))
+    with catch_end_signals() as stop:
+        name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
     show_run(settings, name, as_json=as_json)
 
 
 @contextmanager
-def until_asked_to_end() -> Iterator[Callable[[float], bool]]:
+def catch_end_signals() -> Iterator[Callable[[float], bool]]:
     """Answer Ctrl-C and SIGTERM so that what is in hand is finished: waits for so many seconds, tells whether one came.
 
     By a pipe: a handler that took a lock, such as that of a `threading.Event`, would wait for ever where the very
@@ -263,12 +277,12 @@ def until_asked_to_end() -> Iterator[Callable[[float], bool]]:
         with suppress(BlockingIOError):  # it holds thousands of requests already
             os.write(writing, b".")
 
-    def asked(seconds: float) -> bool:
+    def wait_for_signal(seconds: float) -> bool:
         return bool(select.select([reading], [], [], seconds)[0])
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield asked
+        yield wait_for_signal
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -10,24 +10,37 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from ibidem.cli.console import NARROWEST, Indented, messages, print_json, results
-from ibidem.cli.options import Json, Preset, Similarity, WindowDays, engine_context, figures, parameter, presets_for
-from ibidem.cli.terminal_text import format_difference, one_line, sanitize
+from ibidem.cli.console import (
+    NARROWEST,
+    Indented,
+    Json,
+    Preset,
+    Similarity,
+    WindowDays,
+    engine_context,
+    figures,
+    format_difference,
+    messages,
+    one_line,
+    parameter,
+    presets_for,
+    print_json,
+    results,
+    sanitize,
+)
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
-from ibidem.comparison.offsets import PageNumbers, Words
-from ibidem.comparison.word_diff import word_diff
+from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, percent, reason
 from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.languages import DETECT
 from ibidem_ingest.pairs.decision import Level
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.choice import Choice
+from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_workers.settings import Settings, load
 
 SHOWN = 10
@@ -62,8 +75,8 @@ class Columns:
     """Two texts in columns of equal width, without blanks at the ends of lines.
 
     Args:
-        left: What stands on the left.
-        right: What stands on the right.
+        left: The document on the left.
+        right: The document on the right.
     """
 
     left: Text
@@ -106,7 +119,7 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
     """Say where a passage is in a text, and how long it is there."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
-    parts = (pages.named(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
+    parts = (pages.label(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 
@@ -200,8 +213,8 @@ def of_file(path: str, settings: Settings) -> Document:
         one for one, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)
     ]
     if len(documents) != 1:
-        held = "no document" if not documents else "more than one document"
-        raise UsageError(f"{path} holds {held}", "compare files with one document each, or ids of the index")
+        number = "no document" if not documents else "more than one document"
+        raise UsageError(f"{path} holds {number}", "compare files with one document each, or ids of the index")
     if isinstance(documents[0], Refusal):
         raise Refused(documents[0])
     return documents[0]

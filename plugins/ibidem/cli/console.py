@@ -1,11 +1,18 @@
-"""Consoles: results on standard output, messages and progress on standard error; indentation and warnings."""
+"""Console of every command: results on standard output, messages and progress on standard error; shared options.
+
+Text of documents is shown without control characters, on one line, with matches highlighted. The help of the dedupe
+options comes from the table of parameters.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
 import orjson
+import typer
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress import (
     BarColumn,
@@ -20,8 +27,93 @@ from rich.progress import (
 from rich.text import Text
 from rich.theme import Theme
 
-from ibidem.cli.terminal_text import sanitize
-from ibidem.index.language_check import REMEDY, ForeignShare
+from ibidem.comparison.word_diff import Piece, shorten
+from ibidem.dedupe.parameters import NO_PRESET, PARAMETERS, PRESETS, known_presets
+from ibidem.dedupe.parameters import Preset as NamedFigures
+from ibidem.index.idf_build import REMEDY, ForeignShare
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_workers.settings import Settings, load
+
+OPEN, CLOSE = HIGHLIGHT
+
+
+def sanitize(text: str) -> str:
+    r"""Put a text on one line and drop control characters, which could steer a terminal, and the marks.
+
+    >>> sanitize("a\x1b[2Jb\n  c")
+    'a[2Jb c'
+    """
+    return "".join(filter(str.isprintable, " ".join(text.split())))
+
+
+def highlight(passage: str, *, styled: bool) -> Text:
+    """Mark the query's words in a passage: by style where there is one, by asterisks elsewhere.
+
+    Args:
+        passage: A snippet or title with `HIGHLIGHT` marks.
+        styled: Whether the terminal shows styles.
+
+    >>> highlight("the " + OPEN + "court" + CLOSE + " held", styled=False).plain
+    'the *court* held'
+    """
+    shown = Text()
+    head, *rest = " ".join(passage.split()).split(OPEN)
+    shown.append(sanitize_part(head))
+    for part in rest:
+        word, _, after = part.partition(CLOSE)
+        shown.append(sanitize(word) if styled else f"*{sanitize(word)}*", "word")
+        shown.append(sanitize_part(after))
+    return shown
+
+
+def one_line(line: Text) -> Text:
+    """Keep a text on one line; what does not fit is cut with an ellipsis."""
+    line.no_wrap, line.overflow = True, "ellipsis"
+    return line
+
+
+def sanitize_part(text: str) -> str:
+    """Make a part of a line harmless and keep the blanks at its ends."""
+    before, after = text[:1].isspace(), text[-1:].isspace()
+    inner = sanitize(text)
+    return f"{' ' * before}{inner}{' ' * after}" if inner else " " * (before or after)
+
+
+def format_difference(pieces: Iterable[Piece]) -> Text:
+    """Write a difference on one line: `[only in the lead → only in the duplicate]`, common words around it.
+
+    >>> pieces = [Piece("same", ("rose",)), Piece("lead", ("5",)), Piece("duplicate", ("6",)), Piece("gap")]
+    >>> format_difference(pieces).plain
+    'rose [5 → 6] …'
+    """
+    line = Text()
+    pieces = list(pieces)
+    for number, piece in enumerate(pieces):
+        after = pieces[number + 1].kind if number + 1 < len(pieces) else ""
+        before = pieces[number - 1].kind if number else ""
+        replaced = piece.kind == "duplicate" and before == "lead"
+        if line and not replaced:
+            line.append(" ")
+        line.append_text(format_piece(piece, replaced=replaced, goes_on=piece.kind == "lead" and after == "duplicate"))
+    return line
+
+
+def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
+    """Write one piece.
+
+    Args:
+        piece: What to write.
+        replaced: Whether it is in the place of the lead's words just written.
+        goes_on: Whether the duplicate's words follow in its place.
+    """
+    run = sanitize(shorten(piece.words))
+    if piece.kind == "lead":
+        return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")
+    if piece.kind == "duplicate":
+        return Text.assemble(" → " if replaced else "[", (run if replaced else f"+ {run}", "added"), "]")
+    return Text(run or "…")
+
 
 THEME = Theme(
     {
@@ -123,7 +215,7 @@ class Indented:
     Args:
         text: The text; one that must not wrap is cut with an ellipsis.
         columns: How far to the right.
-        head: What stands to the left of its first line, at most as wide as that; a number or a sign.
+        head: Text to the left of its first line, at most as wide as that; a number or a sign.
     """
 
     text: Text
@@ -145,3 +237,79 @@ def warn_once(shares: Iterable[ForeignShare]) -> None:
     """Say which documents are in another language than they say."""
     for each in shares:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
+Docs = Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)]
+LabelTable = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LABELS", help="A table with a header: `id, cluster`, or `a, b` and more columns.", show_default=False
+    ),
+]
+Positive = Annotated[str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."),
+]
+
+
+def parameter(name: str, flag: str, metavar: str, default: str = "") -> Any:
+    """Return the option for a parameter of the dedupe layer, with the table's help.
+
+    Args:
+        name: The parameter's name, such as `dedupe_level`.
+        flag: The option, such as `--level`.
+        metavar: The placeholder of its value.
+        default: What the command takes where the option is not given; empty: what the table says.
+    """
+    about = PARAMETERS[name]
+    return typer.Option(
+        flag,
+        metavar=metavar,
+        help=f"{about.about}: {about.values} (default: {default or about.default})",
+        show_default=False,
+    )
+
+
+Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
+Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT")]
+Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")]
+WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")]
+
+
+def figures(
+    level: str | None, similarity: str | None, preset: str | None, window_days: str | None
+) -> dict[str, str | None]:
+    """Return the options that say when two documents are duplicates, by the names of their parameters."""
+    return {
+        "dedupe_level": level,
+        "dedupe_similarity": similarity,
+        "dedupe_preset": preset,
+        "dedupe_window_days": window_days,
+    }
+
+
+def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
+    """Return the presets that a command may name: those of the index too, where the name is not built in."""
+    if not name or name in PRESETS or name == NO_PRESET:
+        return PRESETS
+    with engine_context() as engine:
+        return known_presets(engine)
+
+
+@contextmanager
+def engine_context(settings: Settings | None = None) -> Iterator[Engine]:
+    """Open the engine that the settings name, and close it in the end.
+
+    Args:
+        settings: The settings; read from the environment and files when None.
+    """
+    settings = settings or load()
+    engine = open_engine(settings.address, settings.index)
+    try:
+        yield engine
+    finally:
+        engine.close()

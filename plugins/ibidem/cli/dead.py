@@ -6,12 +6,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, print_json, results
-from ibidem.cli.errors import SOME_REFUSED
+from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize
 from ibidem.cli.ingest import update_bar
-from ibidem.cli.options import Json, engine_context
-from ibidem.cli.summary import show_summary
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.status import show_summary
 from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs
@@ -60,9 +58,10 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
     settings = load()
     logs.set_up(settings)
     with engine_context(settings) as engine:
-        wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
+        dead_letters = chosen(letters(engine, ids or ()), ids, everything=everything)
     with bar("Indexing") as advance:
-        name = retry([letter.refusal.id for letter in wanted], settings, seen=lambda seen: update_bar(seen, advance))
+        ids_again = [letter.refusal.id for letter in dead_letters]
+        name = retry(ids_again, settings, report=lambda progress: update_bar(progress, advance))
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
     if as_json:
@@ -77,8 +76,8 @@ def retry_(ids: Ids = None, everything: All = False, as_json: Json = False) -> N
 def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> None:
     """Forget documents that could not be ingested."""
     with engine_context() as engine:
-        wanted = chosen(letters(engine, ids or ()), ids, everything=everything)
-        dropped = drop(engine, [letter.refusal.id for letter in wanted])
+        dead_letters = chosen(letters(engine, ids or ()), ids, everything=everything)
+        dropped = drop(engine, [letter.refusal.id for letter in dead_letters])
     if as_json:
         print_json({"dropped": dropped})
     else:

@@ -6,9 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import messages, print_json, results
-from ibidem.cli.options import Json, Yes, engine_context
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.console import Json, Yes, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import Takedown, delete, with_identical_copies
 from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
@@ -28,13 +26,13 @@ def run(
     settings = load()
     with engine_context(settings) as engine:
         takedown = with_identical_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
-        wanted = takedown.ids
+        document_ids = takedown.ids
         if takedown.others:
             others = ", ".join(map(sanitize, takedown.others[:SHOWN]))
             messages().print(Text(f"of the same content hash, but with another text, so they stay: {others}"))
         if not yes:
-            confirm(engine, wanted)
-        outcomes = delete(engine, wanted, tombstone_days=settings.tombstone_days)
+            confirm(engine, document_ids)
+        outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days)
         deleted = [outcome.id for outcome in outcomes if outcome.fate is WriteStatus.DELETED]
     if as_json:
         print_json({"deleted": len(deleted), "ids": deleted})

@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, print_json, results
+from ibidem.cli.console import Json, bar, messages, print_json, results
 from ibidem.cli.ingest import update_bar
-from ibidem.cli.options import Json
-from ibidem.cli.result_list import show
+from ibidem.cli.search import show
 from ibidem.cli.serve import LOOPBACK, PORT, Port, answer
-from ibidem.cli.summary import show_summary
+from ibidem.cli.status import show_summary
 from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
 from ibidem_workers.settings import load
 

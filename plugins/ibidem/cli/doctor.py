@@ -7,9 +7,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import print_json, results
-from ibidem.cli.errors import FAILED
-from ibidem.cli.options import Json
+from ibidem.cli.app import FAILED
+from ibidem.cli.console import Json, print_json, results
 from ibidem.index.doctor import report, settings_error_report
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError

@@ -11,10 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, print_json, results, warn_once
-from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.groups import KINDS
-from ibidem.cli.options import (
+from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.console import (
     Docs,
     Filters,
     Json,
@@ -24,10 +22,16 @@ from ibidem.cli.options import (
     Preset,
     Similarity,
     WindowDays,
+    bar,
     figures,
+    messages,
     presets_for,
+    print_json,
+    results,
+    sanitize,
+    warn_once,
 )
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.groups import KINDS
 from ibidem.dedupe.request import pair_policy
 from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
@@ -39,7 +43,7 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import load
 
-NAMED = 10
+MOST_NAMES = 10
 """So many unknown ids are printed; with `--json` all of them."""
 
 
@@ -52,7 +56,7 @@ class EvaluationRequest:
         labels: What is known to be true.
         policy: The figures of the decision.
         filters: Only documents that pass are taken.
-        worst: How many of the worst mistakes are told.
+        worst: How many of the worst mistakes are shown.
     """
 
     docs: tuple[str, ...]
@@ -118,7 +122,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
             request.labels,
             Tables(settings.tables),
             request.policy,
-            seen=lambda done: advance(done, None),
+            progress=lambda done: advance(done, None),
             filters=request.filters,
             worst=request.worst,
         )
@@ -178,6 +182,6 @@ def mistakes(evaluation: Evaluation) -> Iterator[Text]:
 def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
     """Name documents that only the labels know."""
     if evaluation.unknown:
-        some = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:NAMED])
-        more = f" and {len(evaluation.unknown) - NAMED:,} more" if len(evaluation.unknown) > NAMED else ""
+        some = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MOST_NAMES])
+        more = f" and {len(evaluation.unknown) - MOST_NAMES:,} more" if len(evaluation.unknown) > MOST_NAMES else ""
         yield Text(f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {some}{more}")

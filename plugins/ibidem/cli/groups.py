@@ -11,16 +11,29 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Indented, bar, messages, print_json, results
-from ibidem.cli.options import Json, Level, Preset, Similarity, WindowDays, engine_context, figures, presets_for
-from ibidem.cli.terminal_text import one_line, sanitize
+from ibidem.cli.console import (
+    Indented,
+    Json,
+    Level,
+    Preset,
+    Similarity,
+    WindowDays,
+    bar,
+    engine_context,
+    figures,
+    messages,
+    one_line,
+    presets_for,
+    print_json,
+    results,
+    sanitize,
+)
 from ibidem.dedupe.leader_clustering import MOST_LEADS
 from ibidem.dedupe.long_candidates import MOST_HOLDERS
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
-from ibidem.index.groups import Member, index_groups
-from ibidem.index.stored_groups import StoredReport
+from ibidem.index.groups import Member, StoredReport, index_groups
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
@@ -40,10 +53,10 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
-    given = figures(level, similarity, preset, window_days)
-    if stored and any(value is not None for value in given.values()):
+    parameters = figures(level, similarity, preset, window_days)
+    if stored and any(value is not None for value in parameters.values()):
         raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
-    policy = pair_policy(given, presets=presets_for(preset))
+    policy = pair_policy(parameters, presets=presets_for(preset))
     write = writer(export) if export is not None else None
     with engine_context() as engine:
         if stored:
@@ -51,7 +64,7 @@ def run(
             answer, members = report_stored.as_json(), report_stored.members()
         else:
             with bar("Reading") as advance:
-                groups = index_groups(engine, policy, seen=lambda done: advance(done, None))
+                groups = index_groups(engine, policy, progress=lambda done: advance(done, None))
             answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
         if export is not None and write is not None:
             write(export, members)
@@ -72,8 +85,8 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         f"{format_count(figures['duplicates'], 'duplicate')}; {figures['unsigned']:,} without words or signatures"
     )
     if figures["capped"]:
-        passed = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
-        yield Text(f"Values that over {MOST_HOLDERS} long texts carry were passed over as forms: {passed}", "account")
+        counts = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
+        yield Text(f"Values that over {MOST_HOLDERS} long texts carry were passed over as forms: {counts}", "account")
     if figures["crowded"]:
         yield Text(
             f"{format_count(figures['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
@@ -91,8 +104,8 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     if figures["largest"]:
         yield Text("\nLargest groups", "title")
     for one in figures["largest"]:
-        named = sanitize(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
-        yield Indented(one_line(Text(named)), COLUMNS, f"{one['size']:>8,}")
+        name = sanitize(f"{one['title']} · {one['lead']}" if one["title"] else one["lead"])
+        yield Indented(one_line(Text(name)), COLUMNS, f"{one['size']:>8,}")
 
 
 KINDS = {

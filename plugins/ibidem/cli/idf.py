@@ -8,12 +8,9 @@ import typer
 from rich.table import Table as Shown
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, print_json, results, warn_once
-from ibidem.cli.options import Json, engine_context
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, warn_once
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.idf_build import build_table, index_documents, sample, table_facts
-from ibidem.index.language_check import find_foreign
+from ibidem.index.idf_build import build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
@@ -195,10 +192,10 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
         yield from index_documents(engine)
 
 
-def count_documents(items: Iterator[Document | Refusal], said: Callable[[int], None]) -> Iterator[Document | Refusal]:
+def count_documents(items: Iterator[Document | Refusal], report: Callable[[int], None]) -> Iterator[Document | Refusal]:
     """Pass documents on and say how many there were."""
     for number, item in enumerate(items, 1):
-        said(number)
+        report(number)
         yield item
 
 

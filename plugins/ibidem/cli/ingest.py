@@ -6,14 +6,10 @@ from typing import Annotated, cast
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import Advance, messages, print_json, rated_bar, results
-from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json, engine_context
-from ibidem.cli.summary import show_summary
-from ibidem.cli.terminal_text import sanitize
-from ibidem_ingest.languages import DETECT
-from ibidem_ingest.readers.choice import Choice, IdFrom
-from ibidem_ingest.readers.formats import SUFFIXES, Format
+from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.console import Advance, Json, engine_context, messages, print_json, rated_bar, results, sanitize
+from ibidem.cli.status import show_summary
+from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import count_documents
 from ibidem_workers import logs
 from ibidem_workers.ingest import ingest
@@ -21,17 +17,19 @@ from ibidem_workers.runs import Progress, summary
 from ibidem_workers.settings import Settings, load
 from ibidem_workers.submit import IngestRequest
 
+Paths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATH…",
+        help="JSON Lines (also .gz, .xz, .zst), text, Markdown, HTML, PDF, Word, EPUB, mail, tables, folders, and "
+        "- for standard input.",
+        show_default=False,
+    ),
+]
+
 
 def run(
-    paths: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PATH…",
-            help="JSON Lines (also .gz, .xz, .zst), text, Markdown, HTML, PDF, Word, EPUB, mail, tables, folders, and "
-            "- for standard input.",
-            show_default=False,
-        ),
-    ],
+    paths: Paths,
     wait: Annotated[bool, typer.Option(help="Wait until every document is accounted for.")] = True,
     format_: Annotated[
         str | None,
@@ -68,17 +66,17 @@ def run(
     else:
         show_summary(result, results())
     if not result["read"] and not result["pending"]:
-        messages().print(Text(sanitize(nothing_found(paths))))
+        messages().print(Text(sanitize(no_document_message(paths))))
     if not wait and settings.queue_folder is not None:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
 
-def nothing_found(paths: Sequence[str]) -> str:
+def no_document_message(paths: Sequence[str]) -> str:
     """Say where documents were looked for, and in which files.
 
-    >>> nothing_found(["news"]).partition(" .jsonl, ")[0]
+    >>> no_document_message(["news"]).partition(" .jsonl, ")[0]
     'no document in news; in folders, files are read that end in one of:'
     """
     return f"no document in {', '.join(paths)}; in folders, files are read that end in one of: {', '.join(SUFFIXES)}"
@@ -89,7 +87,7 @@ def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -
     with rated_bar("Indexing") as advance:
         expected = count_documents(request.paths, request.choice)
         advance(0, expected)
-        name = ingest(request, settings, wait=wait, seen=lambda progress: update_bar(progress, advance, expected))
+        name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance, expected))
     with engine_context(settings) as engine:
         return summary(engine, name)
 

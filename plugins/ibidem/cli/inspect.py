@@ -7,14 +7,26 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import Indented, print_json, results
-from ibidem.cli.options import Id, Json, Level, Preset, Similarity, WindowDays, engine_context, figures, presets_for
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.console import (
+    Id,
+    Indented,
+    Json,
+    Level,
+    Preset,
+    Similarity,
+    WindowDays,
+    engine_context,
+    figures,
+    presets_for,
+    print_json,
+    results,
+    sanitize,
+)
 from ibidem.dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, reason
+from ibidem.index.groups import group_of
 from ibidem.index.inspection import Duplicate, Inspection, inspect
-from ibidem.index.stored_groups import group_of
 
 COLUMNS = 20
 

@@ -6,11 +6,9 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ibidem.cli.console import print_json, results
-from ibidem.cli.options import Json, engine_context
-from ibidem.cli.terminal_text import sanitize
+from ibidem.cli.console import Json, engine_context, print_json, results, sanitize
 from ibidem.dedupe.overrides import VERDICTS, Override, load_overrides
-from ibidem.index.overrides_store import add_override, read_verdict, remove_override
+from ibidem.index.documents import add_override, read_verdict, remove_override
 
 app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
 

@@ -8,15 +8,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import bar, print_json, results
-from ibidem.cli.options import Json, Preset, Similarity, WindowDays, engine_context, figures
+from ibidem.cli.console import Json, Preset, Similarity, WindowDays, bar, engine_context, figures, print_json, results
 from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
-from ibidem_workers.groups.follow import regroup, store_of
+from ibidem_workers.groups.service import regroup, store_of
 
 LEAST_SHARE = 0.6
 """Of 60 terms so many are shared that one of the 25 rarest is."""
@@ -32,8 +31,9 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
-    given = {name: value for name, value in figures(None, similarity, preset, window_days).items() if value is not None}
-    policy = stored_policy(given) if given else None
+    options = figures(None, similarity, preset, window_days)
+    parameters = {name: value for name, value in options.items() if value is not None}
+    policy = stored_policy(parameters) if parameters else None
     with engine_context() as engine:
         check_same(engine, policy, everything=everything)
         totals = regrouped(engine, policy, everything=everything)
@@ -44,29 +44,29 @@ def run(
     results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
 
 
-def stored_policy(given: Mapping[str, str]) -> Policy:
+def stored_policy(parameters: Mapping[str, str]) -> Policy:
     """Return the figures to settle groups by.
 
     Args:
-        given: Those that were named, by the names of their parameters.
+        parameters: Those that were named, by the names of their parameters.
 
     Raises:
         UsageError: An index cannot look up duplicates by them.
     """
-    policy = pair_policy(given)
+    policy = pair_policy(parameters)
     if policy.characters == Policy().characters:  # a preset for scans has figures of its own
         policy = replace(policy, characters=None)
     if policy.terms is None or (policy.terms.full and policy.terms.share >= LEAST_SHARE):
         return policy
-    named = ", ".join(f"{name}={value}" for name, value in given.items())
-    raise UsageError(f"{named}: duplicates cannot be looked up by these figures", "use them in a search, --by window")
+    listing = ", ".join(f"{name}={value}" for name, value in parameters.items())
+    raise UsageError(f"{listing}: duplicates cannot be looked up by these figures", "use them in a search, --by window")
 
 
 def check_same(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
     """Refuse other figures for a part of the documents.
 
     Raises:
-        UsageError: They are others than those of the index, and groups are not begun anew.
+        UsageError: They are others than those of the index, and groups are not started over.
     """
     if policy is not None and not everything and policy != policy_of(Checkpoint.read(engine).policy):
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
@@ -76,14 +76,14 @@ def regrouped(engine: Engine, policy: Policy | None, *, everything: bool) -> dic
     """Settle groups with a bar, and return what `--json` prints."""
     began, done = time.perf_counter(), 0
 
-    def seen(documents: int) -> None:
+    def add_progress(documents: int) -> None:
         nonlocal done
         done += documents
         advance(done, None)
 
     with bar("Grouping") as advance:
         before = store_of(engine).counts()
-        regroup(engine, everything=everything, policy=policy, seen=seen)
+        regroup(engine, everything=everything, policy=policy, report=add_progress)
     after = store_of(engine).counts()
     joined = after.documents - after.groups if everything else max(0, before.groups - after.groups)
     took = round(time.perf_counter() - began, 3)

@@ -1,12 +1,27 @@
-"""`ibidem search`: a grouped result list."""
+"""`ibidem search`: a grouped result list, leads with their duplicates indented below, each with its reason.
 
-from collections.abc import Mapping
+```
+ 1  Title of the lead
+    1987-02-26 · Reuter · reut-113
+    … a passage with the *words* of the query …
+    └ Title of the duplicate
+      1987-02-27 · Reuter · reut-204
+      near: 57 of 60 rare terms shared, 1 day apart
+      differs: … profit of [12.1 → 12.3] mln dlrs …
+
+74 groups in the first 500 of 1,212 results; showing 1-10
+```
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console, RenderableType
+from rich.text import Text
 
-from ibidem.cli.console import print_json, results
-from ibidem.cli.options import (
+from ibidem.cli.console import (
+    Indented,
     Json,
     Level,
     Preset,
@@ -14,16 +29,96 @@ from ibidem.cli.options import (
     WindowDays,
     engine_context,
     figures,
+    format_difference,
+    highlight,
+    one_line,
     parameter,
     presets_for,
+    print_json,
+    results,
+    sanitize,
 )
-from ibidem.cli.result_list import show
+from ibidem.comparison.result_list import Entry, read_groups
 from ibidem.dedupe.parameters import PARAMETERS
 from ibidem.dedupe.request import DedupeRequest, parse_request
 from ibidem.grouped_search.api import search
+from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 from ibidem_engines.query import QUERY_HELP, Query, parse_query
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import load
+
+ASK = ", shown with --max-per-group"
+LATE_SHOWN = 10
+
+
+def show(response: Response, console: Console, first: int = 1) -> None:
+    """Print a response.
+
+    Args:
+        response: As `presentation.md` lays it down, with `explain`.
+        console: Where to print.
+        first: The number of the page's first group.
+    """
+    styled = console.color_system is not None and not console.no_color
+    for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
+        console.print(part)
+    for line in advice(response):
+        console.print(Text(sanitize(line), "level"))
+    console.print(Text(account_line(response, first), "account"))
+
+
+def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
+    """Yield the parts of the list: each lead, and below it its duplicates."""
+    for group in read_groups(hits, first):
+        yield from lead_lines(group.lead, group.number, styled=styled)
+        for entry in group.duplicates:
+            yield from duplicate(entry)
+        if hidden := group.hidden:
+            shown = bool(group.duplicates)
+            more = f"{format_count(hidden, 'more duplicate')}{ASK}" if shown else format_count(hidden, "duplicate")
+            yield Indented(Text(f"+ {more}", "level"), 4)
+        if group.further:
+            yield Indented(Text(f"+ {group.further}", "level"), 4)
+        yield Text()
+
+
+def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[RenderableType]:
+    """Yield the lines of a lead: number and title, date and source, a passage."""
+    title = highlight(entry.title, styled=styled)
+    title.stylize("title")
+    width = max(2, len(str(number)))
+    yield Indented(title, width + 2, f"{number:>{width}}")
+    yield Indented(Text(facts_line(entry), "about"), width + 2)
+    if entry.passage:
+        yield Indented(highlight(entry.passage, styled=styled), width + 2)
+
+
+def duplicate(entry: Entry) -> Iterator[RenderableType]:
+    """Yield the lines of a duplicate: title, date and source, level and reason, the words that differ."""
+    yield Indented(one_line(Text(sanitize(entry.title))), 6, "    └")
+    yield Indented(Text(facts_line(entry), "about"), 6)
+    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), 6)
+    if pieces := entry.difference:
+        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), 6)
+
+
+def facts_line(entry: Entry) -> str:
+    """Return date, source and id of a document, as far as it has them."""
+    return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
+
+
+def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the lines about documents that belong to groups of earlier pages."""
+    late = account.get("late") or []
+    if not late:
+        return
+    yield Text(f"{format_count(len(late), 'more member')} of groups on earlier pages:", "level")
+    for one in late[:LATE_SHOWN]:
+        yield Indented(Text(f"{sanitize(one['id'])} (page {one['page']})", "about"), 4)
+    if len(late) > LATE_SHOWN:
+        yield Indented(Text(f"… {len(late) - LATE_SHOWN:,} more", "about"), 4)
+    yield Text()
+
 
 Words = Annotated[
     list[str],
@@ -65,7 +160,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Show what matches a query, with its duplicates indented under the document they repeat."""
-    given = figures(level, similarity, preset, window_days) | {
+    parameters = figures(level, similarity, preset, window_days) | {
         "dedupe": dedupe,
         "dedupe_keep": keep,
         "dedupe_scope": scope,
@@ -75,7 +170,7 @@ def run(
         "dedupe_cursor": cursor,
     }
     request = parse_request(
-        {**given, "dedupe_explain": explain or not as_json}, mode="indent", presets=presets_for(preset)
+        {**parameters, "dedupe_explain": explain or not as_json}, mode="indent", presets=presets_for(preset)
     )
     query = parse_query(" ".join(words), filters or ())
     response = response_of(query, request if as_json else request.for_people(), page, size)

@@ -1,15 +1,135 @@
-"""`ibidem status`: progress and result of a run."""
+"""`ibidem status`: progress and summary of a run: its documents by outcome, and the refusals with their reasons."""
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any
 
 import typer
+from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import print_json, results
-from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json, engine_context
-from ibidem.cli.summary import show_summary
-from ibidem_workers.runs import summary
+from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
+from ibidem.grouped_search.explanations import format_count
+from ibidem_ingest.readers.formats import DEFAULT
+from ibidem_ingest.readers.inputs import LINK
+from ibidem_workers.runs import AGAIN, summary
+
+REFUSALS_SHOWN = 20
+NAMES_SHOWN = 10
+
+Summary = Mapping[str, Any]
+
+
+def show_summary(summary: Summary, console: Console) -> None:
+    """Print a summary.
+
+    Args:
+        summary: As `ibidem ingest --json` prints it.
+        console: Where to print.
+    """
+    for line in (*fates(summary), *refusals(summary), *remarks(summary)):
+        console.print(line)
+
+
+def fates(summary: Summary) -> Iterator[Indented]:
+    """Yield what became of the documents read, a line for each fate."""
+    lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
+    width = max(len(number) for number, _ in lines)
+    for number, meaning in lines:
+        yield Indented(Text(f"{number:>{width}}  {meaning}"), 0)
+
+
+def counts(summary: Summary) -> Iterator[tuple[int, str]]:
+    """Yield the counts of a summary that say something, each with its meaning."""
+    duplicates = summary["duplicates"]
+    noun = "document" if summary["read"] == 1 else "documents"
+    yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
+    meanings = {
+        **(summary.get("fates") or FATES),
+        "refused": "refused",
+        "pending": "still in the queue",
+        "unsigned": "of them without words: found by title and fields, never as a duplicate",
+    }
+    yield from ((summary[name], meaning) for name, meaning in meanings.items() if summary.get(name))
+    for level in ("identical", "near"):
+        if duplicates.get(level):
+            yield duplicates[level], f"of them {LEVELS[level]} one that was there before"
+
+
+FATES = {
+    "indexed": "indexed",
+    "replaced": "of them replaced an earlier version",
+    "unchanged": "unchanged",
+    "stale": "skipped (older version): a newer version or deletion is in the index",
+}
+"""What became of documents that were read from files."""
+
+LEVELS = {"identical": "identical with", "near": "near duplicates of"}
+
+
+def refusals(summary: Summary) -> Iterator[RenderableType]:
+    """Yield the refusals with place and reason, the first twenty."""
+    entries: Sequence[Mapping[str, str]] = summary["refusals"]
+    if entries:
+        yield Text("\nRefused:", "bad")
+    for one in entries[:REFUSALS_SHOWN]:
+        yield Indented(refusal(one), 2)
+    if len(entries) > REFUSALS_SHOWN:
+        yield Text(f"  … {len(entries) - REFUSALS_SHOWN:,} more: ibidem status {summary['run']} --json")
+
+
+def refusal(one: Mapping[str, str]) -> Text:
+    """Write a refusal on one line: place, document, field, reason."""
+    document = f"document {one['id']!r}" if one["id"] else ""
+    place = ", ".join(part for part in (one["where"], document, one["field"]) if part)
+    return Text(sanitize(f"{place}: {one['why']}"))
+
+
+def remarks(summary: Summary) -> Iterator[RenderableType]:
+    """Yield what is worth knowing once: ids that came again, fields that are nowhere at home, a run under way."""
+    if summary.get("repeated"):
+        some = name_some(summary["repeated_ids"])
+        times = format_count(summary["repeated"], "id came again", "ids came again")
+        yield Text(f"\n{times} in this run ({some}); the newer version counts, else the later one.")
+    if summary.get("meta_fields"):
+        yield Text(f"\nFields that documents do not have went into meta: {name_some(summary['meta_fields'])}.")
+    if (languages := summary.get("languages") or {}).keys() - {DEFAULT}:
+        yield Text(f"\nLanguages: {name_some([f'{code} {count:,}' for code, count in languages.items()])}.")
+    passed_over = dict(summary.get("passed_over") or {})
+    if links := passed_over.pop(LINK, 0):
+        phrase = format_count(links, "link")
+        yield Text(f"\n{phrase} in folders passed over; to follow them, wherever they lead: --follow-links")
+    if passed_over:
+        files = name_some([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
+        yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
+    yield from progress_lines(summary)
+
+
+def progress_lines(summary: Summary) -> Iterator[Text]:
+    """Yield how far a run is that is not done, and what to do."""
+    state = summary.get("state")
+    if state == "interrupted":
+        yield Text("\nThe run was broken off: its command has ended. What it sent is in the queue.")
+        if summary.get("again"):
+            yield Text(f"The same files were given again in run {summary['again']}.")
+        else:
+            yield Text(f"{AGAIN.capitalize()}.")
+    elif state in STATES:
+        on = f" by a command on {summary['host']}" if state == "reading" and summary.get("host") else ""
+        yield Text(f"\nThe run is {STATES[state]}{on}; see it with: ibidem status {summary['run']}")
+
+
+STATES = {"waiting": "not done", "reading": "being read"}
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Name a few of many.
+
+    >>> name_some([str(number) for number in range(12)])
+    '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'
+    """
+    some = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
+    return some + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
 def run(

@@ -6,10 +6,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import print_json, rated_bar, results
-from ibidem.cli.errors import SOME_REFUSED
-from ibidem.cli.options import Json
-from ibidem.cli.summary import refusals
+from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli.console import Json, print_json, rated_bar, results
+from ibidem.cli.status import refusals
 from ibidem.grouped_search.explanations import format_count
 from ibidem_ingest.errors import UsageError
 from ibidem_workers import logs

@@ -7,12 +7,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import bar, print_json, results
-from ibidem.cli.options import Docs, Filters, Json, LabelTable, Positive, engine_context
-from ibidem.dedupe.parameters import Preset
-from ibidem.dedupe.stored_presets import check_name, save_preset
+from ibidem.cli.console import Docs, Filters, Json, LabelTable, Positive, bar, engine_context, print_json, results
+from ibidem.dedupe.parameters import Preset, check_name, save_preset
 from ibidem.evaluation.evaluate import Labels, sign_collection
-from ibidem.evaluation.metrics import PairFigures
+from ibidem.evaluation.labels import PairFigures
 from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.query import parse_filter
@@ -41,14 +39,14 @@ def run(
     if save:
         check_name(save)
     settings = load()
-    wanted = Labels(labels, positive, unjudged)
+    pair_labels = Labels(labels, positive, unjudged)
     documents = read((docs,), max_text=settings.max_text)
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables), lambda done: advance(done, None), chosen_filters
         )
-    tuning = tune(collection, wanted)
+    tuning = tune(collection, pair_labels)
     saved = save if save and tuning.improves else ""
     if saved:
         keep(tuning, saved, settings)
@@ -83,8 +81,8 @@ def report(tuning: Tuning) -> Iterator[Text]:
 
 def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     """Yield what to expect on labels that had no part in the choice, and what to do with it."""
-    yield Text(f"On labels that had no part in the choice: {told(tuning.expected)}")
-    yield Text(f"The default figures on the same:          {told(tuning.default)}")
+    yield Text(f"On labels that had no part in the choice: {describe(tuning.expected)}")
+    yield Text(f"The default figures on the same:          {describe(tuning.default)}")
     if not tuning.improves:
         yield Text("The default figures are best here." + (" Nothing is saved." if save else ""), "level")
     elif save:
@@ -97,6 +95,6 @@ def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
         )
 
 
-def told(figures: PairFigures) -> str:
+def describe(figures: PairFigures) -> str:
     """Write figures down."""
     return f"precision {figures.precision:.3f}, recall {figures.recall:.3f}, F1 {figures.f1:.3f}"

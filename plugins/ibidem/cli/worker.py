@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from ibidem.cli.app import Terminated
 from ibidem.cli.console import messages
-from ibidem.cli.errors import Terminated
 from ibidem_engines.connect import open_engine
 from ibidem_engines.errors import Unavailable
 from ibidem_engines.redaction import redact

@@ -15,7 +15,7 @@ from elastic_transport import (
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 from typing_extensions import override
 
-from ibidem.clients.adapter import (
+from ibidem.clients.wrap import (
     AROUND,
     AsyncSearchMixin,
     CapturedRequest,
@@ -26,12 +26,12 @@ from ibidem.clients.adapter import (
     around_of,
     capture_request,
     format_parameter,
+    json_of,
     read_fast,
     twin_of,
 )
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.client import JSON, LINES
-from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.cluster.requests import ApiRequest
 
 OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
@@ -50,8 +50,7 @@ class ElasticsearchAdapter(ClientAdapter):
             client = twin_of(client)
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - read-only
         headers = {**self.sent.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
-        body = ask.body if ask.lines is None else ask.lines
-        return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=body)
+        return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=json_of(ask))
 
     @override
     def read(self, ask: ApiRequest, answer: Any) -> Any:
@@ -97,10 +96,10 @@ class ElasticsearchSearch(DedupeSearch):
 
     _speaker = ElasticsearchAdapter
 
-    def options(self, **given: Any) -> Any:
+    def options(self, **arguments: Any) -> Any:
         """Give the same client with other options; what it knows of indexes goes along, but to no other user."""
-        client = super().options(**given)  # type: ignore[misc] # the client's own, which follows
-        if not any(name in given for name in OTHERS):
+        client = super().options(**arguments)  # type: ignore[misc] # the client's own, which follows
+        if not any(name in arguments for name in OTHERS):
             client.__dict__[AROUND] = around_of(self)
         return client
 
@@ -136,5 +135,5 @@ def _sent(
     return CapturedRequest(path, params or {}, headers or {}, body)
 
 
-async def _sent_waiting(method: str, path: str, **given: Any) -> CapturedRequest:
-    return _sent(method, path, **given)
+async def _sent_waiting(method: str, path: str, **arguments: Any) -> CapturedRequest:
+    return _sent(method, path, **arguments)

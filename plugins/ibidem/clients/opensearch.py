@@ -7,7 +7,7 @@ from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 from opensearchpy.serializer import Deserializer, JSONSerializer
 from typing_extensions import override
 
-from ibidem.clients.adapter import (
+from ibidem.clients.wrap import (
     AsyncSearchMixin,
     CapturedRequest,
     ClientAdapter,
@@ -16,12 +16,12 @@ from ibidem.clients.adapter import (
     SyncSearchMixin,
     capture_request,
     format_parameter,
+    json_of,
     read_fast,
     twin_of,
 )
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.client import JSON, LINES
-from ibidem_engines.cluster.errors import Failure
+from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.cluster.requests import ApiRequest
 
 CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
@@ -37,10 +37,7 @@ class OpenSearchAdapter(ClientAdapter):
         headers = {**self.sent.headers, "content-type": JSON if ask.lines is None else LINES}
         ignored = own.get("ignore", ())
         own["ignore"] = (*([ignored] if isinstance(ignored, int) else ignored), *ask.passed_over)
-        body: Any = ask.body
-        if ask.lines is not None:
-            body = "".join(f"{self.client.transport.serializer.dumps(line)}\n" for line in ask.lines)
-        transport = self.client.transport
+        body, transport = json_of(ask), self.client.transport
         if ask.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
         return transport.perform_request(ask.method, ask.path, params={**ask.params, **own}, headers=headers, body=body)
@@ -114,5 +111,5 @@ class _Transport:
 
 
 class _AsyncTransport(_Transport):
-    async def perform_request(self, *args: Any, **given: Any) -> CapturedRequest:  # type: ignore[override] # waited for
-        return super().perform_request(*args, **given)
+    async def perform_request(self, *args: Any, **arguments: Any) -> CapturedRequest:  # type: ignore[override] # waited for
+        return super().perform_request(*args, **arguments)

@@ -6,8 +6,7 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from ibidem.comparison.matches import Passage, Region, align, count_covered, in_characters, runs
-from ibidem.comparison.offsets import Words, token_offsets
-from ibidem.comparison.word_diff import places
+from ibidem.comparison.word_diff import Words, places, token_offsets
 from ibidem.grouped_search.explanations import relation_of
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
@@ -18,7 +17,7 @@ from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.word_hash import wh1
 
 ALIKE = 0.6
@@ -66,7 +65,7 @@ Signals = Mapping[str, Mapping[str, object]]
 WIDEST = Policy(level="partial")
 
 MOST_MISREAD = 20
-"""Misread words that are told."""
+"""Misread words that are listed."""
 
 EXAMPLES = 3
 """Misread words that a reason names."""
@@ -179,7 +178,7 @@ def misread_in(a: Words, b: Words, table: Table | None) -> list[Misread]:
 
 
 def with_examples(evidence: Evidence | None, wrong: Sequence[Misread]) -> Evidence | None:
-    """Add examples to evidence that stands on misread words."""
+    """Add examples to evidence that rests on misread words."""
     if evidence is None or evidence.signature != "characters" or not wrong:
         return evidence
     return replace(evidence, why={**evidence.why, "misread": [list(each) for each in wrong[:EXAMPLES]]})
@@ -199,7 +198,7 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 
 
 def slots(a: Packed, b: Packed) -> dict[str, object]:
-    """Return how many min-hash slots are equal, with a shared band or without, and the resemblance they stand for."""
+    """Return how many min-hash slots are equal, with a shared band or without, and the estimated resemblance."""
     equal = minhash.equal_slots(a.slots, b.slots)
     resemblance = max(0.0, minhash.correct_for_chance(equal / len(a.slots)))
     return {
@@ -236,7 +235,7 @@ def part_signals(a: Packed, b: Packed, long: Long | None) -> dict[str, Mapping[s
     if long is None or relation is None:
         return {}
     figures = {
-        "relation": relation.told,
+        "relation": relation.label,
         "confidence": relation.confidence,
         "a": list(relation.a),
         "b": list(relation.b),

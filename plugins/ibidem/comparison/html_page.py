@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.html import COLOURS, PagedText, Part, marks_of, parts, printable
 from ibidem.comparison.matches import Passage
-from ibidem.comparison.offsets import PageNumbers
+from ibidem.comparison.word_diff import PageNumbers
 from ibidem.grouped_search.explanations import format_count, page_range, percent, reason
 from ibidem_ingest.document import Document
 
@@ -75,7 +75,7 @@ class DotPlot:
 
 
 def span(number: int, dots: int, pages: int) -> tuple[int, int]:
-    """Return the first and last page that one of the dots along a side stands for, from 1.
+    """Return the first and last page that one of the dots along a side covers, from 1.
 
     >>> span(0, 3, 3), span(1, 2, 300)
     ((1, 1), (151, 300))
@@ -218,7 +218,7 @@ class SharedPage:
         return max(1, min(SHADES, 1 + int(dot.share * SHADES)))
 
     def caption(self, dot: Dot) -> str:
-        """Say what a dot stands for."""
+        """Describe what a dot covers."""
         a, b = self.plot.pages(dot)
         places = f"A {page_range(self.plot.name_a, *a)}, B {page_range(self.plot.name_b, *b)}"
         return f"{places}: {percent(dot.share)} of the words"
@@ -309,7 +309,7 @@ def entry(
     return Entry(
         anchors,
         format_count(passage.words, "word"),
-        numbers[0].named(a[0], a[1] - 1),
-        numbers[1].named(b[0], b[1] - 1),
+        numbers[0].label(a[0], a[1] - 1),
+        numbers[1].label(b[0], b[1] - 1),
         printable(" ".join(opening.split())),
     )

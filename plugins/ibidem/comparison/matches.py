@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem.comparison.offsets import Words
+from ibidem.comparison.word_diff import Words
 from ibidem_ingest.signatures.unique_words import longest
 
 LEAST = 8
@@ -54,7 +54,7 @@ class Region:
 
 
 def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
-    """Return where each run of `size` words stands, at most `PLACES` for each."""
+    """Return the places of each run of `size` words, at most `PLACES` for each."""
     positions: dict[tuple[str, ...], list[int]] = {}
     for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
         places = positions.setdefault(gram, [])

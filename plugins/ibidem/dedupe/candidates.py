@@ -151,19 +151,19 @@ def in_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
         first, second, third = (slots[:, (number + by) % noise.SLOTS].astype(np.uint64) for by in (0, *noise.APART))
         keys = first | second << np.uint64(8) | third << np.uint64(16) | number.astype(np.uint64) << np.uint64(24)
         bucket = hash_buckets(keys)
-        wanted_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
-        wanted_buckets[bucket[noisy[rows]]] = True
-        mask = wanted_buckets[bucket]
-        held = np.broadcast_to(rows[:, None], keys.shape)[mask]
-        yield with_noise(drop_singletons(keys[mask], held, len(columns)), noisy)
+        noisy_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
+        noisy_buckets[bucket[noisy[rows]]] = True
+        mask = noisy_buckets[bucket]
+        holders = np.broadcast_to(rows[:, None], keys.shape)[mask]
+        yield with_noise(drop_singletons(keys[mask], holders, len(columns)), noisy)
 
 
 def with_noise(index: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
     """Keep the keys that a text with many unknown words holds."""
-    held = np.zeros(index.keys, bool)
-    held[index.key[noisy[index.row]]] = True
-    counts = held[index.key]
-    number = np.cumsum(held) - 1
+    noisy_keys = np.zeros(index.keys, bool)
+    noisy_keys[index.key[noisy[index.row]]] = True
+    counts = noisy_keys[index.key]
+    number = np.cumsum(noisy_keys) - 1
     return replace(index, key=number[index.key[counts]].astype(np.int32), row=index.row[counts])
 
 
@@ -252,7 +252,7 @@ def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]
         least = least_shared(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
         slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
         term = np.concatenate([terms for terms, _ in slices])
-        row = np.concatenate([held for _, held in slices])
+        row = np.concatenate([holders for _, holders in slices])
         keys = term << BUCKETS | length_buckets(columns.length[row], rule.lengths)
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
@@ -276,11 +276,11 @@ class TermCounts:
 
     Args:
         codes: (t,) codes of terms, ascending; none where the code of a term is its number.
-        held: (t,) in how many sets each occurs.
+        counts: (t,) in how many sets each occurs.
     """
 
     codes: NDArray[np.int32]
-    held: Rows
+    counts: Rows
 
     @classmethod
     def of(cls, terms: NDArray[np.int32]) -> "TermCounts":
@@ -290,13 +290,13 @@ class TermCounts:
             counts = np.bincount(np.minimum(terms, highest + 1).ravel(), minlength=highest + 2)
             counts[-1] = len(terms) + 1
             return cls(np.empty(0, np.int32), counts)
-        codes, held = np.unique(terms, return_counts=True)
-        return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, held))
+        codes, counts = np.unique(terms, return_counts=True)
+        return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, counts))
 
     def numbers(self, terms: NDArray[np.int32]) -> Rows:
         """Return the place of each term; in order, since a search that goes upwards stays in the processor's cache."""
         if not len(self.codes):
-            return np.minimum(terms, len(self.held) - 1).astype(np.int64)
+            return np.minimum(terms, len(self.counts) - 1).astype(np.int64)
         order = np.argsort(terms, axis=None)
         number = np.empty(terms.size, np.int64)
         number[order] = np.searchsorted(self.codes, terms.ravel()[order])
@@ -314,7 +314,7 @@ class TermCounts:
             Numbers of terms, and for each the row that holds it.
         """
         number = self.numbers(columns.terms[rows])
-        rarest = np.sort(self.held[number] << 32 | number, axis=1)
+        rarest = np.sort(self.counts[number] << 32 | number, axis=1)
         size = columns.term_count[rows].astype(np.int64) - least + 1
         prefix = (np.arange(rarest.shape[1]) < size[:, None]) & (rarest >> 32 > 1)
         return rarest[prefix] & 0xFFFFFFFF, np.repeat(rows, np.count_nonzero(prefix, axis=1))

@@ -8,28 +8,40 @@ prefix-stable: hits that follow change nothing above them.
 Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
 compared: that grows with the square of their number. So a value brings rows together with its first leads only, a
 thousand or some more, and what is cut is counted.
+
+A window holds the hits that were read, their packed columns, groups and evidence.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import xxhash
 
 from ibidem.dedupe.candidates import KeyIndex, Numbers
-from ibidem.dedupe.long_texts import LongTextMatcher
-from ibidem.dedupe.overrides import PairConstraints
+from ibidem.dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, PairConstraints, apply_overrides
 from ibidem.dedupe.pair_rules import UNDECIDED, Bools, Codes, Rows
 from ibidem.dedupe.pairs import (
     BUDGET,
     CandidateRanges,
     DuplicatePairs,
+    LongSignatureCache,
+    LongTextMatcher,
     PairClassifier,
     count_earlier,
+    encode_pairs,
     expand_pairs,
     first_entries,
+    no_long_signatures,
+    pair_keys,
 )
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_engines.engine import Hit
+from ibidem_engines.hits import HitNames, packed_of
+from ibidem_ingest.pairs.decision import Evidence, Policy
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed_values import MISSING
 
 BLOCK = 10_000
 """Rows that are settled together; only a whole index holds more."""
@@ -59,9 +71,9 @@ class Grouping:
 
     def members(self, leads: Iterable[int]) -> dict[int, list[int]]:
         """Return the rows of some groups in rank order, by their first occurrence, which is the first of them."""
-        wanted = np.fromiter(leads, np.int64)
-        rows = np.flatnonzero(np.isin(self.lead, wanted))
-        members: dict[int, list[int]] = {int(lead): [] for lead in wanted}
+        lead_rows = np.fromiter(leads, np.int64)
+        rows = np.flatnonzero(np.isin(self.lead, lead_rows))
+        members: dict[int, list[int]] = {int(lead): [] for lead in lead_rows}
         for row, lead in zip(rows.tolist(), self.lead[rows].tolist(), strict=True):
             members[lead].append(row)
         return members
@@ -70,7 +82,7 @@ class Grouping:
 def group(
     columns: PackedColumns,
     policy: Policy,
-    said: PairConstraints | None = None,
+    constraints: PairConstraints | None = None,
     related: LongTextMatcher | None = None,
     suspected: KeyIndex | None = None,
 ) -> Grouping:
@@ -79,11 +91,11 @@ def group(
     Args:
         columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
         policy: The decision for a pair.
-        said: What readers said of pairs.
+        constraints: Manual decisions on pairs.
         related: Who decides on pairs of long texts, asked only about a row and a lead that it might join.
         suspected: Who shares what the packed values do not hold.
     """
-    classifier = PairClassifier(columns, policy, said or PairConstraints(), related, suspected)
+    classifier = PairClassifier(columns, policy, constraints or PairConstraints(), related, suspected)
     entries = classifier.shared_keys()
     work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
     if classifier.size <= BLOCK:
@@ -99,11 +111,11 @@ class LeaderClustering:
 
     Args:
         classifier: Who decides on pairs.
-        held: (k,) how many leads hold each key so far.
+        lead_counts: (k,) how many leads hold each key so far.
     """
 
     classifier: PairClassifier
-    held: Rows
+    lead_counts: Rows
     rows: Rows = field(init=False)
     lead: Rows = field(init=False)
     evidence: Codes = field(init=False)
@@ -122,10 +134,10 @@ class LeaderClustering:
         for block in blocks(entries, self.classifier.size):
             self.join_first(self.classifier.verified(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.among(self.lead == self.rows)
-            # Numbered anew, so that what is counted for each key is as long as the block and not as the index.
+            # Numbered again, so that what is counted for each key is as long as the block and not as the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             faint = int(np.searchsorted(keys, undecided.faint))
-            self.held = leads.held[keys]
+            self.lead_counts = leads.lead_counts[keys]
             self.settle(replace(undecided, key=key.astype(np.int32), faint=faint))
             leads.add(undecided.among(self.lead == self.rows))
 
@@ -139,18 +151,18 @@ class LeaderClustering:
                 self.classifier.verified(expand_pairs(these, CandidateRanges.within(these), self.classifier.size))
             )
             undecided = entries.among(self.lead == self.rows)
-            taken = expand_pairs(
+            candidates = expand_pairs(
                 undecided, CandidateRanges.within(undecided, leads_before(undecided, last)), self.classifier.size
             )
-            self.join_first(self.classifier.verified(taken))
+            self.join_first(self.classifier.verified(candidates))
             open_ = self.lead == self.rows
             leads = entries.among(open_ & (self.rows < last))
-            self.held += np.bincount(leads.key, minlength=len(self.held))
+            self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
             entries = drop_unshared(self.uncrowded(undecided.among(open_ & (self.rows >= last))))
 
     def uncrowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that so many leads hold that no further ones are looked for under them."""
-        full = self.held[entries.key] >= MOST_LEADS
+        full = self.lead_counts[entries.key] >= MOST_LEADS
         self.crowded[entries.row[full]] = True
         positions = np.flatnonzero(~full)
         return replace(entries, key=entries.key[positions], row=entries.row[positions])
@@ -182,12 +194,12 @@ class LeaderIndex:
 
     Args:
         start: (k + 1,) where the holders of a key begin.
-        held: (k,) how many leads hold it so far.
+        lead_counts: (k,) how many leads hold it so far.
         rows: Their rows.
     """
 
     start: Rows
-    held: Rows
+    lead_counts: Rows
     rows: Numbers
 
     @classmethod
@@ -198,13 +210,13 @@ class LeaderIndex:
 
     def postings(self, entries: KeyIndex) -> CandidateRanges:
         """Pair entries with the first leads that hold their keys."""
-        times = np.minimum(self.held[entries.key], MOST_LEADS)
+        times = np.minimum(self.lead_counts[entries.key], MOST_LEADS)
         return CandidateRanges(self.rows, self.start[entries.key], times)
 
     def add(self, entries: KeyIndex) -> None:
         """Add leads; they come after all that were added before."""
-        self.rows[self.start[entries.key] + self.held[entries.key] + count_earlier(entries)] = entries.row
-        self.held += np.bincount(entries.key, minlength=len(self.held))
+        self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
+        self.lead_counts += np.bincount(entries.key, minlength=len(self.lead_counts))
 
 
 def blocks(entries: KeyIndex, size: int) -> Iterator[KeyIndex]:
@@ -241,3 +253,116 @@ def drop_unshared(entries: KeyIndex) -> KeyIndex:
     new[1:-1] = entries.key[1:] != entries.key[:-1]
     positions = np.flatnonzero(~(new[1:] & new[:-1]))
     return replace(entries, key=entries.key[positions], row=entries.row[positions])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Window:
+    """The top of a ranking, grouped; documents that a scope found may be behind it.
+
+    Args:
+        hits: In rank order, then those found.
+        ranked: How many of them are the ranking's.
+        policy: The decision for a pair.
+        columns: Their packed values, maybe with those of rows that were cut off.
+        overrides: Manual decisions about pairs of them.
+        grouping: Who joins whom.
+        related: Who decides on pairs.
+        stored: Names of groups that are stored, by the row of their first occurrence.
+    """
+
+    hits: Sequence[Hit]
+    ranked: int
+    policy: Policy
+    columns: PackedColumns
+    overrides: AppliedOverrides
+    grouping: Grouping
+    related: LongTextMatcher
+    stored: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(  # noqa: PLR0913 - what follows a ranking, by name
+        cls,
+        hits: Sequence[Hit],
+        policy: Policy,
+        overrides: Iterable[Override] = (),
+        *,
+        ranked: int = -1,
+        long_signatures: LongSignatureCache | None = None,
+        suspected: Iterable[Pair] = (),
+    ) -> "Window":
+        """Group hits.
+
+        Args:
+            hits: In rank order, then those that a scope found.
+            policy: The decision for a pair.
+            overrides: Manual decisions.
+            ranked: How many hits are the ranking's; all when negative.
+            long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
+            suspected: Pairs of rows that a look-up brought together.
+        """
+        columns = PackedColumns.of(packed_of(hits))
+        names = HitNames(hits)
+        applied_overrides = apply_overrides(overrides, names, columns)
+        related = LongTextMatcher(
+            names,
+            columns.packed,
+            policy,
+            LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
+        )
+        looked_up = pair_keys(encode_pairs(frozenset(suspected), len(hits)), len(hits))
+        grouping = group(columns, policy, applied_overrides.constraints, related, looked_up)
+        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, related)
+
+    def first(self, rows: int) -> "Window":
+        """Return the first rows of the window; their groups are the same without what follows."""
+        if rows >= len(self.hits):
+            return self
+        grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
+        return replace(
+            self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.within(rows), grouping=grouping
+        )
+
+    def name(self, row: int) -> DocumentRef:
+        """Return index and id of a row."""
+        return self.hits[row].index, self.hits[row].id
+
+    def group_id(self, lead: int) -> str:
+        """Return the name of the group that begins with a row: it stays while that is the group's first occurrence."""
+        if lead in self.stored:
+            return self.stored[lead]
+        parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
+        return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
+
+    def packed(self, row: int) -> Packed | None:
+        """Return a row's packed value; None when it is not signed."""
+        return self.columns.packed(row)
+
+    def read_long(self, rows: Iterable[int]) -> None:
+        """Read the long signatures of rows, where they matter, all in one go."""
+        if self.policy.level == "partial" and self.policy.related is not None:
+            self.related.want(row for row in rows if self.columns.flags[row] & LONG)
+
+    def long(self, row: int) -> LongSignatures | None:
+        """Return a row's long signatures, where they matter."""
+        has_relations = self.policy.level == "partial" and self.policy.related is not None
+        if not has_relations or not self.columns.flags[row] & LONG:
+            return None
+        return self.related.long_signatures.of(self.name(row))
+
+    def evidence(self, row: int, other: int) -> Evidence | None:
+        """Return what makes two rows duplicates: the signatures' evidence, or a manual decision where there is none."""
+        word = self.overrides.valid.get((min(row, other), max(row, other)))
+        if word is not None and word.verdict == "not":
+            return None
+        evidence = self.related.evidence(row, other)
+        return evidence or (word.evidence(self.policy.level) if word else None)
+
+    @property
+    def lacks_signatures(self) -> bool:
+        """Whether some ranked hit carries no packed value at all."""
+        return bool((packed_of(self.hits).size[: self.ranked] == MISSING).any())
+
+    @property
+    def unsigned(self) -> int:
+        """How many ranked hits carry no signatures, or have no words to sign."""
+        return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))

@@ -35,20 +35,20 @@ class PageKeys:
 
     Args:
         names: Index and id of each text.
-        kept: For each class of clues the hashes of each text.
-        passed: For each class how many of its keys were left out when holders were asked for, since too many texts
+        hashes: For each class of clues the hashes of each text.
+        capped_keys: For each class how many of its keys were left out when holders were asked for, since too many texts
             carry them.
     """
 
     names: list[DocumentRef] = field(default_factory=list)
-    kept: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
-    passed: dict[LongClue, int] = field(default_factory=dict)
+    hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    capped_keys: dict[LongClue, int] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, long: LongSignatures) -> None:
         """Add a text."""
         self.names.append(name)
         clues = long.clues()
-        for clue, entries in self.kept.items():
+        for clue, entries in self.hashes.items():
             values = clues.get(clue, [])
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
@@ -64,14 +64,14 @@ class PageKeys:
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
         yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64), size)
-        for clue, entries in self.kept.items():
+        for clue, entries in self.hashes.items():
             lengths = [len(each) for each in entries]
             if not sum(lengths):
                 continue
-            held = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
-            if passed := int(np.count_nonzero(np.bincount(held.key) > MOST_HOLDERS)):
-                self.passed[clue] = passed
-            shared = drop_common(held)
+            key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
+            if count := int(np.count_nonzero(np.bincount(key_index.key) > MOST_HOLDERS)):
+                self.capped_keys[clue] = count
+            shared = drop_common(key_index)
             if (least := LEAST.get(clue, 1)) > 1:
                 shared = pair_keys(pairs_sharing(shared, least, size), size)
             yield shared
@@ -79,8 +79,8 @@ class PageKeys:
 
 def drop_common(entries: KeyIndex, most: int = MOST_HOLDERS) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
-    held = np.bincount(entries.key, minlength=1)
-    positions = np.flatnonzero(held[entries.key] <= most)
+    counts = np.bincount(entries.key, minlength=1)
+    positions = np.flatnonzero(counts[entries.key] <= most)
     numbers = np.unique(entries.key[positions], return_inverse=True)[1].astype(np.int32)
     return replace(entries, key=numbers, row=entries.row[positions])
 

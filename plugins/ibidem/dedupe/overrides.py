@@ -1,7 +1,7 @@
 """Manual overrides: a user marks a pair `same` or `not`; overrides take precedence over signatures.
 
 *Not* keeps a pair apart. *Same* is evidence for that pair only: it acts when one of the two is the first occurrence of
-its group; otherwise the hit says so. A word is stale when a text has changed since: it is told then, and not followed.
+its group; otherwise the hit says so. A word is stale when a text has changed since: it is reported then, not followed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class PairConstraints:
-    """What readers said of pairs of rows; it beats all evidence (presentation.md, "Policy").
+    """Manual decisions on pairs of rows; they beat all evidence (presentation.md, "Policy").
 
     Args:
         same: Pairs declared the same.
@@ -65,7 +65,7 @@ class Override:
     content_b: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what no pair can be told."""
+        """Refuse a verdict that does not exist and a pair of one document."""
         if self.verdict not in VERDICTS:
             raise UsageError(f"verdict {self.verdict!r} is not known", f"allowed: {', '.join(VERDICTS)}")
         if self.a == self.b:
@@ -108,7 +108,7 @@ class AppliedOverrides:
     stale: Mapping[tuple[int, int], Override]
 
     @property
-    def said(self) -> PairConstraints:
+    def constraints(self) -> PairConstraints:
         """What the grouping has to follow."""
         same = frozenset(pair for pair, word in self.valid.items() if word.verdict == "same")
         return PairConstraints(same, frozenset(self.valid) - same)
@@ -131,7 +131,7 @@ class AppliedOverrides:
 def apply_overrides(
     overrides: Iterable[Override], names: Sequence[DocumentRef], columns: PackedColumns
 ) -> AppliedOverrides:
-    """Find the words about pairs of a window, and tell which hold.
+    """Find the manual decisions on pairs of a window, and which of them hold.
 
     Args:
         overrides: All words.

@@ -37,7 +37,7 @@ SIGNATURES = (
     "words",
     "characters",
 )
-"""What a code of evidence stands for; 0 is none."""
+"""What a code of evidence means; 0 is none."""
 
 CODE: Mapping[str, int] = {name: code for code, name in enumerate(SIGNATURES)}
 
@@ -147,15 +147,15 @@ def same_content(pairs: Pairs, policy: Policy) -> Bools:
 def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.similar_shingles` for many pairs."""
     columns = pairs.columns
-    passed = np.zeros(len(pairs.a), bool)
+    mask = np.zeros(len(pairs.a), bool)
     if policy.slots is None:
-        return passed
+        return mask
     signed = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
     equal = columns.slots[pairs.a[signed]] == columns.slots[pairs.b[signed]]
     enough = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
     bands = equal[enough, : 3 * BANDS]
-    passed[signed[enough]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
-    return passed
+    mask[signed[enough]] = (bands[:, 0::3] & bands[:, 1::3] & bands[:, 2::3]).any(axis=1)
+    return mask
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
@@ -172,10 +172,10 @@ def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) ->
 
 def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.shared_terms` for many pairs."""
-    passed = np.zeros(len(pairs.a), bool)
+    mask = np.zeros(len(pairs.a), bool)
     rule = policy.terms
     if rule is None:
-        return passed
+        return mask
     columns = pairs.columns
     which = np.flatnonzero(pairs.equal(columns.idf) & (pairs.lengths >= rule.lengths))
     which = which[eligible(columns, rule, pairs.a[which]) & eligible(columns, rule, pairs.b[which])]
@@ -183,8 +183,8 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
         which = which[pairs.take(which).numbers_agree]
     a, b = pairs.a[which], pairs.b[which]
     needed = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
-    passed[which] = count_shared(columns.terms[a], columns.terms[b]) >= needed
-    return passed
+    mask[which] = count_shared(columns.terms[a], columns.terms[b]) >= needed
+    return mask
 
 
 @lru_cache(maxsize=64)
@@ -205,15 +205,15 @@ def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     columns, rule = pairs.columns, policy.fingerprint
     if rule is None:
         return np.zeros(len(pairs.a), bool)
-    passed = np.zeros(len(pairs.a), bool)
+    mask = np.zeros(len(pairs.a), bool)
     which = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.equal(columns.fingerprint))
     some = pairs.take(which)
     enough = (columns.idf[some.a] != 0) & some.equal(columns.idf) & some.equal(columns.numbers)
     for rows in (some.a, some.b):
         enough &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
     enough &= (columns.number_sketch[some.a] == columns.number_sketch[some.b]).all(axis=1)
-    passed[which] = enough & (some.lengths >= rule.lengths)
-    return passed
+    mask[which] = enough & (some.lengths >= rule.lengths)
+    return mask
 
 
 def same_profile(pairs: Pairs, policy: Policy) -> Bools:
@@ -229,10 +229,10 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
 
 def misread(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.misread` for many pairs."""
-    passed = np.zeros(len(pairs.a), bool)
+    mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
     if rule is None:
-        return passed
+        return mask
     run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
     may = (run[pairs.a] > 0) & pairs.equal(run) & (idf[pairs.a] != 0) & pairs.equal(idf)
     may &= (run[pairs.a] < noise.POOR) | rule.few
@@ -254,8 +254,8 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     words = np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)
     least = rule.unknown + rule.numbers * (some.numbers_differing / words)
     often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
-    passed[which] = (terms / words >= least) & often
-    return passed
+    mask[which] = (terms / words >= least) & often
+    return mask
 
 
 ESTIMATES = np.array([noise.estimate(equal) for equal in range(noise.SLOTS + 1)])
@@ -313,15 +313,15 @@ def differing_terms(a: Blocks, b: Blocks) -> Figures:
 def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     """`decision.contained_shingles` for many pairs."""
     columns, rule = pairs.columns, policy.contained
-    passed = np.zeros(len(pairs.a), bool)
+    mask = np.zeros(len(pairs.a), bool)
     if rule is None:
-        return passed
+        return mask
     may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
     which = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~both_long(pairs))
     a, b = pairs.a[which], pairs.b[which]
     equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
-    passed[which] = contained(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
-    return passed
+    mask[which] = contained(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    return mask
 
 
 def contained(equal: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
@@ -393,9 +393,9 @@ def strongest(pairs: Pairs, policy: Policy) -> Codes:
             undecided = undecided[in_date_window(pairs.take(undecided), policy.window_days)]
         for signature, rule in RULES[level].items():
             if len(undecided):
-                passed = rule(pairs.take(undecided), policy)
-                codes[undecided[passed]] = CODE[signature]
-                undecided = undecided[~passed]
+                mask = rule(pairs.take(undecided), policy)
+                codes[undecided[mask]] = CODE[signature]
+                undecided = undecided[~mask]
     if policy.level == "partial" and policy.related is not None:
         codes[undecided[both_long(pairs.take(undecided))]] = UNDECIDED
     return codes

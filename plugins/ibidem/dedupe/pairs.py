@@ -1,16 +1,135 @@
-"""Classify candidate pairs as duplicates, in slices that bound the memory."""
+"""Classifier of candidate pairs: decides which are duplicates, in slices that bound the memory.
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+Signatures of long texts come from an LRU cache that reads them in batches when a pair needs them.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, join_indexes
-from ibidem.dedupe.long_texts import LongTextMatcher
-from ibidem.dedupe.overrides import Pair, PairConstraints
+from ibidem.dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Codes, Rows, verify
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.decision import Evidence, Policy, both_long, decide
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+MOST_BYTES = 256 << 20
+"""What is kept at once: the long signatures of some three thousand books."""
+
+AT_ONCE = 1_000
+
+Read = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
+
+
+class LongSignatureCache:
+    """Long signatures by index and id.
+
+    Args:
+        read: Reads those of named documents; those that were asked for longest ago make room. None: whoever asks finds
+            in `missing` what to read, and gives it to `take`.
+        most: Bytes that are kept; what `take` is given beyond them counts as short.
+    """
+
+    def __init__(self, read: Read | None = None, most: int = MOST_BYTES) -> None:
+        self.missing: set[DocumentRef] = set()
+        self._read = read
+        self._most = most
+        self._cache: OrderedDict[DocumentRef, tuple[LongSignatures | None, int]] = OrderedDict()
+        self._bytes = 0
+
+    def want(self, names: Iterable[DocumentRef]) -> None:
+        """Read those of documents that will be asked for, in few requests."""
+        unknown = [name for name in dict.fromkeys(names) if name not in self._cache]
+        if self._read is None:
+            self.missing.update(unknown)
+            return
+        for at in range(0, len(unknown), AT_ONCE):
+            some = unknown[at : at + AT_ONCE]
+            self._keep(some, self._read(some))
+            if self._bytes >= self._most:
+                return
+
+    def take(self, values: Mapping[DocumentRef, bytes]) -> None:
+        """Take what was missing; documents without long signatures are left out of the values."""
+        room = self._most - self._bytes
+        for name in sorted(self.missing):
+            value = values.get(name, b"")
+            room -= len(value)
+            self._put(name, value if room >= 0 else b"")
+        self.missing.clear()
+
+    def of(self, name: DocumentRef) -> LongSignatures | None:
+        """Return those of one document; None when it has none, when they are damaged, or missing so far."""
+        self.want([name])
+        if name not in self._cache:
+            return None
+        self._cache.move_to_end(name)
+        return self._cache[name][0]
+
+    def _keep(self, names: Sequence[DocumentRef], values: Mapping[DocumentRef, bytes]) -> None:
+        for name in names:
+            self._put(name, values.get(name, b""))
+            while self._bytes > self._most and len(self._cache) > 1:
+                _, (_, size) = self._cache.popitem(last=False)
+                self._bytes -= size
+
+    def _put(self, name: DocumentRef, value: bytes) -> None:
+        self._cache[name] = (LongSignatures.decode(value), len(value))
+        self._bytes += len(value)
+
+
+def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
+    """Read nothing: where relations of long texts are not asked for."""
+    return {}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LongTextMatcher:
+    """Who decides on pairs of long texts.
+
+    Args:
+        names: Index and id of each row.
+        packed: Gives a row's packed value.
+        policy: The decision for a pair.
+        long_signatures: Gives long signatures.
+        evidence: What was decided so far.
+    """
+
+    names: Sequence[DocumentRef]
+    packed: Callable[[int], Packed | None]
+    policy: Policy
+    long_signatures: LongSignatureCache
+    decided: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
+
+    def want(self, rows: Iterable[int]) -> None:
+        """Read the long signatures of rows that will be decided on."""
+        self.long_signatures.want(self.names[row] for row in rows)
+
+    def evidence(self, row: int, other: int) -> Evidence | None:
+        """Return what the first row is to the second, whatever evidence tells it."""
+        pair = row, other
+        if pair not in self.decided:
+            self.decided[pair] = self._decide(row, other)
+        return self.decided[pair]
+
+    def code(self, row: int, other: int) -> int:
+        """Return the code of their evidence; 0 when there is none."""
+        evidence = self.evidence(row, other)
+        return CODE[evidence.signature] if evidence else 0
+
+    def _decide(self, row: int, other: int) -> Evidence | None:
+        a, b = self.packed(row), self.packed(other)
+        if a is None or b is None:
+            return None
+        if self.policy.level != "partial" or not both_long(a, b):
+            return decide(a, b, self.policy)
+        own, its = self.long_signatures.of(self.names[row]), self.long_signatures.of(self.names[other])
+        return decide(a, b, self.policy, (own, its) if own and its else None)
+
 
 BUDGET = 200_000
 """Pairs of entries that are spread out at once: bounds the memory."""
@@ -38,14 +157,14 @@ class PairClassifier:
     Args:
         columns: The packed values.
         policy: The decision for a pair.
-        said: What readers said, which comes before all evidence.
+        constraints: Manual decisions, which come before all evidence.
         related: Who decides on pairs of long texts; None where these are no duplicates.
         suspected: Who shares what the packed values do not hold; None for nobody.
     """
 
     columns: PackedColumns
     policy: Policy
-    said: PairConstraints
+    constraints: PairConstraints
     related: LongTextMatcher | None = None
     suspected: KeyIndex | None = None
 
@@ -60,8 +179,8 @@ class PairClassifier:
         if self.suspected is not None:
             entries = concat_keys(self.suspected, entries)
         return (
-            concat_keys(pair_keys(encode_pairs(self.said.same, self.size), self.size), entries)
-            if self.said.same
+            concat_keys(pair_keys(encode_pairs(self.constraints.same, self.size), self.size), entries)
+            if self.constraints.same
             else entries
         )
 
@@ -85,13 +204,14 @@ class PairClassifier:
         code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
         if self.related is None:
             code[code == UNDECIDED] = 0
-        code[np.isin(code, (0, UNDECIDED)) & np.isin(pairs, encode_pairs(self.said.same, self.size))] = CODE["override"]
-        code[np.isin(pairs, encode_pairs(self.said.different, self.size))] = 0
+        same = np.isin(pairs, encode_pairs(self.constraints.same, self.size))
+        code[same & np.isin(code, (0, UNDECIDED))] = CODE["override"]
+        code[np.isin(pairs, encode_pairs(self.constraints.different, self.size))] = 0
         positions = np.flatnonzero(code)
         return pairs[positions], code[positions]
 
     def settled(self, row: int, earlier: int, code: int) -> int:
-        """Return the code of a pair's evidence once its long signatures have told, where only they can; 0 for none."""
+        """Return the code of a pair's evidence once its long signatures decide, where only they can; 0 for none."""
         if code != UNDECIDED or self.related is None:
             return code
         return self.related.code(row, earlier)
@@ -117,9 +237,9 @@ def duplicates(
     return DuplicatePairs(verified.row[positions], verified.earlier[positions], verified.code[positions])
 
 
-def encode_pairs(said: frozenset[Pair], size: int) -> Rows:
+def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
     """Write pairs of rows as `later * size + earlier`."""
-    return np.array([max(pair) * size + min(pair) for pair in sorted(said)], np.int64)
+    return np.array([max(pair) * size + min(pair) for pair in sorted(pairs)], np.int64)
 
 
 def concat_keys(own: KeyIndex, entries: KeyIndex) -> KeyIndex:

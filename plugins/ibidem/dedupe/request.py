@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 import xxhash
@@ -73,8 +74,14 @@ class DedupeRequest:
 
     def digest(self) -> str:
         """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
-        matters = repr((self.mode == "off", self.policy, self.window) + ((self.by,) if self.by != "window" else ()))
-        return xxhash.xxh3_64_hexdigest(matters.encode())
+        return digest_of(self.mode == "off", self.policy, self.window, self.by)
+
+
+@lru_cache(maxsize=256)
+def digest_of(off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
+    """Hash what of a request decides on groups and their order; a page asks for it several times."""
+    matters = repr((off, policy, window) + ((by,) if by != "window" else ()))
+    return xxhash.xxh3_64_hexdigest(matters.encode())
 
 
 def parse_request(
@@ -126,16 +133,16 @@ def is_dedupe_name(name: str) -> bool:
     return name == DEDUPE or name.startswith(f"{DEDUPE}_")
 
 
-def parse_options(given: Mapping[str, object]) -> DedupeRequest | None:
+def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
     """Make a request out of the dedupe parameters of a search in the query DSL; None where there are none.
 
     Args:
-        given: As for `parse_request`; a preset may be one of the index.
+        parameters: As for `parse_request`; a preset may be one of the index.
 
     Raises:
         UsageError: A name or value that does not exist, or a figure for groups without groups.
     """
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {name: value for name, value in parameters.items() if value is not None}
     request = parse_request(options, later=True)
     if options and DEDUPE not in options:
         raise UsageError(f"{', '.join(options)} is given without dedupe", "add dedupe=indent or dedupe=collapse")
@@ -172,19 +179,20 @@ def check_stored(values: Mapping[str, Any]) -> None:
 
 
 def pair_policy(
-    given: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
+    parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
 ) -> Policy:
     """Return the figures of the decision for a pair.
 
     Args:
-        given: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for `parse_request`.
+        parameters: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for
+            `parse_request`.
         level: The level where none is given.
         presets: As for `parse_request`.
 
     Raises:
         UsageError: As `parse_request`.
     """
-    chosen = {name: value for name, value in given.items() if value}
+    chosen = {name: value for name, value in parameters.items() if value}
     return parse_request({"dedupe_level": level} | chosen, presets=presets).policy
 
 

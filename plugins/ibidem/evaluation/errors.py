@@ -10,7 +10,7 @@ import numpy as np
 
 from ibidem.comparison.compare import Signals, compare, signals
 from ibidem.comparison.html_page import SharedPage, environment, shared_page
-from ibidem.dedupe.long_texts import LongTextMatcher
+from ibidem.dedupe.pairs import LongTextMatcher
 from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import Why, guards, reason
 from ibidem_ingest.document import Document
@@ -20,7 +20,7 @@ from ibidem_ingest.pairs.decision import Policy, decide
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 MOST = 10
-"""So many are told, half of either kind where there are enough of both."""
+"""So many are listed, half of either kind where there are enough of both."""
 
 SLICE = 50_000
 """Pairs that are compared at once: bounds the memory."""
@@ -102,8 +102,8 @@ class Signed:
             return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
         evidence = self.related.evidence(*rows) if self.related is not None else decide(a, b, self.policy)
         weights = signals(a, b)
-        said = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
-        return Mistake(*pair, kind, alike, said, weights)
+        why = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
+        return Mistake(*pair, kind, alike, why, weights)
 
 
 def insufficient_share(signals: Signals) -> str:
@@ -123,10 +123,10 @@ def insufficient_share(signals: Signals) -> str:
 
 def shared_share(name: str, figures: Why) -> str:
     """Say how much of a signature two documents share."""
-    said = reason({"signature": name, **figures})
+    share = reason({"signature": name, **figures})
     if name == "minhash" and not figures["band"]:
-        return f"{said} and no band of three"
-    return f"{said} of sets that are not full" if figures.get("full") is False else said
+        return f"{share} and no band of three"
+    return f"{share} of sets that are not full" if figures.get("full") is False else share
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,11 +153,11 @@ def worst_pairs(
         tables: Where the idf tables are.
         policy: The decision for a pair.
     """
-    wanted = {name for each in mistakes for name in (each.a, each.b)}
-    held = {item.id: item for item in items if isinstance(item, Document) and item.id in wanted}
+    ids = {name for each in mistakes for name in (each.a, each.b)}
+    documents = {item.id: item for item in items if isinstance(item, Document) and item.id in ids}
     worst = []
     for number, each in enumerate(mistakes, 1):
-        page = shared_page(compare(held[each.a], held[each.b], tables, policy))
+        page = shared_page(compare(documents[each.a], documents[each.b], tables, policy))
         worst.append(WorstPair(each, replace(page, prefix=f"p{number}-")))
     return worst
 

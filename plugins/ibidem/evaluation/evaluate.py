@@ -9,13 +9,24 @@ from time import perf_counter
 from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.leader_clustering import group
 from ibidem.dedupe.long_candidates import PageKeys
-from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
 from ibidem.dedupe.pair_rules import SIGNATURES
-from ibidem.dedupe.pairs import duplicates
+from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
 from ibidem.evaluation.errors import MOST, Mistake, Signed
-from ibidem.evaluation.labels import Pair, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
-from ibidem.evaluation.metrics import EvidenceCount, PairFigures, SetFigures, adjusted_rand, components, count_evidence
-from ibidem.index.language_check import ForeignShare, LanguageSampler
+from ibidem.evaluation.labels import (
+    EvidenceCount,
+    Pair,
+    PairFigures,
+    SetFigures,
+    adjusted_rand,
+    components,
+    count_evidence,
+    labelled_ids,
+    order_pair,
+    parse_condition,
+    read_labels,
+    read_pairs,
+)
+from ibidem.index.idf_build import ForeignShare, LanguageSampler
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -128,7 +139,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     tables: Tables,
     policy: Policy | None = None,
     *,
-    seen: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
     worst: int = MOST,
 ) -> Evaluation:
@@ -139,7 +150,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
         labels: What is known to be true.
         tables: Where the idf tables are.
         policy: The decision for a pair; the default one when None.
-        seen: Called with the number of documents signed so far.
+        progress: Called with the number of documents signed so far.
         filters: Only documents that pass are taken, and only labels of these count.
         worst: How many of the worst mistakes to tell.
 
@@ -148,10 +159,10 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     """
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
-    heard = LanguageSampler()
-    collection = sign_collection(heard.passing(items), tables, seen, filters)
+    sampler = LanguageSampler()
+    collection = sign_collection(sampler.passing(items), tables, progress, filters)
     compared = compare(collection, labels, policy or Policy(), worst)
-    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=heard.foreign(tables.of))
+    return replace(compared, took_s=round(perf_counter() - began, 2), foreign=sampler.foreign(tables.of))
 
 
 def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MOST) -> Evaluation:
@@ -217,7 +228,7 @@ def found_evidence(
 def sign_collection(
     items: Iterable[Document | Refusal],
     tables: Tables,
-    seen: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
 ) -> Collection:
     """Sign documents in memory; only their packed values and long signatures are kept.
@@ -225,7 +236,7 @@ def sign_collection(
     Args:
         items: Documents and refusals, as readers give them.
         tables: Where the idf tables are.
-        seen: Called with the number of documents signed so far.
+        progress: Called with the number of documents signed so far.
         filters: Only documents that pass are taken.
 
     Raises:
@@ -243,7 +254,7 @@ def sign_collection(
         packed[document.id] = pack(document, signatures)
         if signatures.long:
             long[document.id] = signatures.long
-        seen(len(packed))
+        progress(len(packed))
     if not packed:
         raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
     left_out.update(refusal.id for refusal in refusals)
@@ -283,11 +294,11 @@ def matches_filter(document: Document, condition: Filter) -> bool:
     True
     """
     if condition.field.startswith("meta."):
-        held = document.meta.get(condition.field.removeprefix("meta."))
+        value = document.meta.get(condition.field.removeprefix("meta."))
     elif condition.field in ("id", "source", "language"):
-        held = getattr(document, condition.field)
+        value = getattr(document, condition.field)
     else:
         raise UsageError(
             f"--filter {condition.field} cannot be used here", "allowed: id, source, language and meta.NAME"
         )
-    return condition.value in map(str, held if isinstance(held, list | tuple) else [held])
+    return condition.value in map(str, value if isinstance(value, list | tuple) else [value])

@@ -18,8 +18,7 @@ from ibidem.dedupe.pair_rules import verify
 from ibidem.dedupe.pairs import duplicates
 from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
-from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
-from ibidem.evaluation.metrics import PairFigures, components
+from ibidem.evaluation.labels import Pair, PairFigures, components, parse_condition, read_pairs
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 

@@ -1,4 +1,7 @@
-"""FastAPI application of the gateway: routers, middleware, error handlers, and the server that runs it."""
+"""FastAPI application of the gateway: routers, middleware, error handlers, and the server that runs it.
+
+Routes for operation are here: `/metrics` for Prometheus, `/healthz` and `/readyz`.
+"""
 
 import contextlib
 import gc
@@ -12,55 +15,122 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from ibidem.gateway import document_routes, ops_routes, search_routes
-from ibidem.gateway.callers import Engines
+from ibidem.gateway import document_routes, search_routes
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithContext
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
-from ibidem.gateway.errors import HttpError, accepts_html
+from ibidem.gateway.errors import HttpError, accepts_html, turned_away
 from ibidem.gateway.index_access import all_open
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import LimitsMiddleware
 from ibidem.gateway.openapi import documented
-from ibidem.gateway.page import rendering, review, routes, saved
+from ibidem.gateway.page import rendering, routes, saved
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import shown
 from ibidem.gateway.passthrough import Passthrough
 from ibidem.gateway.search_routes import pass_as_it_came
 from ibidem.gateway.server import Connections, answer_in
 from ibidem.gateway.signing.requests import Signing
-from ibidem.gateway.upstream import Upstream
+from ibidem.gateway.upstream import Engines, Upstream
 from ibidem_engines.address import parse_address
+from ibidem_engines.connect import open_for_caller
+from ibidem_engines.engine import Engine
+from ibidem_engines.errors import EngineError, Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_workers import logs
 from ibidem_workers.settings import Settings
+
+metrics_router = APIRouter(tags=["operation"])
+
+
+@metrics_router.get("/metrics", response_class=PlainTextResponse)
+def metrics(context: WithContext, engine: CallersEngine) -> Response:
+    """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
+    text = generate_latest(counted(context.metrics.registry)) + dead_letters(engine)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def counted(own: CollectorRegistry) -> CollectorRegistry:
+    """Return what all processes of this gateway counted, or this one where it is alone."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return own
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no type here
+    return together
+
+
+def dead_letters(engine: Engine) -> bytes:
+    """Count the documents that could not be ingested; nothing where they cannot be read.
+
+    Args:
+        engine: The index, as the caller may read it.
+    """
+    registry = CollectorRegistry()
+    try:
+        count = engine.count("dead")
+    except EngineError:
+        return b""
+    Gauge("ibidem_dead_letters", "Documents that could not be ingested.", registry=registry).set(count)
+    return generate_latest(registry)
+
+
+health_router = APIRouter(tags=["operation"])
+
+PATIENCE_S = 5.0
+
+
+@health_router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Tell that the gateway answers, whatever the engine does."""
+    return {"status": "ok"}
+
+
+@health_router.get("/readyz")
+def readyz(context: WithContext) -> dict[str, str]:
+    """Tell that the engine answers too; one that asks for an account answers."""
+    engine = open_for_caller(context.settings.address, context.settings.index, (), PATIENCE_S)
+    try:
+        engine.info()
+    except Permanent as error:
+        if not turned_away(error):
+            raise
+    except Unavailable as error:
+        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+    finally:
+        engine.close()
+    return {"status": "ok", "engine": context.kind}
+
 
 root_router = APIRouter(tags=["search"])
 
 
 @root_router.get("/")
 @root_router.head("/", include_in_schema=False)
-async def root(request: Request, given: WithContext, engine: CallersEngine) -> Response:
+async def root(request: Request, context: WithContext, engine: CallersEngine) -> Response:
     """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
     if accepts_html(request):
-        return await run_in_threadpool(home, engine, given, shown(request.query_params))
-    if given.upstream is None:
+        return await run_in_threadpool(home, engine, context, shown(request.query_params))
+    if context.upstream is None:
         product = {"number": version("ibidem"), "distribution": "ibidem"}
         return answer({"name": "ibidem", "version": product, "tagline": "an SQLite index: see /openapi.json"})
-    return await pass_as_it_came(request, given.upstream, b"")
+    return await pass_as_it_came(request, context.upstream, b"")
 
 
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 """Headers that an engine's own clients insist on, with every answer."""
 
 ROUTERS = (
-    ops_routes.health_router,
-    ops_routes.metrics_router,
+    health_router,
+    metrics_router,
     routes.router,
-    review.router,
+    saved.review_router,
     saved.router,
     rendering.docs_router,
     document_routes.document_router,
@@ -81,25 +151,25 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     """
     upstream, metrics = upstream_of(settings), Metrics()
     signing = Signing(settings, upstream, metrics) if settings.gateway_sign and upstream is not None else None
-    given = GatewayContext(settings, Engines(settings), upstream, metrics, signing=signing)
+    context = GatewayContext(settings, Engines(settings), upstream, metrics, signing=signing)
 
     @asynccontextmanager
     async def open_and_closed(_: FastAPI) -> AsyncIterator[None]:
         yield
-        given.engines.close()
+        context.engines.close()
         if signing is not None:
             signing.close()
-        if given.upstream is not None:
-            await given.upstream.close()
+        if context.upstream is not None:
+            await context.upstream.close()
 
     app = FastAPI(title="ibidem", version=version("ibidem"), lifespan=open_and_closed, docs_url=None, redoc_url=None)
-    app.state.given = given
+    app.state.context = context
     for router in ROUTERS:
         app.include_router(router)
     if settings.gateway_paths == "all":
         if all_open(settings):
             app.include_router(search_routes.everywhere)
-        app.router.routes.append(Route("/{path:path}", Passthrough(given), include_in_schema=False))
+        app.router.routes.append(Route("/{path:path}", Passthrough(context), include_in_schema=False))
     for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     documented(app)
@@ -107,9 +177,9 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     app.add_middleware(
         LimitsMiddleware,
         settings=settings,
-        metrics=given.metrics,
+        metrics=context.metrics,
         hosts=names,
-        product=PRODUCT.get(given.kind, {}),
+        product=PRODUCT.get(context.kind, {}),
         shown=refuse,
     )
     return app

@@ -8,17 +8,15 @@ from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, TypeVar
 
-from ibidem.gateway.bodies import written
-from ibidem.gateway.callers import Caller
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics, Stage
-from ibidem.gateway.search_request import NativeRequest
-from ibidem.gateway.upstream import Reply, Upstream, media_type, reshaped, target
+from ibidem.gateway.search_request import NativeRequest, written
+from ibidem.gateway.upstream import Caller, Reply, Upstream, media_type, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.ways import grouped_search
+from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
-from ibidem_engines.cluster.errors import Failure
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
 
 T = TypeVar("T")
@@ -56,16 +54,16 @@ class CallerCache:
     """How indexes are made, as each caller may know it."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
+        self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
 
     def of(self, caller: Caller) -> IndexMetadataCache:
         """Return what is remembered for a caller."""
-        around = self._kept.pop(caller, None)
+        around = self._caches.pop(caller, None)
         if around is None or len(around.layouts) > INDEXES:
             around = IndexMetadataCache()
-        self._kept[caller] = around
-        if len(self._kept) > CALLERS:
-            self._kept.popitem(last=False)
+        self._caches[caller] = around
+        if len(self._caches) > CALLERS:
+            self._caches.popitem(last=False)
         return around
 
 
@@ -105,7 +103,7 @@ class DedupeProxy:
         search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
         search = replace(search, tables=self.tables)
         depth = max(request.dedupe.window, search.page * search.size)
-        response = await self._held(grouped_search(search, around), aside=depth > AT_HAND)
+        response = await self._run(grouped_search(search, around), aside=depth > AT_HAND)
         self.metrics.grouped(response["dedupe"])
         return response
 
@@ -125,7 +123,7 @@ class DedupeProxy:
         """
         return self._read(await self._replied("POST", path, params, LINES, lines))
 
-    async def _held(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
+    async def _run(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
         """Send every request of a flow, and time its stages.
 
         Args:

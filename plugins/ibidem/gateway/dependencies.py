@@ -5,12 +5,11 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from ibidem.gateway.callers import Caller, Engines
 from ibidem.gateway.dedupe_proxy import CallerCache
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.signing.requests import Signing
-from ibidem.gateway.upstream import Upstream
+from ibidem.gateway.upstream import Caller, Engines, Upstream
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.settings import Settings
@@ -46,15 +45,15 @@ class GatewayContext:
         return tuple(Tables(self.settings.tables).current().values())
 
 
-def given(request: Request) -> GatewayContext:
+def context_of(request: Request) -> GatewayContext:
     """Return what a request may use."""
-    context: GatewayContext = request.app.state.given
+    context: GatewayContext = request.app.state.context
     return context
 
 
-async def given_to_route(request: Request) -> GatewayContext:
+async def route_context(request: Request) -> GatewayContext:
     """Return what a request may use; not waiting, since the framework would give what waits a thread of its own."""
-    return given(request)
+    return context_of(request)
 
 
 async def cluster(request: Request) -> Upstream:
@@ -63,7 +62,7 @@ async def cluster(request: Request) -> Upstream:
     Raises:
         Answered: There is none.
     """
-    upstream = given(request).upstream
+    upstream = context_of(request).upstream
     if upstream is None:
         raise HttpError(
             501,
@@ -81,11 +80,11 @@ async def caller(request: Request) -> Caller:
 
 def callers_engine(request: Request) -> Engine:
     """Return the index of the settings as the caller may read and write it."""
-    all_ = given(request)
+    all_ = context_of(request)
     return all_.engines.of(Caller.of(request.headers), all_.settings.index)
 
 
-WithContext = Annotated[GatewayContext, Depends(given_to_route)]
+WithContext = Annotated[GatewayContext, Depends(route_context)]
 """A parameter of a route: what every request may use."""
 
 WithCluster = Annotated[Upstream, Depends(cluster)]

@@ -14,7 +14,7 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
 from ibidem.dedupe.overrides import VERDICTS, load_overrides
-from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, given
+from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, context_of
 from ibidem.gateway.errors import JSON, HttpError
 from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import (
@@ -28,10 +28,16 @@ from ibidem.gateway.openapi import (
 )
 from ibidem.index.alerts import LONGEST_NAME, Reported, find_alert, pending, reported
 from ibidem.index.doctor import report
-from ibidem.index.documents import stored_document, titles
+from ibidem.index.documents import (
+    add_override,
+    read_verdict,
+    readable_overrides,
+    remove_override,
+    stored_document,
+    titles,
+)
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect as inspect_document
-from ibidem.index.overrides_store import add_override, read_verdict, readable_overrides, remove_override
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
@@ -47,11 +53,11 @@ _whole_index = Lock()
 
 
 @document_router.get("/search")
-def search(engine: CallersEngine, given: WithContext, native: SearchParameters) -> Response:
+def search(engine: CallersEngine, context: WithContext, native: SearchParameters) -> Response:
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(native.q, native.filter)
-    request, tables = native.request("indent", engine), given.current_tables()
-    result = watched_search(engine, query, request, native.page, native.size, given.metrics, tables)
+    request, tables = native.request("indent", engine), context.current_tables()
+    result = watched_search(engine, query, request, native.page, native.size, context.metrics, tables)
     return answer(result.response)
 
 
@@ -62,10 +68,10 @@ def inspect(id: PathId, engine: CallersEngine, parameters: LevelParameters) -> R
 
 
 @document_router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithContext, parameters: ComparedParameters) -> Response:
+def compare_pair(engine: CallersEngine, context: WithContext, parameters: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
     left, right = stored_document(engine, parameters.a), stored_document(engine, parameters.b)
-    return answer(compare(left, right, Tables(given.settings.tables), parameters.policy(engine, "partial")).as_json())
+    return answer(compare(left, right, Tables(context.settings.tables), parameters.policy(engine, "partial")).as_json())
 
 
 @document_router.get("/groups")
@@ -77,9 +83,9 @@ def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
 
 
 @document_router.get("/doctor")
-def doctor(caller: WithCaller, given: WithContext, _: NoParameters) -> Response:
+def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Response:
     """Tell every setting and what answers, as `ibidem doctor --json` does, to those whom the engine lets in."""
-    settings = given.settings
+    settings = context.settings
 
     def opened() -> Engine:
         return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
@@ -139,7 +145,7 @@ async def check_allowed(request: Request) -> None:
     Raises:
         Answered: They do not.
     """
-    if not given(request).settings.gateway_overrides:
+    if not context_of(request).settings.gateway_overrides:
         raise HttpError(
             403,
             "security_exception",
@@ -172,8 +178,8 @@ def overrides(engine: CallersEngine, _: NoParameters) -> Response:
 def say(word: Word, engine: CallersEngine, caller: WithCaller) -> Response:
     """Say that two documents are not duplicates, or that they are the same."""
     author = caller.name or word.author
-    said = add_override(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
-    return answer({"overrides": [said.as_record()]}, 201)
+    override = add_override(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
+    return answer({"overrides": [override.as_record()]}, 201)
 
 
 @override_router.delete("", dependencies=Allowed)
@@ -226,15 +232,15 @@ def readable_ones(engine: Engine, latest: list[Reported]) -> list[tuple[Reported
 
 def entry(base: str, each: Reported, document: Document) -> Element:
     """Describe one document."""
-    made = Element("entry")
+    element = Element("entry")
     address = f"{base}/ibidem/page/document?{urlencode({'id': document.id})}"
-    tell(made, "id", address)
-    tell(made, "title", document.title or document.id)
-    tell(made, "updated", each.when)
-    SubElement(made, "link", rel="alternate", type="text/html", href=address)
+    tell(element, "id", address)
+    tell(element, "title", document.title or document.id)
+    tell(element, "updated", each.when)
+    SubElement(element, "link", rel="alternate", type="text/html", href=address)
     if about := " · ".join(part for part in (document.date, document.source) if part):
-        tell(made, "summary", about)
-    return made
+        tell(element, "summary", about)
+    return element
 
 
 def tell(parent: Element, name: str, text: str) -> None:

@@ -8,7 +8,7 @@ from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway.dependencies import given
+from ibidem.gateway.dependencies import context_of
 from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, answered, as_response
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import LABELS, understood
@@ -40,8 +40,8 @@ def as_page(request: Request, wrong: HttpError) -> Response:
         "page_error.html",
         wrong.status,
         title=title,
-        reason=without_address(wrong.reason, given(request).settings.engine),
-        remedy=without_address(wrong.remedy, given(request).settings.engine),
+        reason=without_address(wrong.reason, context_of(request).settings.engine),
+        remedy=without_address(wrong.remedy, context_of(request).settings.engine),
         state=understood(request.query_params),
         labels=LABELS,
     )
@@ -49,11 +49,11 @@ def as_page(request: Request, wrong: HttpError) -> Response:
     return answer
 
 
-def without_address(said: str, engine: str) -> str:
+def without_address(text: str, engine: str) -> str:
     """Hide where the engine is: a server names itself in some of its own errors.
 
     Args:
-        said: What is told.
+        text: The message.
         engine: The engine's address.
 
     >>> without_address("no route to http://10.0.0.7:9200", "opensearch+http://10.0.0.7:9200")
@@ -62,8 +62,8 @@ def without_address(said: str, engine: str) -> str:
     for host in re.split("[/@,?]", engine.partition("://")[2]):
         if host.rpartition(":")[2].isdigit():
             before = r"(\w{1,20}(\+\w{1,20})?://)?([^\s/@]{0,200}@)?"
-            said = re.sub(before + re.escape(host), "the search engine", said)
-    return said
+            text = re.sub(before + re.escape(host), "the search engine", text)
+    return text
 
 
 LOG = logging.getLogger(__name__)
@@ -74,12 +74,12 @@ UNKNOWN = "extra_forbidden"
 
 def refuse(request: Request, error: Exception) -> Response:
     """Answer a request that went wrong, and count it."""
-    wrong = named(request, error)
-    given(request).metrics.errors.labels(wrong.kind).inc()
+    wrong = to_http_error(request, error)
+    context_of(request).metrics.errors.labels(wrong.kind).inc()
     return as_page(request, wrong) if accepts_html(request) else as_response(request, wrong)
 
 
-def named(request: Request, error: Exception) -> HttpError:
+def to_http_error(request: Request, error: Exception) -> HttpError:
     """Say what went wrong.
 
     Args:

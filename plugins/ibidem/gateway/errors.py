@@ -7,7 +7,7 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ibidem_engines.cluster.errors import TIMEOUT, Failure
+from ibidem_engines.cluster.client import TIMEOUT, Failure
 from ibidem_engines.errors import EngineError, NoIndex, Unavailable
 from ibidem_ingest.errors import IbidemError, Missing, TableError, UsageError
 
@@ -63,11 +63,11 @@ def answered(error: IbidemError) -> HttpError:
     400
     """
     status, kind = judged(error)
-    return HttpError(status, kind, *told(error))
+    return HttpError(status, kind, *public_message(error))
 
 
-def told(error: IbidemError) -> tuple[str, str]:
-    """Return what a caller is told of an error, and the remedy: never where the engine is, nor what its file is called.
+def public_message(error: IbidemError) -> tuple[str, str]:
+    """Return the reason and remedy that a caller may see: never where the engine is, nor what its file is called.
 
     Args:
         error: What was raised.
@@ -76,9 +76,9 @@ def told(error: IbidemError) -> tuple[str, str]:
         return "an idf table cannot be read", "the gateway's log says more"
     if not isinstance(error, EngineError):
         return error.what, error.remedy
-    said = error.__cause__
-    if isinstance(said, Failure) and said.status >= 400:
-        return said.reason or f"the engine answered with status {said.status}", error.remedy
+    cause = error.__cause__
+    if isinstance(cause, Failure) and cause.status >= 400:
+        return cause.reason or f"the engine answered with status {cause.status}", error.remedy
     if isinstance(error, NoIndex):
         return "there is no such index", error.remedy
     if isinstance(error, Unavailable):
@@ -96,8 +96,8 @@ def judged(error: IbidemError) -> tuple[int, str]:
 
 def of_engine(error: IbidemError) -> tuple[int, str]:
     """Return the engine's own status and type, or those of an engine that gave none."""
-    said = error.__cause__
-    failure = said if isinstance(said, Failure) else Failure(0, "", "")
+    cause = error.__cause__
+    failure = cause if isinstance(cause, Failure) else Failure(0, "", "")
     if failure.kind == TIMEOUT:
         return 504, "timeout_exception"
     if failure.status >= 400:

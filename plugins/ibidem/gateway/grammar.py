@@ -93,7 +93,7 @@ def query(value: Any) -> Iterator[str]:
             yield from QUERIES[name](content)
 
 
-def named_queries(value: Any) -> Iterator[str]:
+def query_list(value: Any) -> Iterator[str]:
     """Read queries in a list, or under names of the caller's own."""
     yield from query(list(value.values()) if isinstance(value, dict) else value)
 
@@ -106,8 +106,8 @@ def index_of(value: Mapping[str, Any], name: str) -> str:
     """
     if not isinstance(value[name], str):
         raise HttpError(400, UNKNOWN, f"{name} is no text: {value[name]!r}", "write the name of one index")
-    named: str = value[name]
-    return named
+    index: str = value[name]
+    return index
 
 
 def document(value: Any) -> Iterator[str]:
@@ -186,69 +186,69 @@ def search(value: Any) -> Iterator[str]:
     yield from SEARCH(value)
 
 
-def named(*names: str, by: Part = plain) -> dict[str, Part]:
+def table(*names: str, by: Part = plain) -> dict[str, Part]:
     """Read several parts in one way."""
     return dict.fromkeys(names, by)
 
 
-HITS = named("inner_hits", by=hits)
+HITS = table("inner_hits", by=hits)
 NEAREST = holding({"filter": query, **HITS}, plain)
-OPTIONS = named("pre_tags", "post_tags", "options", "matched_fields")
+OPTIONS = table("pre_tags", "post_tags", "options", "matched_fields")
 HIGHLIGHT_FIELD: Mapping[str, Part] = {"highlight_query": query, **OPTIONS}
 HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": by_name(holding(HIGHLIGHT_FIELD))}
-DECAY = named("exp", "gauss", "linear", "field_value_factor", "random_score", "script_score")
+DECAY = table("exp", "gauss", "linear", "field_value_factor", "random_score", "script_score")
 FUNCTION: Mapping[str, Part] = {"filter": query, **DECAY}
 
 QUERIES: Mapping[str, Part] = {
-    **named("combined_fields", "common", "distance_feature", "exists", "fuzzy", "geo_bounding_box", "geo_distance"),
-    **named("geo_grid", "geo_polygon", "ids", "intervals", "kql", "match", "match_all", "match_bool_prefix"),
-    **named("match_none", "match_phrase", "match_phrase_prefix", "multi_match", "neural_sparse", "parent_id"),
-    **named("percolate", "prefix", "query_string", "range", "rank_feature", "regexp", "script", "semantic"),
-    **named("simple_query_string", "span_gap", "span_term", "sparse_vector", "term", "terms_set", "text_expansion"),
-    **named("type", "weighted_tokens", "wildcard"),
-    **named("geo_shape", "shape", "xy_shape", by=by_name(shape)),
-    **named("has_child", "has_parent", "nested", by=holding({"query": query, **HITS})),
-    **named("knn", "neural", by=nearest),
-    **named("rule", "rule_query", by=holding({"organic": query, **named("match_criteria", "ruleset_ids")})),
-    **named("span_containing", "span_within", by=holding(named("big", "little", by=query))),
-    **named("span_field_masking", "field_masking_span", by=holding({"query": query})),
-    **named("span_first", "span_multi", by=holding({"match": query})),
-    **named("span_near", "span_or", by=holding({"clauses": query})),
-    "bool": holding(named("must", "must_not", "should", "filter", by=query)),
-    "boosting": holding(named("positive", "negative", by=query)),
+    **table("combined_fields", "common", "distance_feature", "exists", "fuzzy", "geo_bounding_box", "geo_distance"),
+    **table("geo_grid", "geo_polygon", "ids", "intervals", "kql", "match", "match_all", "match_bool_prefix"),
+    **table("match_none", "match_phrase", "match_phrase_prefix", "multi_match", "neural_sparse", "parent_id"),
+    **table("percolate", "prefix", "query_string", "range", "rank_feature", "regexp", "script", "semantic"),
+    **table("simple_query_string", "span_gap", "span_term", "sparse_vector", "term", "terms_set", "text_expansion"),
+    **table("type", "weighted_tokens", "wildcard"),
+    **table("geo_shape", "shape", "xy_shape", by=by_name(shape)),
+    **table("has_child", "has_parent", "nested", by=holding({"query": query, **HITS})),
+    **table("knn", "neural", by=nearest),
+    **table("rule", "rule_query", by=holding({"organic": query, **table("match_criteria", "ruleset_ids")})),
+    **table("span_containing", "span_within", by=holding(table("big", "little", by=query))),
+    **table("span_field_masking", "field_masking_span", by=holding({"query": query})),
+    **table("span_first", "span_multi", by=holding({"match": query})),
+    **table("span_near", "span_or", by=holding({"clauses": query})),
+    "bool": holding(table("must", "must_not", "should", "filter", by=query)),
+    "boosting": holding(table("positive", "negative", by=query)),
     "constant_score": holding({"filter": query}),
     "dis_max": holding({"queries": query}),
     "function_score": holding({"query": query, "functions": each(holding(FUNCTION)), **DECAY}),
-    "hybrid": holding(named("queries", "filter", by=query)),
+    "hybrid": holding(table("queries", "filter", by=query)),
     "more_like_this": holding(
-        {**named("like", "unlike", "docs", by=each(document)), **named("fields", "ids", "stop_words", "like_text")}
+        {**table("like", "unlike", "docs", by=each(document)), **table("fields", "ids", "stop_words", "like_text")}
     ),
     "pinned": holding({"organic": query, "docs": each(document), "ids": plain}),
     "script_score": holding({"query": query, "script": plain}),
-    "span_not": holding(named("include", "exclude", by=query)),
+    "span_not": holding(table("include", "exclude", by=query)),
     "terms": by_name(look_up),
 }
 """The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`."""
 
 AGGREGATIONS: Mapping[str, Part] = {
-    **named("auto_date_histogram", "avg", "avg_bucket", "boxplot", "bucket_correlation", "bucket_count_ks_test"),
-    **named("bucket_script", "bucket_selector", "bucket_sort", "cardinality", "cartesian_bounds"),
-    **named("cartesian_centroid", "categorize_text", "change_point", "children", "composite", "counted_terms"),
-    **named("cumulative_cardinality", "cumulative_sum", "date_histogram", "date_range", "derivative"),
-    **named("diversified_sampler", "extended_stats", "extended_stats_bucket", "geo_bounds", "geo_centroid"),
-    **named("geo_distance", "geo_line", "geohash_grid", "geohex_grid", "geotile_grid", "global", "histogram"),
-    **named("inference", "ip_prefix", "ip_range", "matrix_stats", "max", "max_bucket", "median_absolute_deviation"),
-    **named("meta", "min", "min_bucket", "missing", "moving_avg", "moving_fn", "moving_percentiles", "multi_terms"),
-    **named("nested", "normalize", "parent", "percentile_ranks", "percentiles", "percentiles_bucket"),
-    **named("random_sampler", "range", "rare_terms", "rate", "reverse_nested", "sampler", "scripted_metric"),
-    **named("serial_diff", "stats", "stats_bucket", "string_stats", "sum", "sum_bucket", "terms", "time_series"),
-    **named("top_metrics", "value_count", "variable_width_histogram", "weighted_avg"),
-    **named("aggs", "aggregations", by=aggregations),
-    **named("filters", "adjacency_matrix", by=holding({"filters": named_queries})),
-    **named("significant_terms", "significant_text", by=holding({"background_filter": query}, plain)),
+    **table("auto_date_histogram", "avg", "avg_bucket", "boxplot", "bucket_correlation", "bucket_count_ks_test"),
+    **table("bucket_script", "bucket_selector", "bucket_sort", "cardinality", "cartesian_bounds"),
+    **table("cartesian_centroid", "categorize_text", "change_point", "children", "composite", "counted_terms"),
+    **table("cumulative_cardinality", "cumulative_sum", "date_histogram", "date_range", "derivative"),
+    **table("diversified_sampler", "extended_stats", "extended_stats_bucket", "geo_bounds", "geo_centroid"),
+    **table("geo_distance", "geo_line", "geohash_grid", "geohex_grid", "geotile_grid", "global", "histogram"),
+    **table("inference", "ip_prefix", "ip_range", "matrix_stats", "max", "max_bucket", "median_absolute_deviation"),
+    **table("meta", "min", "min_bucket", "missing", "moving_avg", "moving_fn", "moving_percentiles", "multi_terms"),
+    **table("nested", "normalize", "parent", "percentile_ranks", "percentiles", "percentiles_bucket"),
+    **table("random_sampler", "range", "rare_terms", "rate", "reverse_nested", "sampler", "scripted_metric"),
+    **table("serial_diff", "stats", "stats_bucket", "string_stats", "sum", "sum_bucket", "terms", "time_series"),
+    **table("top_metrics", "value_count", "variable_width_histogram", "weighted_avg"),
+    **table("aggs", "aggregations", by=aggregations),
+    **table("filters", "adjacency_matrix", by=holding({"filters": query_list})),
+    **table("significant_terms", "significant_text", by=holding({"background_filter": query}, plain)),
     "filter": query,
     "frequent_item_sets": holding({"filter": query, "fields": plain}),
-    "t_test": holding(named("a", "b", by=holding({"filter": query, "script": plain}))),
+    "t_test": holding(table("a", "b", by=holding({"filter": query, "script": plain}))),
     "top_hits": hits,
 }
 """The types of aggregations, and the parts next to them."""
@@ -260,28 +260,28 @@ RETRIEVERS = frozenset(
     )
 )
 RETRIEVER: Mapping[str, Part] = {
-    **named("query", "filter", by=query),
-    **named("retriever", "retrievers", by=each(retriever)),
-    **named("collapse", by=holding(HITS)),
-    **named("fields", "ids", "match_criteria", "query_vector", "query_vector_builder", "rescore_vector"),
-    **named("ruleset_ids", "search_after", "chunk_rescorer"),
+    **table("query", "filter", by=query),
+    **table("retriever", "retrievers", by=each(retriever)),
+    **table("collapse", by=holding(HITS)),
+    **table("fields", "ids", "match_criteria", "query_vector", "query_vector_builder", "rescore_vector"),
+    **table("ruleset_ids", "search_after", "chunk_rescorer"),
     "docs": each(document),
     "rescore": each(holding({"query": holding({"rescore_query": query})}, plain)),
     "sort": sort,
 }
 
 SUGGESTION: Mapping[str, Part] = {
-    **named("completion", "term"),
-    "phrase": holding(named("direct_generator", "highlight", "smoothing")),
+    **table("completion", "term"),
+    "phrase": holding(table("direct_generator", "highlight", "smoothing")),
 }
 
 PARTS: Mapping[str, Part] = {
-    **named("_source", "derived", "docvalue_fields", "fields", "rank", "runtime_mappings", "script_fields"),
-    **named("search_after", "slice", "stats", "stored_fields"),
-    **named("explain", "from", "include_named_queries_score", "min_score", "profile", "seq_no_primary_term"),
-    **named("size", "terminate_after", "timeout", "track_scores", "track_total_hits", "verbose_pipeline", "version"),
-    **named("aggs", "aggregations", by=aggregations),
-    **named("query", "post_filter", by=query),
+    **table("_source", "derived", "docvalue_fields", "fields", "rank", "runtime_mappings", "script_fields"),
+    **table("search_after", "slice", "stats", "stored_fields"),
+    **table("explain", "from", "include_named_queries_score", "min_score", "profile", "seq_no_primary_term"),
+    **table("size", "terminate_after", "timeout", "track_scores", "track_total_hits", "verbose_pipeline", "version"),
+    **table("aggs", "aggregations", by=aggregations),
+    **table("query", "post_filter", by=query),
     "collapse": holding({**HITS, "collapse": holding(HITS)}),
     "highlight": holding(HIGHLIGHT),
     "indices_boost": boosts,

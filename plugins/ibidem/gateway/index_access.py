@@ -1,9 +1,14 @@
-"""Index access: which indexes callers may name (`IBIDEM_GATEWAY_INDEXES`), also inside a query."""
+"""Index access: which indexes callers may name (`IBIDEM_GATEWAY_INDEXES`), also inside a query.
+
+Paths: which are answered by the gateway itself, and the mode of grouping that an index alias, or a header, asks for.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
+
+from starlette.types import Scope
 
 from ibidem.gateway import grammar
 from ibidem.gateway.errors import HttpError
@@ -25,9 +30,9 @@ def all_open(settings: Settings) -> bool:
 
 
 def allowed(name: str, settings: Settings) -> bool:
-    """Return whether a name, or everything that a pattern stands for, is open to callers.
+    """Return whether a name, or everything that a pattern matches, is open to callers.
 
-    A pattern is taken as a text: whatever a `*` in it stands for, a `*` of the settings covers as well.
+    A pattern is taken as a text: whatever a `*` in it matches, a `*` of the settings covers as well.
 
     Args:
         name: One name or pattern.
@@ -44,21 +49,21 @@ def literal(pattern: str) -> str:
     return pattern.replace("[", "[[]").replace("?", "[?]")
 
 
-def check_indexes(named: str, settings: Settings) -> str:
+def check_indexes(names: str, settings: Settings) -> str:
     """Check what is in a path for one or several indexes, and return it.
 
     Args:
-        named: Names and patterns, by commas.
+        names: Names and patterns, by commas.
         settings: The settings in force.
 
     Raises:
         Answered: A name that none can have, or one that is not open to callers.
     """
     if all_open(settings) and settings.gateway_paths == "all":
-        return named
-    for name in named.split(","):
+        return names
+    for name in names.split(","):
         check_name(name, settings)
-    return named
+    return names
 
 
 def check_name(name: str, settings: Settings) -> None:
@@ -128,3 +133,73 @@ def references(body: Any) -> Iterator[str]:
 def names_a_document(value: dict[str, Any], name: str) -> bool:
     """Return whether an object names a document by an index and an id."""
     return name in value and not isinstance(value[name], dict | list) and any(each in value for each in ID)
+
+
+OWN = re.compile(
+    r"/|/(?:healthz|readyz|metrics|docs|openapi\.json)|/ibidem/(?!_).*|/(?:[^/]+/)?_(?:search|msearch|count)"
+)
+"""Paths that are answered here."""
+
+
+def everything(settings: Settings) -> bool:
+    """Return whether every path of every index goes to the engine, which alone decides on it."""
+    return settings.gateway_paths == "all" and all_open(settings)
+
+
+def streams(scope: Scope, settings: Settings) -> bool:
+    """Return whether a request is streamed, so that its body may be of any length.
+
+    Args:
+        scope: The request.
+        settings: The settings in force.
+    """
+    return everything(settings) and not OWN.fullmatch(scope["path"])
+
+
+HEADER = "x-ibidem-dedupe"
+"""Its value is a mode."""
+
+ALIASES: Mapping[str, str] = {"dedupe": "collapse", "indent": "indent"}
+"""Modes by what follows the name of an index, after `~`."""
+
+_ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
+
+
+def unaliased(indexes: str) -> tuple[str, str]:
+    """Return the engine's own names of indexes, and the mode that an alias asks for, or nothing.
+
+    Args:
+        indexes: Names by commas.
+
+    >>> unaliased("news~dedupe,law"), unaliased("news")
+    (('news,law', 'collapse'), ('news', ''))
+    """
+    match = _ALIAS.search(indexes)
+    return _ALIAS.sub("", indexes), ALIASES[match[1]] if match else ""
+
+
+def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
+    """Return what is asked where a request says nothing else; an alias says more than a header.
+
+    Args:
+        alias: The mode that an alias asks for, or nothing.
+        headers: Those of the request, names in small letters.
+
+    >>> default_mode("", {"x-ibidem-dedupe": "indent"})
+    {'dedupe': 'indent'}
+    """
+    mode = alias or headers.get(HEADER, "")
+    return {"dedupe": mode} if mode else {}
+
+
+def own_path(raw: str) -> str:
+    """Return a path with the engine's own names of indexes.
+
+    Args:
+        raw: The path as it came.
+
+    >>> own_path("/news~dedupe/_doc/a~dedupe")
+    '/news/_doc/a~dedupe'
+    """
+    first, stroke, rest = raw.removeprefix("/").partition("/")
+    return f"/{unaliased(first)[0]}{stroke}{rest}"

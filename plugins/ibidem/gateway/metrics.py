@@ -9,9 +9,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from ibidem.dedupe.request import DedupeRequest
 from ibidem.grouped_search.api import SearchResult, search_window
-from ibidem_engines.collapse import Collapsed, CollapseEngine, Order
 from ibidem_engines.engine import Engine, Ranking, StoredDocument
 from ibidem_engines.query import Query
+from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Order
 
 Stage = Literal["window", "grouping", "fetch"]
 
@@ -104,11 +104,11 @@ class TimedEngine:
         finally:
             self.window_s += perf_counter() - began
 
-    def collapse(self, *arguments: Any, **named: Any) -> Collapsed:
+    def collapse(self, *arguments: Any, **options: Any) -> Collapsed:
         """Search by stored groups, and add up the time."""
         began = perf_counter()
         try:
-            return cast("CollapseEngine", self._engine).collapse(*arguments, **named)
+            return cast("CollapseEngine", self._engine).collapse(*arguments, **options)
         finally:
             self.window_s += perf_counter() - began
 

@@ -15,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ibidem.gateway.callers import RIGHTS
 from ibidem.gateway.errors import HttpError
+from ibidem.gateway.index_access import HEADER, streams
 from ibidem.gateway.metrics import STAGES, Metrics
-from ibidem.gateway.paths import HEADER, streams
 from ibidem.gateway.search_routes import CLOSED
+from ibidem.gateway.upstream import RIGHTS
 from ibidem_workers.settings import Settings
 
 

@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from ibidem.dedupe.request import as_text, is_dedupe_name
-from ibidem.gateway.bodies import Values, as_object, check_type, unpacked, written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
 from ibidem.gateway.errors import HttpError, answered
 from ibidem.gateway.grammar import UNKNOWN
-from ibidem.gateway.index_access import all_open, check_indexes
-from ibidem.gateway.paths import default_mode, everything, unaliased
-from ibidem.gateway.search_request import NativeRequest, build_request, check_parameters, read_parameters
+from ibidem.gateway.index_access import all_open, check_indexes, default_mode, everything, unaliased
+from ibidem.gateway.search_request import (
+    NativeRequest,
+    Values,
+    as_object,
+    build_request,
+    check_parameters,
+    check_type,
+    read_parameters,
+    unpacked,
+    written,
+)
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_ingest.errors import IbidemError, UsageError
@@ -148,10 +156,10 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         settings: The settings in force.
         default: What is asked of the dedupe layer where nothing says it.
     """
-    named = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
-    if len(named) > 1 or not (named[0] or everything(settings)):
+    targets = [in_one(head[name]) for name in INDEX if name in head] or [indexes]
+    if len(targets) > 1 or not (targets[0] or everything(settings)):
         raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
-    name, alias = unaliased(named[0])
+    name, alias = unaliased(targets[0])
     default = {"dedupe": alias} if alias else default
     rest = {name: value for name, value in head.items() if name not in INDEX}
     where = {"index": name.split(",")} if name else {}
@@ -191,9 +199,9 @@ def in_one(value: object) -> str:
     >>> in_one(["news", "law"])
     'news,law'
     """
-    given = value if isinstance(value, list) else [value]
-    names = [name for name in given if isinstance(name, str)]
-    if len(names) < len(given):
+    values = value if isinstance(value, list) else [value]
+    names = [name for name in values if isinstance(name, str)]
+    if len(names) < len(values):
         raise HttpError(400, "illegal_argument_exception", "an index is named by a text", 'write {"index": "NAME"}')
     return ",".join(names)
 
@@ -212,13 +220,13 @@ async def all_of(work: DedupeProxy, lines: Several, around: IndexMetadataCache) 
     """
     turns = asyncio.Semaphore(AT_ONCE)
     grouped = [one_of(work, line, around, turns) for line in lines.lines if not line.passes]
-    passed, *own = await asyncio.gather(passed_on(work, lines), *grouped)
-    left, made = iter(passed.get("responses", ())), iter(own)
-    responses = [next(left if line.passes else made) for line in lines.lines]
+    engine_answer, *own = await asyncio.gather(send_ungrouped(work, lines), *grouped)
+    engine_responses, own_responses = iter(engine_answer.get("responses", ())), iter(own)
+    responses = [next(engine_responses if line.passes else own_responses) for line in lines.lines]
     return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
-async def passed_on(work: DedupeProxy, lines: Several) -> Json:
+async def send_ungrouped(work: DedupeProxy, lines: Several) -> Json:
     """Send the searches that ask for no groups on together."""
     plain = [line.content for line in lines.lines if line.passes]
     return await work.send_lines(lines.path, lines.parameters, b"".join(plain)) if plain else {}

@@ -5,9 +5,8 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
+from ibidem.dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter, lookup_presets
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
-from ibidem.dedupe.stored_presets import presets_named
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import QUERY_HELP
 from ibidem_ingest.document import MAX_ID_BYTES
@@ -114,7 +113,7 @@ class Searched(Deduped):  # type: ignore[misc, valid-type] # made from the table
 
     def request(self, mode: Mode, engine: Engine) -> DedupeRequest:
         """Return what is asked of the dedupe layer, of an index with presets of its own."""
-        presets = presets_named(engine, self.dedupe_preset)
+        presets = lookup_presets(engine, self.dedupe_preset)
         return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode, presets=presets)
 
 
@@ -133,8 +132,8 @@ class Levelled(Known):
             engine: The index, which may have presets of its own.
             level: The level where none is given.
         """
-        given = {name: getattr(self, name) for name in Levelled.model_fields}
-        return pair_policy(given, level, presets_named(engine, self.dedupe_preset))
+        parameters = {name: getattr(self, name) for name in Levelled.model_fields}
+        return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))
 
 
 class Pair(Known):

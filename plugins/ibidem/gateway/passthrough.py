@@ -1,29 +1,184 @@
 """Every other path, where `IBIDEM_GATEWAY_PATHS` is `all`: it goes to the engine with the caller's own rights.
 
 Where all indexes are open, requests and answers are streamed, byte for byte. Else documents alone can be read and
-written, in the indexes that are open, and what is sent is written again from what was read.
+written, in the indexes that are open: each request names its index and nothing else, and what is sent is written again
+from what was read. Any other path is refused then: nobody has looked into what its body could name.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
+from urllib.parse import quote, unquote
 
 import aiohttp
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from ibidem.gateway.dependencies import GatewayContext, cluster
-from ibidem.gateway.document_paths import Sent, read_document_request
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import all_open
-from ibidem.gateway.paths import own_path
+from ibidem.gateway.index_access import all_open, check_indexes, own_path, unaliased
+from ibidem.gateway.search_request import as_object, check_type, read_body, read_parameters, unpacked, written
 from ibidem.gateway.search_routes import CLOSED, as_response, cancel_on_disconnect
 from ibidem.gateway.signing.requests import Signing, chained
-from ibidem.gateway.upstream import Upstream, forwarded, kept
+from ibidem.gateway.upstream import Upstream, forwarded, reshaped, response_headers, target
 from ibidem_workers.settings import Settings
 
-NAMED = SimpleNamespace(path="/{path}")
+READS, WRITES = frozenset(("GET", "HEAD")), frozenset(("PUT", "POST"))
+ACTIONS: Mapping[str, frozenset[str]] = {
+    "": READS,
+    "_bulk": WRITES,
+    "_create": WRITES,
+    "_doc": READS | WRITES | {"DELETE"},
+    "_mget": frozenset(("GET", "POST")),
+    "_refresh": frozenset(("GET", "POST")),
+    "_source": READS,
+    "_update": frozenset(("POST",)),
+}
+"""What may be done with documents, and by which methods."""
+
+OF_IDS = frozenset(("_create", "_doc", "_source", "_update"))
+PARAMETERS = frozenset(
+    (
+        *("_source", "_source_excludes", "_source_includes", "allow_no_indices", "error_trace", "expand_wildcards"),
+        *("filter_path", "format", "human", "if_primary_term", "if_seq_no", "ignore_unavailable"),
+        *("include_source_on_error", "op_type", "preference", "pretty", "realtime", "refresh", "require_alias"),
+        *("retry_on_conflict", "routing", "stored_fields", "timeout", "version", "version_type"),
+        "wait_for_active_shards",
+    )
+)
+META = frozenset(
+    (
+        *("_id", "_index", "if_primary_term", "if_seq_no", "require_alias", "retry_on_conflict", "routing", "version"),
+        *("_source", "stored_fields", "version_type"),
+    )
+)
+"""What a line of `_bulk`, or a document of `_mget`, may say of itself."""
+
+OPERATIONS = ("create", "delete", "index", "update")
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it goes to the engine.
+
+    Args:
+        target: Path and query string.
+        headers: Its headers.
+        body: Its body.
+    """
+
+    target: str
+    headers: list[tuple[str, str]]
+    body: bytes | None
+
+
+def read_document_request(request: Request, content: bytes, settings: Settings) -> Sent:
+    """Read a request, and write it again.
+
+    Args:
+        request: Method, path, query string and headers.
+        content: The body's bytes.
+        settings: The settings in force.
+
+    Raises:
+        HttpError: Another path, an index that is not open, a body that names one.
+    """
+    index, action, id_ = parts_of(request)
+    if index:
+        check_indexes(index, settings)
+    parameters = read_parameters(request.url.query)
+    for name in parameters:
+        if name not in PARAMETERS:
+            raise HttpError(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")
+    form = "x-ndjson" if action == "_bulk" else "json"
+    if action == "_bulk":
+        check_type(request.headers.get("content-type", ""), ("json", "x-ndjson"))
+        body: bytes | None = b"".join(bulk_lines(unpacked(content, request.headers, settings), index, settings))
+    else:
+        read = read_body(content, request.headers, settings)
+        if action == "_mget":
+            check_documents(read or {}, index, settings)
+        body = None if read is None else written(read)
+    path = "/".join(quote(part, safe=",*") for part in ("", index, action, id_) if part)
+    headers = reshaped(request.headers, form if body is not None else None)
+    return Sent(target(f"/{path}", parameters), headers, body)
+
+
+def parts_of(request: Request) -> tuple[str, str, str]:
+    """Return index, action and id of a path.
+
+    Raises:
+        HttpError: It is another path.
+    """
+    raw = request.scope["raw_path"].decode("ascii").removeprefix("/").split("/")
+    parts = [unquote(part, errors="strict") for part in raw]
+    if parts[0] in ("_bulk", "_mget"):
+        parts.insert(0, "")
+    index, action, id_ = (*parts, "", "", "")[:3]
+    index = unaliased(index)[0]
+    fits = len(parts) <= (3 if action in OF_IDS else 2) and (index or action)
+    if not fits or request.method not in ACTIONS.get(action, ()) or (action and not action.startswith("_")):
+        raise HttpError(
+            403,
+            "security_exception",
+            f"{request.method} {request.url.path} is not passed on while not all indexes are open",
+            f"passed on are {', '.join(name for name in ACTIONS if name)}; IBIDEM_GATEWAY_INDEXES=* opens all indexes",
+        )
+    return index, action, id_
+
+
+def check_documents(body: Mapping[str, Any], index: str, settings: Settings) -> None:
+    """Check the documents that `_mget` names.
+
+    Raises:
+        HttpError: One in an index that is not open, or in none.
+    """
+    documents = body.get("docs", [])
+    if body.keys() - {"docs", "ids"} or not isinstance(documents, list):
+        raise HttpError(400, "parsing_exception", "_mget takes docs or ids")
+    if not index and "ids" in body:
+        raise HttpError(400, "illegal_argument_exception", "ids without an index", "name the index in the path")
+    for each in documents:
+        check_meta(each, index, settings)
+
+
+def check_meta(meta: Any, index: str, settings: Settings) -> None:
+    """Check what a document is named by.
+
+    Raises:
+        HttpError: An index that is not open, or none, or what nobody knows.
+    """
+    if not isinstance(meta, dict) or meta.keys() - META:
+        raise HttpError(400, "parsing_exception", f"a document is named by {', '.join(sorted(META))} alone")
+    name = meta.get("_index", index)
+    if not isinstance(name, str) or not name:
+        raise HttpError(400, "illegal_argument_exception", "a document without an index", 'write {"_index": "NAME"}')
+    check_indexes(name, settings)
+
+
+def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes]:
+    """Yield the lines of `_bulk`, each written again.
+
+    Raises:
+        HttpError: What it does is not known, or in an index that is not open.
+    """
+    lines = iter(content.split(b"\n"))
+    for line in lines:
+        if not line.strip():
+            continue
+        action = as_object(line)
+        if len(action) != 1 or next(iter(action)) not in OPERATIONS:
+            raise HttpError(400, "illegal_argument_exception", f"a line does one of {', '.join(OPERATIONS)}")
+        ((operation, meta),) = action.items()
+        check_meta(meta, index, settings)
+        yield written(action) + b"\n"
+        if operation != "delete":
+            yield written(as_object(next(lines, b""))) + b"\n"
+
+
+ROUTE = SimpleNamespace(path="/{path}")
 """What these requests are counted as."""
 
 
@@ -32,22 +187,22 @@ class Passthrough:
     """Answers what nothing else answers.
 
     Args:
-        given: What every request may use.
+        context: What every request may use.
     """
 
-    given: GatewayContext
+    context: GatewayContext
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        request, settings = Request(scope, receive), self.given.settings
-        scope["route"] = NAMED
+        request, settings = Request(scope, receive), self.context.settings
+        scope["route"] = ROUTE
         upstream = await cluster(request)
         if all_open(settings):
-            await Streaming(request, upstream, settings, send, self.given.signing).run()
+            await Streaming(request, upstream, settings, send, self.context.signing).run()
             return
         sent = read_document_request(request, await request.body(), settings)
-        if self.given.signing is not None and sent.body is not None:
-            sent = await signed(request.method, sent, sent.body, self.given.signing)
+        if self.context.signing is not None and sent.body is not None:
+            sent = await signed(request.method, sent, sent.body, self.context.signing)
         answer = upstream.send(request.method, sent.target, sent.headers, sent.body)
         await as_response(await cancel_on_disconnect(request, answer))(scope, receive, send)
 
@@ -129,7 +284,7 @@ class Streaming:
 
     async def _answer(self, answer: aiohttp.ClientResponse) -> None:
         """Send the answer back as it comes."""
-        headers = kept(answer.raw_headers)
+        headers = response_headers(answer.raw_headers)
         if "content-length" in answer.headers:
             headers.append(("content-length", answer.headers["content-length"]))
         raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]

@@ -10,14 +10,12 @@ import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 
 from ibidem.dedupe.request import DEDUPE
-from ibidem.gateway.bodies import written
 from ibidem.gateway.dedupe_proxy import DedupeProxy, EngineRefused, Json
 from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import all_open
+from ibidem.gateway.index_access import HEADER, all_open, everything, unaliased
 from ibidem.gateway.msearch import Several, all_of, read_lines
-from ibidem.gateway.paths import HEADER, everything, unaliased
-from ibidem.gateway.search_request import NativeRequest, read_request
+from ibidem.gateway.search_request import NativeRequest, read_request, written
 from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_workers.settings import Settings
@@ -135,51 +133,51 @@ Indexes = Annotated[str, Path(description="Names and patterns of indexes, by com
 @router.get("/{indexes}/_search")
 @router.post("/{indexes}/_search")
 async def search(
-    indexes: Indexes, request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller
+    indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
     """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
     content = await request.body()
     native = readable(
-        lambda: read_request(indexes, request.url.query, request.headers, content, given.settings), request, given
+        lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
     )
     if native is None or native.passes:
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, given.settings))
-    work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
+    work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
     return await cancel_on_disconnect(
-        request, answer(work, work.search(native, given.remembered.of(caller)), native.parameters.get("pretty"))
+        request, answer(work, work.search(native, context.remembered.of(caller)), native.parameters.get("pretty"))
     )
 
 
 @router.get("/{indexes}/_count")
 @router.post("/{indexes}/_count")
 async def count(
-    indexes: Indexes, request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller
+    indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
     """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
     content = await request.body()
     native = readable(
-        lambda: read_request(indexes, request.url.query, request.headers, content, given.settings), request, given
+        lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
     )
     if native is None or native.passes:
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, given.settings))
-    work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
+    work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
     return await cancel_on_disconnect(
-        request, answer(work, counted(work, native, given.remembered.of(caller)), native.parameters.get("pretty"))
+        request, answer(work, counted(work, native, context.remembered.of(caller)), native.parameters.get("pretty"))
     )
 
 
 @everywhere.get("/_search")
 @everywhere.post("/_search")
-async def search_all(request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
+async def search_all(request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
     """Search all indexes, or those of a point in time."""
-    return await search("", request, given, cluster, caller)
+    return await search("", request, context, cluster, caller)
 
 
 @everywhere.get("/_count")
 @everywhere.post("/_count")
-async def count_all(request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
+async def count_all(request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
     """Count in all indexes."""
-    return await count("", request, given, cluster, caller)
+    return await count("", request, context, cluster, caller)
 
 
 @router.get("/_msearch")
@@ -187,26 +185,26 @@ async def count_all(request: Request, given: WithContext, cluster: WithCluster, 
 @router.get("/{indexes}/_msearch")
 @router.post("/{indexes}/_msearch")
 async def several(
-    request: Request, given: WithContext, cluster: WithCluster, caller: WithCaller, indexes: str = ""
+    request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller, indexes: str = ""
 ) -> Response:
     """Search several times at once; each search says for itself, or the query string for all, how it is grouped."""
     content = await request.body()
     native = readable(
-        lambda: read_lines(indexes, request.url.query, request.headers, content, given.settings), request, given
+        lambda: read_lines(indexes, request.url.query, request.headers, content, context.settings), request, context
     )
     if native is None or all(line.passes for line in native.lines):
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, given.settings))
-    work = DedupeProxy(cluster, request.headers, given.metrics, given.current_tables())
-    return await cancel_on_disconnect(request, answer(work, all_of(work, native, given.remembered.of(caller)), None))
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
+    work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
+    return await cancel_on_disconnect(request, answer(work, all_of(work, native, context.remembered.of(caller)), None))
 
 
-def readable(read: Callable[[], Read], request: Request, given: GatewayContext) -> Read | None:
+def readable(read: Callable[[], Read], request: Request, context: GatewayContext) -> Read | None:
     """Read a request; None for what cannot be read where the engine alone decides on it.
 
     Args:
         read: Reads it.
         request: The request.
-        given: What every request may use.
+        context: What every request may use.
 
     Raises:
         HttpError: It cannot be read.
@@ -214,8 +212,9 @@ def readable(read: Callable[[], Read], request: Request, given: GatewayContext) 
     try:
         return read()
     except HttpError:
-        said = HEADER in request.headers or DEDUPE in request.url.query or unaliased(request.url.path.split("/")[1])[1]
-        if everything(given.settings) and not said:
+        alias = unaliased(request.url.path.split("/")[1])[1]
+        has_dedupe = bool(alias) or HEADER in request.headers or DEDUPE in request.url.query
+        if everything(context.settings) and not has_dedupe:
             return None
         raise
 
@@ -242,7 +241,7 @@ async def answer(work: DedupeProxy, result: Awaitable[Json], pretty: str | None)
         work.metrics.errors.labels(OF_ENGINE).inc()
         return as_response(refused.reply)
     option = orjson.OPT_INDENT_2 if pretty in ("", "true") else 0
-    made = Response(orjson.dumps(response, option=option), headers={"content-type": work.kind})
+    reply = Response(orjson.dumps(response, option=option), headers={"content-type": work.kind})
     for warning in work.warnings:
-        made.headers.append("warning", warning)
-    return made
+        reply.headers.append("warning", warning)
+    return reply

@@ -14,7 +14,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ibidem_workers.settings import Settings
 
-KEPT_FREE = 256
+SPARE_FILES = 256
 """Files that are left for all else than connections."""
 
 LATE, FULL = 408, 429
@@ -29,13 +29,13 @@ class Connections:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._held: dict[str, dict[Connection, None]] = {}
+        self._connections: dict[str, dict[Connection, None]] = {}
         self._all: dict[Connection, None] = {}
-        self._most = max(KEPT_FREE, files_allowed() - KEPT_FREE)
+        self._most = max(SPARE_FILES, files_allowed() - SPARE_FILES)
 
-    def make(self, *parts: Any, **named: Any) -> "Connection":
+    def make(self, *parts: Any, **options: Any) -> "Connection":
         """Make a connection, as the server does."""
-        return Connection(self, *parts, **named)
+        return Connection(self, *parts, **options)
 
     def add(self, one: "Connection") -> bool:
         """Take a connection in; an unfinished one makes room where there are too many.
@@ -46,24 +46,24 @@ class Connections:
         Returns:
             False where all others are being answered.
         """
-        same = self._held.setdefault(one.network, {})
+        same = self._connections.setdefault(one.network, {})
         for there, most in ((same, self.settings.gateway_connections), (self._all, self._most)):
             if len(there) >= most:
                 oldest = next((each for each in there if each.unfinished), None)
                 if oldest is None:
                     return False
                 oldest.drop()
-        self._held.setdefault(one.network, {})[one] = None
+        self._connections.setdefault(one.network, {})[one] = None
         self._all[one] = None
         return True
 
     def remove(self, one: "Connection") -> None:
         """Forget a connection."""
         self._all.pop(one, None)
-        same = self._held.get(one.network, {})
+        same = self._connections.get(one.network, {})
         same.pop(one, None)
         if not same:
-            self._held.pop(one.network, None)
+            self._connections.pop(one.network, None)
 
 
 class Connection(HttpToolsProtocol):
@@ -72,11 +72,11 @@ class Connection(HttpToolsProtocol):
     Args:
         among: All connections.
         parts: The server's own.
-        named: The server's own.
+        options: The server's own.
     """
 
-    def __init__(self, among: Connections, *parts: Any, **named: Any) -> None:
-        super().__init__(*parts, **named)
+    def __init__(self, among: Connections, *parts: Any, **options: Any) -> None:
+        super().__init__(*parts, **options)
         self._among = among
         self._late: asyncio.TimerHandle | None = None
         self.network = ""
@@ -136,7 +136,7 @@ class Connection(HttpToolsProtocol):
 
 
 def network_of(address: str) -> str:
-    """Return what stands for one caller: an address, or of the sixth version the network that one caller is given.
+    """Return what identifies one caller: an address, or of the sixth version the network that one caller is given.
 
     >>> network_of("2001:db8::1") == network_of("2001:db8::ffff:1"), network_of("10.0.0.1")
     (True, '10.0.0.1')

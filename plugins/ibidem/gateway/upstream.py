@@ -1,12 +1,19 @@
-"""Upstream client: passes requests to the engine and its responses back unchanged."""
+"""Upstream: the engine behind the gateway; requests are passed to it and its responses back unchanged.
 
+A caller is known by the headers that carry its rights, and engines are opened with them.
+"""
+
+import base64
+import binascii
 import itertools
 import logging
 import re
 import ssl
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -14,9 +21,90 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from ibidem.gateway.callers import RIGHTS
 from ibidem.gateway.errors import HttpError
 from ibidem_engines.address import Address
+from ibidem_engines.connect import open_for_caller
+from ibidem_engines.engine import Engine
+from ibidem_workers.settings import Settings
+
+RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization", "securitytenant")
+"""Headers by which an engine grants or narrows rights. What a proxy before an engine vouches for is not among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A caller as the engine will know him.
+
+    Args:
+        headers: Those of `RIGHTS` that were sent, with their values.
+    """
+
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, headers: Mapping[str, str]) -> "Caller":
+        """Read the headers of a request; their names in any case.
+
+        >>> Caller.of({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
+        'ada'
+        """
+        sent = {name.lower(): value for name, value in headers.items()}
+        return cls(tuple((name, sent[name]) for name in RIGHTS if name in sent))
+
+    @property
+    def name(self) -> str:
+        """The user's name where it was sent with a password; else empty."""
+        scheme, _, value = dict(self.headers).get("authorization", "").partition(" ")
+        if scheme.lower() != "basic":
+            return ""
+        try:
+            return base64.b64decode(value, validate=True).decode().partition(":")[0]
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+
+
+MOST = 100
+"""Callers whose connections are kept."""
+
+
+class Engines:
+    """Engines by index and caller, the most recent ones kept open.
+
+    Args:
+        settings: Where the engine is, and how long to wait for it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._engines: OrderedDict[tuple[str, Caller], Engine] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, caller: Caller, index: str) -> Engine:
+        """Return the engine that knows a caller by his own headers alone; what the address says of a user is left out.
+
+        Args:
+            caller: Who asks.
+            index: Name of the index, checked before.
+        """
+        if self._settings.engine.startswith("sqlite:"):
+            caller = Caller()
+        with self._lock:
+            engine = self._engines.pop((index, caller), None)
+            if engine is None:
+                seconds = float(self._settings.gateway_timeout)
+                engine = open_for_caller(self._settings.address, index, caller.headers, seconds)
+            self._engines[index, caller] = engine
+            if len(self._engines) > MOST:
+                # Another thread may be reading with it: its connections are closed when the last one lets go of it.
+                self._engines.popitem(last=False)
+        return engine
+
+    def close(self) -> None:
+        """Close all of them."""
+        with self._lock:
+            while self._engines:
+                self._engines.popitem()[1].close()
+
 
 FORWARDED = (
     *RIGHTS,
@@ -157,7 +245,7 @@ class Upstream:
         async with self._opened().request(
             method, url, headers=list(headers), data=body, skip_auto_headers=OURS, allow_redirects=False
         ) as answer:
-            return Reply(answer.status, kept(answer.raw_headers), await answer.read())
+            return Reply(answer.status, response_headers(answer.raw_headers), await answer.read())
 
     def _opened(self) -> aiohttp.ClientSession:
         """Give the connections, made with the first request, since they belong to the loop that runs then."""
@@ -173,7 +261,7 @@ class Upstream:
         return self._session
 
 
-def kept(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
+def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     """Return the headers of an answer that belong to it."""
     read = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
     return [(name, value) for name, value in read if name not in OF_THE_CONNECTION]
@@ -206,8 +294,8 @@ def reshaped(headers: Mapping[str, str], form: str | None) -> list[tuple[str, st
 
 def media_type(headers: Mapping[str, str], form: str) -> str:
     """Name a form of JSON in the version of the engine's language that a client speaks."""
-    said = _COMPATIBLE.search(headers.get("accept", "") + headers.get("content-type", ""))
-    base, version = ("vnd.elasticsearch+", f"; compatible-with={said[1]}") if said else ("", "")
+    match = _COMPATIBLE.search(headers.get("accept", "") + headers.get("content-type", ""))
+    base, version = ("vnd.elasticsearch+", f"; compatible-with={match[1]}") if match else ("", "")
     return f"application/{base}{form}{version}"
 
 

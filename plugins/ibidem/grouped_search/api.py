@@ -9,13 +9,19 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from typing_extensions import override
 
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.dedupe.window import Window
-from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend
-from ibidem.grouped_search.facets import Facets, facets_of
+from ibidem.grouped_search.backend import (
+    NextPage,
+    PageRequest,
+    Portion,
+    SearchBackend,
+    check_scope,
+    read_cursor,
+    write_cursor,
+)
 from ibidem.grouped_search.page import check_page, grouped_page
 from ibidem.grouped_search.plugin_request import (
     decides,
@@ -25,20 +31,19 @@ from ibidem.grouped_search.plugin_request import (
     with_current_tables,
 )
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
-from ibidem.grouped_search.scope import check_scope
-from ibidem.grouped_search.stats import ungrouped_stats
+from ibidem.grouped_search.stats import Facets, facets_of, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
-from ibidem.suggestion import did_you_mean
 from ibidem_engines.cluster.requests import RequestFlow, run_offline
-from ibidem_engines.collapse import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
+from ibidem_engines.spelling import did_you_mean
+from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Members, Order, Place
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
 
 if TYPE_CHECKING:
-    from ibidem_engines.grouped_hits import WithPlugin
+    from ibidem_engines.hits import WithPlugin
 
 
 @dataclass(slots=True)
@@ -205,23 +210,14 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     grouped = by_plugin(engine, query, page_request, facets=facets) if alike else None
     if grouped is None:
         words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
-        source = EngineBackend(engine, query, list(words or ()), cursors.read(query, request), order)
+        source = EngineBackend(engine, query, list(words or ()), read_cursor(query, request), order)
         grouped = grouped_here(source, page_request, facets=facets)
-    missed = not grouped.total and query.native is None
-    took = round((perf_counter() - began) * 1000)
     account = grouped.account | {
         "not_understood": list(query.notes),
-        "did_you_mean": did_you_mean(engine, query) if missed else "",
-        "cursor": cursors.write(grouped.cursor, query, request, grouped.further),
-        "took_ms": took,
+        "did_you_mean": did_you_mean(engine, query) if not grouped.total and query.native is None else "",
+        "cursor": write_cursor(grouped.cursor, query, request, grouped.further),
     }
-    response = {
-        "took": took,
-        "timed_out": False,
-        "hits": {"total": {"value": grouped.total, "relation": "eq"}, "max_score": grouped.best, "hits": grouped.hits},
-        "dedupe": account,
-    }
-    return SearchResult(response, grouped.window, grouped.facets)
+    return SearchResult(to_response(grouped, account, began), grouped.window, grouped.facets)
 
 
 def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:
@@ -261,7 +257,25 @@ class Answer:
     cursor: str
     window: Window | None = None
     facets: Facets = field(default_factory=Facets)
-    further: cursors.NextPage | None = None
+    further: NextPage | None = None
+
+
+def to_response(grouped: Answer, account: Json, began: float) -> Json:
+    """Write a response in the engine's own format.
+
+    Args:
+        grouped: The page of groups.
+        account: What is said of it.
+        began: When the search began, in seconds of `perf_counter`.
+    """
+    took = round((perf_counter() - began) * 1000)
+    total = {"value": grouped.total, "relation": "eq"}
+    return {
+        "took": took,
+        "timed_out": False,
+        "hits": {"total": total, "max_score": grouped.best, "hits": grouped.hits},
+        "dedupe": account | {"took_ms": took},
+    }
 
 
 def grouped_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> Answer:
@@ -302,9 +316,9 @@ def by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets
     request, size = page_request.request, page_request.size
     if not hasattr(engine, "search_grouped") or query.native is not None or not decides(request):
         return None
-    given = plugin_request(request) | ({"facets": True} if facets else {})
+    parameters = plugin_request(request) | ({"facets": True} if facets else {})
     first = (page_request.page - 1) * size
-    there = cast("WithPlugin", engine).search_grouped(query, given, first, size, cursors.read(query, request))
+    there = cast("WithPlugin", engine).search_grouped(query, parameters, first, size, read_cursor(query, request))
     if there is None or not is_read_as_here(there.account, request, size):
         return None
     hits = [plugin_hit(hit, there.stored) for hit in there.hits]
@@ -314,9 +328,9 @@ def by_plugin(engine: Engine, query: Query, page_request: PageRequest, *, facets
 
 def plugin_hit(hit: Json, stored: Mapping[DocumentRef, StoredDocument]) -> Json:
     """Return a hit of the plugin's as one that was grouped here."""
-    held = stored.get((hit["_index"], hit["_id"]))
+    document = stored.get((hit["_index"], hit["_id"]))
     shown = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
-    shown |= {"_source": {}} if held is None else to_source(held)
+    shown |= {"_source": {}} if document is None else to_source(document)
     shown["_dedupe"] = hit["_dedupe"]
     inner = hit.get("inner_hits", {}).get(DUPLICATES)
     if inner is None:

@@ -102,11 +102,11 @@ WITHOUT_PAGES: Mapping[str, str] = {
 }
 """The first two, of texts that have no pages."""
 
-TOLD_BELOW = 0.75
-"""Share of a span from which it is not told: a span that is common almost whole says it already."""
+SHARE_BELOW = 0.75
+"""Share of a span from which it is not mentioned: a span that is common almost whole says it already."""
 
 HALF = 0.5
-"""Share of both texts below which it is told also of texts that are called the same."""
+"""Share of both texts below which it is mentioned also for texts that are called the same."""
 
 DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
 """What a document is to the other."""
@@ -118,7 +118,7 @@ def relation(why: Why, other: str, own: str = "") -> str:
     Args:
         why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
         other: The other's title or id; may be empty.
-        own: Its own name, where both are told in one sentence.
+        own: Its own name, where one sentence names both.
     """
     name = str(why["relation"])
     direction = DIRECTIONS.get(why.get("direction", name))
@@ -154,7 +154,7 @@ def common_share(why: Why, side: str) -> float | None:
 def place(why: Why, side: str) -> str:
     """Say where in one of two texts the common part stands; empty when no range is known.
 
-    Where much less than that is common, the share is told too: pages 20 to 265 may hold a few lines each.
+    Where much less than that is common, the share is mentioned too: pages 20 to 265 may hold a few lines each.
 
     >>> place({"parts": "pages", "other": {"from": 12, "to": 12, "of": 402}}, "other")
     'page 12 of 402'
@@ -164,7 +164,7 @@ def place(why: Why, side: str) -> str:
         return ""
     phrase = f"{page_range(str(why['parts']).removesuffix('s'), span['from'], span['to'])} of {span['of']:,}"
     common, whole = common_share(why, side), (span["to"] - span["from"] + 1) / max(1, span["of"])
-    if common is None or common >= TOLD_BELOW * whole:
+    if common is None or common >= SHARE_BELOW * whole:
         return phrase
     return f"{phrase} (about {percent(common)} of its text)"
 
@@ -184,14 +184,14 @@ def guards(why: Why) -> list[str]:
     >>> guards({"days_apart": 3, "length_ratio": 0.81})
     ['3 days apart', 'one 81 % as long as the other']
     """
-    said = []
+    phrases = []
     if isinstance(days := why.get("days_apart"), int):
-        said.append(date_distance(days))
+        phrases.append(date_distance(days))
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
-        said.append(f"one {percent(ratio)} as long as the other")
+        phrases.append(f"one {percent(ratio)} as long as the other")
     if why.get("numbers_agree") is False:
-        said.append("other numbers")
-    return said
+        phrases.append("other numbers")
+    return phrases
 
 
 def reason(why: Why, other: str = "", own: str = "") -> str:
@@ -200,7 +200,7 @@ def reason(why: Why, other: str = "", own: str = "") -> str:
     Args:
         why: The evidence as a response carries it: `signature`, its figures, and the guard values.
         other: Title or id of the document that it duplicates; named where one holds the other.
-        own: Its own name, where both are told in one sentence.
+        own: Its own name, where one sentence names both.
 
     >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
     '57 of 60 rare terms shared, 1 day apart'
@@ -255,11 +255,11 @@ def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
         mark: What the layer says of it.
         lead: What its lead is called; may be empty.
     """
-    said = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
-    said += [f"; {note}" for note in mark.get("notes", ())]
+    phrases = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
+    phrases += [f"; {note}" for note in mark.get("notes", ())]
     if mark.get("outside"):
-        said.append("; it does not match the query")
-    return "".join(said)
+        phrases.append("; it does not match the query")
+    return "".join(phrases)
 
 
 def account_line(response: Response, first: int) -> str:

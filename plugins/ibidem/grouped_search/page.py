@@ -1,33 +1,101 @@
-"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents shown."""
+"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents shown.
 
-from collections.abc import Callable, Sequence
+Copy cap: of a text that very many documents share, further copies are counted and not fetched.
+Whatever is in a window's first step is read. Where that does not fill its page, and a hundred copies of a text were
+read, every further one would only join the group that they are in; a story that was printed a hundred thousand times
+would else be read to the last hit that a window may hold, and hide what follows it.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem.dedupe.long_texts import LongSignatureCache
+from ibidem.dedupe.leader_clustering import Window
+from ibidem.dedupe.overrides import DocumentRef, Override
+from ibidem.dedupe.pairs import LongSignatureCache
 from ibidem.dedupe.parameters import DEEPEST
-from ibidem.dedupe.window import Window
-from ibidem.grouped_search.backend import PageRequest, SearchBackend
-from ibidem.grouped_search.copy_cap import capped_rows, copies, counts, find_capped_texts, only_counted
-from ibidem.grouped_search.groups import Group, Pages, build_groups
-from ibidem.grouped_search.response import Json, ResponseRenderer
-from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up
+from ibidem.grouped_search.backend import PageRequest, ScopeMatches, SearchBackend, append_matches, look_up
+from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups
 from ibidem.grouped_search.stats import Late, late_members, response_stats
 from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_engines.engine import Ranking
+from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_ingest.errors import UsageError
+
+MANY = 100
+"""Copies of a text from which on further ones are surplus."""
+
+
+def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
+    """Return the rows of the texts whose further copies are surplus, by their content hash.
+
+    All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
+    one of them apart from it, and no manual decision.
+
+    Args:
+        window: The hits that were read.
+        overrides: Manual decisions, those about documents that were not read too.
+    """
+    cannot_link = {name for word in overrides if word.verdict == "not" for name in (word.a, word.b)}
+    return {
+        content: rows
+        for content, rows in copies(window).items()
+        if len(rows) >= MANY and joins_every_copy(window, rows[0]) and window.name(rows[0]) not in cannot_link
+    }
+
+
+def joins_every_copy(window: Window, row: int) -> bool:
+    """Return whether a row is a lead that every copy of its text joins, whatever else the copy holds."""
+    return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
+
+
+def copies(window: Window) -> Mapping[str, Sequence[int]]:
+    """Return the rows of each text by its content hash, in rank order; those without words aside."""
+    hashes = window.columns.content.astype("<u8").tobytes().hex()
+    rows: defaultdict[str, list[int]] = defaultdict(list)
+    for row in range(len(window.hits)):
+        if window.columns.length[row]:
+            rows[f"ch{window.columns.scheme[row]}:{hashes[32 * row : 32 * row + 32]}"].append(row)
+    return rows
+
+
+def capped_rows(copies: Mapping[str, Sequence[int]], step: int) -> set[int]:
+    """Return the rows that are only counted: copies beyond the first step and beyond the first hundred."""
+    return {row for rows in copies.values() for row in rows[MANY:] if row >= step}
+
+
+def counts(contents: Iterable[str]) -> list[SignatureLookup]:
+    """Return the look-ups that count the documents of each text."""
+    return [SignatureLookup({"content": [content]}, limit=0) for content in contents]
+
+
+def only_counted(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
+    """Say how many copies of each text were counted and not read, by the id of its group.
+
+    Args:
+        window: The page's hits, and what a scope found.
+        matching: How many documents with each content hash match.
+        outside: Documents that a scope found and that do not match.
+    """
+    rows = copies(window) if matching else {}
+    counts = {}
+    for content, count in matching.items():
+        read = [row for row in rows.get(content, ()) if window.name(row) not in outside]
+        if read and count > len(read):
+            counts[window.group_id(read[0])] = count - len(read)
+    return counts
 
 
 class WindowReader:
     """The top of a ranking, deeper with each request.
 
     What is in it is the ranking's, but for copies that are only counted; `surplus` holds their content hashes, and
-    `matching` how many documents with one of these match, as far as a request told it. Which copies are left out
+    `matching` how many documents with one of these match, as far as a request counted them. Which copies are left out
     depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
 
     Args:
         source: Where from.
-        asked: For which page.
+        page_request: For which page.
     """
 
     def __init__(self, source: SearchBackend, page_request: PageRequest) -> None:
@@ -36,15 +104,15 @@ class WindowReader:
         self.surplus: tuple[str, ...] = ()
         self.matching: dict[str, int] = {}
         self._source = source
-        self._asked = page_request
+        self._page_request = page_request
         self._step = page_request.request.window
         self._longs = LongSignatureCache()
         self._ended = False
 
     def deep_enough(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
-        deepest, wanted = self._asked.deepest, self._asked.page * self._asked.size
-        steps = max(1, -(-min(deepest, wanted) // self._step))
+        deepest, goal = self._page_request.deepest, self._page_request.page * self._page_request.size
+        steps = max(1, -(-min(deepest, goal) // self._step))
         while True:
             depth, known = min(deepest, steps * self._step), self.surplus
             yield from self._read(depth)
@@ -52,18 +120,19 @@ class WindowReader:
                 if self._done(depth):
                     return
                 groups = len(self.window.grouping.leads)
-                steps = steps + 1 if self.surplus != known else next_steps(steps, groups, wanted)
+                steps = steps + 1 if self.surplus != known else next_steps(steps, groups, goal)
 
     def _done(self, depth: int) -> bool:
         """Return whether no request would add to the page, or none is possible."""
-        filled = Pages(self.window.grouping, self._step, self._asked.size).needed(self._asked.page) is not None
-        return filled or self._ended or depth == self._asked.deepest
+        pages = Pages(self.window.grouping, self._step, self._page_request.size)
+        filled = pages.needed(self._page_request.page) is not None
+        return filled or self._ended or depth == self._page_request.deepest
 
     def _read(self, depth: int) -> RequestFlow[None]:
         """Read down to a depth, and leave out what is only counted."""
         yield from self._hits(depth)
         yield from self._group()
-        if not self._asked.may_leave_out or (depth == self._step and self._done(depth)):
+        if not self._page_request.may_leave_out or (depth == self._step and self._done(depth)):
             return
         capped = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(capped)
@@ -90,11 +159,11 @@ class WindowReader:
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        grouped = partial(Window.of, hits, self._asked.request.policy, overrides, long_signatures=self._longs)
+        grouped = partial(Window.of, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
         self.window = yield from group_window(self._source, self._longs, grouped)
 
 
-def next_steps(steps: int, groups: int, wanted: int) -> int:
+def next_steps(steps: int, groups: int, goal: int) -> int:
     """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
 
     Copies of one text that fill a window would else be read again and again, in steps that are all too short.
@@ -102,7 +171,7 @@ def next_steps(steps: int, groups: int, wanted: int) -> int:
     >>> next_steps(1, 8, 10), next_steps(1, 1, 10)
     (2, 20)
     """
-    return 2 * steps * wanted // max(1, min(groups, wanted))
+    return 2 * steps * goal // max(1, min(groups, goal))
 
 
 def group_window(
@@ -170,14 +239,14 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     pages = Pages(whole.grouping, request.window, page_request.size)
     window = whole.first(max(1, pages.used(page_request.page)) * request.window)
     leads = pages.leads(page_request.page)
-    told_late = late_members(window, pages, page_request.page)
+    late = late_members(window, pages, page_request.page)
     late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late(page_request.page)]
-    wanted = [*leads, *sorted(set(late_leads))]
+    lookup_leads = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
-        wanted = []
-    if request.scope != "window" and wanted:
+        lookup_leads = []
+    if request.scope != "window" and lookup_leads:
         yield from read_long(source, window, leads)
-    beyond = yield from look_up(source, window, wanted, request)
+    beyond = yield from look_up(source, window, lookup_leads, request)
     above = window
     window = yield from group_window(
         source, above.related.long_signatures, lambda: append_matches(above, beyond, source.overrides())
@@ -191,9 +260,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account = response_stats(
         window, groups, request, ranking.total, page_request.tables, page_request.deepest, rest
     ) | {
-        "late": [
-            each.as_json() for each, lead in zip(told_late, late_leads, strict=True) if is_unseen(each, lead, beyond)
-        ],
+        "late": [each.as_json() for each, lead in zip(late, late_leads, strict=True) if is_unseen(each, lead, beyond)],
         "capped": cut_groups(groups, beyond),
     }
     return GroupedPage(

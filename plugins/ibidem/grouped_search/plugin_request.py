@@ -1,4 +1,8 @@
-"""What the plugin inside a cluster is asked for, and its account as the layer would have written it."""
+"""Grouped search by the plugin inside the cluster: its request, and its account as the layer would have written it.
+
+It takes the place of the layer where every node has the plugin and it does what is asked. The plugin answers as the
+layer does (`tests/plugin` holds it to that), in one request and a fraction of the time.
+"""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -6,9 +10,12 @@ from typing import Any
 
 from ibidem.dedupe.parameters import PRESETS
 from ibidem.dedupe.request import DedupeRequest, asks_for_stored_preset
-from ibidem.grouped_search.facets import MOST, Counted, Facets
+from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import mixed
+from ibidem.grouped_search.stats import MOST, Counted, Facets, mixed
+from ibidem_engines.cluster.dsl import Clause
+from ibidem_engines.cluster.plugin import NAME, account_of
+from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_ingest.pairs.decision import Policy
 
 SIMILARITY = "dedupe_similarity"
@@ -18,7 +25,7 @@ APART = frozenset(("tables", "facets"))
 
 
 def decides(request: DedupeRequest) -> bool:
-    """Return whether the plugin groups as this request wants it: by figures that it can be told, and a window."""
+    """Return whether the plugin groups as this request wants it: by figures that it knows, and a window."""
     window = request.by == "window" and request.scope == "window"
     return window and request.mode != "off" and knows_figures(request)
 
@@ -27,10 +34,10 @@ def knows_figures(request: DedupeRequest) -> bool:
     """Return whether the plugin takes the same figures from a request; a preset of the index it reads itself."""
     if asks_for_stored_preset(request):
         return PRESET in dict(request.figures)
-    return named_policy(request) == request.policy
+    return plugin_policy(request) == request.policy
 
 
-def named_policy(request: DedupeRequest) -> Policy:
+def plugin_policy(request: DedupeRequest) -> Policy:
     """Return the figures that the plugin takes from a request's names."""
     base = PRESETS[request.preset].policy if request.preset in PRESETS else Policy()
     similarity = dict(request.figures).get(SIMILARITY)
@@ -40,7 +47,7 @@ def named_policy(request: DedupeRequest) -> Policy:
 
 def plugin_request(request: DedupeRequest) -> Json:
     """Write what is asked of groups as the plugin reads it."""
-    given: Json = {
+    parameters: Json = {
         "dedupe": request.mode,
         "level": request.level,
         "keep": str(request.keep),
@@ -49,9 +56,9 @@ def plugin_request(request: DedupeRequest) -> Json:
         "explain": request.explain,
     }
     if (similarity := dict(request.figures).get(SIMILARITY)) is not None:
-        given["similarity"] = int(similarity)
-    given |= {} if request.max_per_group is None else {"max_per_group": request.max_per_group}
-    return given | ({"preset": request.preset} if request.preset else {})
+        parameters["similarity"] = int(similarity)
+    parameters |= {} if request.max_per_group is None else {"max_per_group": request.max_per_group}
+    return parameters | ({"preset": request.preset} if request.preset else {})
 
 
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:
@@ -65,11 +72,11 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
     """Read what the plugin counted of the window by source, idf table and year."""
     counted = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
-    def named(facets: Sequence[Mapping[str, Any]]) -> list[Counted]:
+    def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[Counted]:
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
     years = [(each["year"], each["documents"], each["groups"]) for each in counted["years"]]
-    return Facets(named(counted["sources"][:MOST]), named(counted["tables"]), years)
+    return Facets(to_counts(counted["sources"][:MOST]), to_counts(counted["tables"]), years)
 
 
 def with_current_tables(account: Json, current: Collection[str]) -> Json:
@@ -78,3 +85,29 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     left = {name: value for name, value in account.items() if name not in APART}
     return left | {"mixed_tables": mixed(names, current)}
+
+
+def does(search: DslSearch) -> bool:
+    """Return whether the plugin does what is asked, aggregations that wait for the groups aside."""
+    pinned = search.request.cursor and "explain" in search.shown  # what keeps later writes out would be explained too
+    plain = not (search.completes or search.bare_total or "derived" in search.target.parts or pinned)
+    whole = search.ranking.get("query") == search.shown.get("query")
+    return plain and whole and search.size > 0 and decides(search.request)
+
+
+def by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
+    """Let the plugin search; None where the layer would have counted copies that the plugin read.
+
+    Args:
+        search: What, where and how.
+        ranking: What ranks, as far as a cursor lets it see.
+        aggregations: What is aggregated of all that matches.
+    """
+    ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
+    body: Json = {**search.shown, **ranking, **search.beside, "ext": ext, "track_total_hits": True}
+    body |= {"from": (search.page - 1) * search.size, "size": search.size}
+    answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
+    account = account_of(answer)
+    if not is_read_as_here(account, search.request, search.size):
+        return None
+    return answer | {"dedupe": with_current_tables(account, search.tables)}

@@ -1,15 +1,179 @@
-"""Response in the engine's own format, so that existing clients keep working."""
+"""Response in the engine's own format, so that existing clients keep working, with the groups of a page.
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+A page is cut from a window that grows in steps: the representative of each group, and the members shown.
+A page is `size` groups in the order of their first occurrences, cut from the fewest steps that hold enough groups;
+so a page shows the same whether or not later ones were asked for. What a later step adds to a group of an earlier page
+is `late`, shown on the first page that needed the step.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from ibidem.dedupe.leader_clustering import Grouping, Window
 from ibidem.dedupe.overrides import DocumentRef, Override
+from ibidem.dedupe.parameters import Keep, KeepBy
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.dedupe.window import Window
-from ibidem.grouped_search.groups import Group
 from ibidem_engines.engine import Hit, StoredDocument
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed import NO_DATE, hash_value
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+NEVER = 1 << 40
+Worse = Callable[[PackedColumns, int], int]
+
+
+def sort_key_earliest(columns: PackedColumns, row: int) -> int:
+    """Return the first day of a row's date; no date comes last."""
+    day = int(columns.date_from[row])
+    return day if columns.signed[row] and day != NO_DATE else NEVER
+
+
+def sort_key_latest(columns: PackedColumns, row: int) -> int:
+    """Return the last day of a row's date, later days first; no date comes last."""
+    day = int(columns.date_to[row])
+    return -day if columns.signed[row] and day != NO_DATE else NEVER
+
+
+WORSE: Mapping[KeepBy, Worse] = {
+    "rank": lambda _, row: row,
+    "earliest": sort_key_earliest,
+    "latest": sort_key_latest,
+    "longest": lambda columns, row: -int(columns.length[row]),
+}
+"""For each way of choosing a number that is least for the member to show."""
+
+
+def by_source(sources: Sequence[str]) -> Worse:
+    """Order by the place of a row's source in a list; sources that are not listed come last.
+
+    A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs.
+    """
+    places = {
+        int.from_bytes(hash_value(name.encode()), "little"): place for place, name in reversed(list(enumerate(sources)))
+    }
+    return lambda columns, row: places.get(int(columns.source[row]), NEVER)
+
+
+def choose_lead(columns: PackedColumns, members: Sequence[int], keep: Keep) -> int:
+    """Return the member that is shown as the lead; ties go to the first in rank.
+
+    Args:
+        columns: The packed values of the window.
+        members: Rows to choose from, in rank order: those of the step of the window in which the group began.
+        keep: How to choose.
+    """
+    if keep.by == "rank":
+        return min(members)
+    worse = by_source(keep.sources) if keep.by == "source" else WORSE[keep.by]
+    return min(members, key=lambda row: (worse(columns, row), row))
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One group of a page.
+
+    Args:
+        id: Its name.
+        first: Row of its first occurrence, which gives it its place.
+        lead: Row of the member that is shown as its lead.
+        duplicates: Rows of the others, in rank order.
+        shown: How many of these are shown.
+        skipped: How many come before those.
+        unread: How many further ones match that were not read.
+    """
+
+    id: str
+    first: int
+    lead: int
+    duplicates: tuple[int, ...]
+    shown: int
+    skipped: int = 0
+    unread: int = 0
+
+    @property
+    def size(self) -> int:
+        """All known members, the lead included."""
+        return 1 + len(self.duplicates) + self.unread
+
+    @property
+    def listed(self) -> tuple[int, ...]:
+        """The rows that are shown, the lead first."""
+        return (self.lead, *self.duplicates[self.skipped : self.skipped + self.shown])
+
+    def portion(self, skipped: int, most: int) -> "Group":
+        """Return the group with other duplicates shown: so many, behind so many."""
+        return replace(self, skipped=skipped, shown=max(0, min(len(self.duplicates) - skipped, most)))
+
+
+def build_groups(window: Window, leads: Sequence[int], request: DedupeRequest) -> list[Group]:
+    """Arrange the groups of a page.
+
+    Args:
+        window: The grouped hits.
+        leads: First occurrences of the page's groups, in rank order.
+        request: Which member leads and how many follow.
+    """
+    return [build_group(window, first, rows, request) for first, rows in window.grouping.members(leads).items()]
+
+
+def build_group(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> Group:
+    """Arrange one group; its lead is chosen among those of the step of the window in which it began."""
+    step_end = min(window.ranked, (first // request.window + 1) * request.window)
+    lead = choose_lead(window.columns, [row for row in rows if row < step_end], request.keep)
+    duplicates = tuple(row for row in rows if row != lead)
+    most = len(duplicates) if request.max_per_group is None else request.max_per_group
+    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), most))
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """How groups fall on pages.
+
+    Args:
+        grouping: Of all rows that were read.
+        step: Rows in a step of the window.
+        size: Groups on a page.
+    """
+
+    grouping: Grouping
+    step: int
+    size: int
+
+    @property
+    def steps(self) -> int:
+        """How many steps were read, the last maybe in part."""
+        return -(-len(self.grouping.lead) // self.step)
+
+    def needed(self, page: int) -> int | None:
+        """Return how many steps a page needs; None when those that were read do not fill it."""
+        last = page * self.size
+        leads = self.grouping.leads
+        if last <= 0:
+            return 0
+        return int(leads[last - 1]) // self.step + 1 if last <= len(leads) else None
+
+    def used(self, page: int) -> int:
+        """Return how many steps a page is based on: those it needs, or all where they do not fill it."""
+        needed = self.needed(page)
+        return self.steps if needed is None else needed
+
+    def leads(self, page: int) -> list[int]:
+        """Return the first occurrences of a page's groups."""
+        leads: list[int] = self.grouping.leads[(page - 1) * self.size : page * self.size].tolist()
+        return leads
+
+    def late(self, page: int) -> Iterator[tuple[int, int]]:
+        """Yield the rows that the page's own steps add to groups of earlier pages, each with its group's page."""
+        start, end = self.used(page - 1) * self.step, self.used(page) * self.step
+        leads = self.grouping.lead[start:end]
+        place = np.searchsorted(self.grouping.leads, leads)
+        earlier = np.flatnonzero((leads != np.arange(start, start + len(leads))) & (place < (page - 1) * self.size))
+        for at in earlier.tolist():
+            yield start + at, int(place[at]) // self.size + 1
+
 
 Json = dict[str, Any]
 """What is written as JSON."""
@@ -77,7 +241,7 @@ class ResponseRenderer:
             "of": None,
             "why": None,
         }
-        notes = list(self.spoken(group, row))
+        notes = list(self.override_notes(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
         elif group.id in self.only_counted:
@@ -107,18 +271,18 @@ class ResponseRenderer:
             "why": dict(evidence.why) if self.request.explain else None,
         }
 
-    def spoken(self, group: Group, row: int) -> Iterator[str]:
+    def override_notes(self, group: Group, row: int) -> Iterator[str]:
         """Yield what manual decisions say of a hit beyond its evidence."""
-        for other, word, holds in self.window.spoken.about(row):
-            named = self.window.hits[other].id
+        for other, word, holds in self.window.overrides.about(row):
+            other_id = self.window.hits[other].id
             theirs = self.window.group_id(int(self.window.grouping.lead[other]))
             if holds and word.verdict == "same" and theirs != group.id:
-                yield f"declared same as {named}, group {theirs}"
+                yield f"declared same as {other_id}, group {theirs}"
             elif self.request.explain:
-                yield override_note(word, named, holds=holds)
+                yield override_note(word, other_id, holds=holds)
 
 
-def override_note(word: Override, named: str, *, holds: bool) -> str:
+def override_note(word: Override, other_id: str, *, holds: bool) -> str:
     """Write a manual decision as a note.
 
     >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
@@ -126,7 +290,7 @@ def override_note(word: Override, named: str, *, holds: bool) -> str:
     """
     verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
     by = ", ".join(part for part in (word.author and f"by {word.author}", word.date) if part)
-    note = " ".join(part for part in (f"declared {verdict} {named}", by) if part)
+    note = " ".join(part for part in (f"declared {verdict} {other_id}", by) if part)
     note += f": {word.reason}" if word.reason else ""
     return note if holds else f"{note} (stale: a text has changed since)"
 
@@ -139,8 +303,8 @@ def to_hit(hit: Hit, stored: Json | None, score: float | None) -> Json:
         stored: The document as a hit holds it; None when it has gone since the ranking was read.
         score: The ranking's score; None for what the ranking does not hold.
     """
-    held = {"_source": {}} if stored is None else stored
-    shown = {"_index": hit.index, "_id": hit.id, "_score": score} | held
+    fields = {"_source": {}} if stored is None else stored
+    shown = {"_index": hit.index, "_id": hit.id, "_score": score} | fields
     shown["_score"] = score
     return shown | ({"sort": list(hit.sort)} if hit.sort else {})
 

@@ -2,24 +2,22 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Protocol
 
 import numpy as np
 
-from ibidem.dedupe.leader_clustering import Grouping
-from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem.dedupe.leader_clustering import Grouping, Window
 from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides
+from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem.dedupe.request import DedupeRequest
-from ibidem.dedupe.window import Window
-from ibidem.grouped_search.backend import PageRequest
-from ibidem.grouped_search.cursor import NextPage, place_of
-from ibidem.grouped_search.groups import Group, choose_lead
+from ibidem.grouped_search.backend import NextPage, PageRequest, place_of
 from ibidem.grouped_search.page import GroupedPage
-from ibidem.grouped_search.response import Json, ResponseRenderer
+from ibidem.grouped_search.response import Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
 from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_engines.collapse import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_engines.engine import Hit, Ranking
+from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -27,6 +25,10 @@ from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 
 ADVICE = "settle groups with: ibidem backfill --groups"
 """What to do where documents are not settled."""
+
+
+NOBODY = Members((), {})
+"""The further documents of groups of one."""
 
 
 class StoredBackend(Protocol):
@@ -73,25 +75,25 @@ def own_policy(request: DedupeRequest, settled: Checkpoint) -> DedupeRequest:
         UsageError: It asks for others.
     """
     own = policy_of(settled.policy)
-    policy = wanted_policy(request, own)
+    policy = requested_policy(request, own)
     if policy != own:
-        named = ", ".join(f"{name}={value}" for name, value in request.figures)
+        figures = ", ".join(f"{name}={value}" for name, value in request.figures)
         raise UsageError(
-            f"dedupe_by=stored does not go with {named}: groups are stored by other figures ({described(own)})",
+            f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({described(own)})",
             "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
         )
     return replace(request, policy=own)
 
 
-def wanted_policy(request: DedupeRequest, own: Policy) -> Policy:
+def requested_policy(request: DedupeRequest, own: Policy) -> Policy:
     """Return the figures that a request names, the others as groups are stored."""
-    named = dict(request.figures)
-    if named.keys() & {"dedupe_preset", "dedupe_similarity"}:
+    figures = dict(request.figures)
+    if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
         policy = request.policy
         return replace(policy, characters=None) if own.characters is None else policy  # groups do without
-    level = request.policy.level if "dedupe_level" in named else own.level
-    days = request.policy.window_days if "dedupe_window_days" in named else own.window_days
-    base = own.similar(int(named["dedupe_similarity"])) if "dedupe_similarity" in named else own
+    level = request.policy.level if "dedupe_level" in figures else own.level
+    days = request.policy.window_days if "dedupe_window_days" in figures else own.window_days
+    base = own.similar(int(figures["dedupe_similarity"])) if "dedupe_similarity" in figures else own
     return base.at(level).within(days)
 
 
@@ -115,8 +117,8 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     place = place_of(page_request)
     page_request = replace(page_request, request=own_policy(page_request.request, source.settlement()))
     page = yield from source.collapsed(place, page_request.size)
-    several = sorted({head.group for head in page.heads if head.group})
-    members = yield from source.members(several, most_members(page_request))
+    several = sorted({head.group for head in page.heads if may_be_several(head.group, page)})
+    members = (yield from source.members(several, most_members(page_request))) if several else NOBODY
     read = PageGroups.of(page.heads, members, page_request, source.overrides())
     groups = read.groups()
     if (some := page_request.portion) is not None:
@@ -128,6 +130,13 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
     further = None if page.after is None else NextPage(page_request.page + 1, page.after)
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
+
+
+def may_be_several(group: str, page: Collapsed) -> bool:
+    """Return whether further documents of a group may match."""
+    if page.several is not None:
+        return group in page.several
+    return bool(group) and not (page.counts.exact and page.counts.documents == page.counts.groups)
 
 
 def most_members(page_request: PageRequest) -> int:
@@ -145,13 +154,13 @@ class PageGroups:
 
     Args:
         window: The documents, those of each group behind its first.
-        firsts: Rows of the first documents.
+        rows: The rows of each group, by that of its first.
         sizes: How many documents of each group match, by the row of its first.
         request: How to show them.
     """
 
     window: Window
-    firsts: Sequence[int]
+    rows: Mapping[int, Sequence[int]]
     sizes: Mapping[int, int]
     request: DedupeRequest
 
@@ -175,21 +184,22 @@ class PageGroups:
         hits: list[Hit] = []
         lead: list[int] = []
         names: dict[int, str] = {}
+        rows: dict[int, Sequence[int]] = {}
         sizes: dict[int, int] = {}
         for head in heads:
             first, rest = len(hits), others.get(head.group, []) if head.group else []
             hits += [head.hit, *(each.hit for each in rest)]
             lead += [first] * (1 + len(rest))
+            rows[first] = range(first, len(hits))
             sizes[first] = max(1 + len(rest), members.sizes.get(head.group, 1))
             if head.group:
                 names[first] = head.group
         window = window_of(hits, page_request.request.policy, overrides, lead, names)
-        return cls(window, list(sizes), sizes, page_request.request)
+        return cls(window, rows, sizes, page_request.request)
 
     def groups(self) -> list[Group]:
         """Arrange the groups."""
-        rows = self.window.grouping.members(self.firsts)
-        return [self._group(first, rows[first]) for first in self.firsts]
+        return [self._group(first, rows) for first, rows in self.rows.items()]
 
     def _group(self, first: int, rows: Sequence[int]) -> Group:
         lead = choose_lead(self.window.columns, rows, self.request.keep)
@@ -215,13 +225,13 @@ def window_of(
         lead: For each document the row of the first of its group.
         stored: Names of groups, by the row of their first.
     """
-    columns = PackedColumns.of([hit.packed for hit in hits])
+    columns = PackedColumns.lazily([hit.packed for hit in hits])
     names = [(hit.index, hit.id) for hit in hits]
-    spoken = apply_overrides(overrides, names, columns)
-    related = LongTextMatcher(names, columns.packed, policy, LongSignatureCache(no_long_signatures))
+    applied_overrides = apply_overrides(overrides, names, columns)
+    related = LongTextMatcher(names, cache(columns.packed), policy, LongSignatureCache(no_long_signatures))
     none = np.zeros(len(hits), np.int64)
     grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
-    return Window(hits, len(hits), policy, columns, spoken, grouping, related, stored)
+    return Window(hits, len(hits), policy, columns, applied_overrides, grouping, related, stored)
 
 
 def with_leads(

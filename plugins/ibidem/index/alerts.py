@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.request import DedupeRequest, parse_request
-from ibidem.dedupe.window import Window
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.records import parse_record
@@ -33,7 +33,7 @@ class Alert:
         name: Its name.
         query: The words, as typed.
         filters: Conditions, each as `FIELD=VALUE`.
-        dedupe: What was asked of the dedupe layer, by the names of `PARAMETERS`.
+        dedupe: Parameters of the dedupe layer, by the names of `PARAMETERS`.
     """
 
     name: str
@@ -47,11 +47,11 @@ class Alert:
             raise UsageError(
                 f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
             )
-        self.asked()
+        self.to_query()
         self.request()
 
-    def asked(self) -> Query:
-        """Return what is searched for."""
+    def to_query(self) -> Query:
+        """Return the query of the search, parsed."""
         return parse_query(self.query, self.filters)
 
     def request(self) -> DedupeRequest:
@@ -154,7 +154,7 @@ def unreported(engine: Engine, alert: Alert) -> tuple[list[Reported], list[Hit]]
     request = alert.request()
     before = reported(engine, alert.name)
     known = {(each.index, each.id) for each in before}
-    ranking = engine.search(alert.asked(), request.window)
+    ranking = engine.search(alert.to_query(), request.window)
     hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in known]
     return before, new_leads(before, hits, request)
 
@@ -166,9 +166,9 @@ def documents_of(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
 
 def new_leads(before: Sequence[Reported], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
     """Return the hits that lead a group in which nothing was reported before."""
-    seen = [Hit(each.index, each.id, 0.0, each.packed) for each in before]
-    leads = Window.of([*seen, *hits], request.policy).grouping.lead.tolist()
-    return [hit for row, hit in enumerate(hits, len(seen)) if leads[row] == row]
+    reports = [Hit(each.index, each.id, 0.0, each.packed) for each in before]
+    leads = Window.of([*reports, *hits], request.policy).grouping.lead.tolist()
+    return [hit for row, hit in enumerate(hits, len(reports)) if leads[row] == row]
 
 
 def keep(engine: Engine, name: str, before: Sequence[Reported], new: Sequence[Hit]) -> None:

@@ -10,18 +10,18 @@ from importlib.util import find_spec
 from typing import cast
 
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.language_check import REMEDY, LanguageSampler
+from ibidem.index.idf_build import REMEDY, LanguageSampler
 from ibidem_engines.engine import Engine, HealthIssue, Info
-from ibidem_engines.grouped_hits import PluginNode, WithPlugin
+from ibidem_engines.hits import PluginNode, WithPlugin
 from ibidem_engines.redaction import redact
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
-from ibidem_workers.brokers.broker import broker_of
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import answers
+from ibidem_workers.celery_app import answers, broker_of
 from ibidem_workers.settings import Settings
 from ibidem_workers.settings_table import settings_rows
 
@@ -94,6 +94,7 @@ def checks(settings: Settings, opened: Callable[[], Engine]) -> Iterator[Check]:
         yield from of_messages(settings)
     if broker.ok and settings.broker.startswith("redis"):
         yield from of_redis(settings)
+    yield of_signing()
     yield from of_readers()
     yield of_gateway()
 
@@ -181,12 +182,12 @@ def of_dead_letters(opened: Callable[[], Engine]) -> Check:
 
 def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
     """Look whether the first documents are in the language of the idf table that they are signed with."""
-    heard, current = LanguageSampler(), tables.current()
+    sampler, current = LanguageSampler(), tables.current()
     try:
         with closing(opened()) as engine:
-            for _ in heard.passing(first_documents(engine)):
+            for _ in sampler.passing(first_documents(engine)):
                 pass
-        shares = heard.foreign(lambda language: tables.named(current.get(language, "")))
+        shares = sampler.foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:
         yield Check.failed("languages", error)
         return
@@ -278,9 +279,9 @@ def of_redis(settings: Settings) -> Iterator[Check]:
         yield Check.failed("redis", error)
         return
     if policy.keys() != LASTING.keys():
-        wanted = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
+        values = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
         what = "this user may not read how the server stores messages"
-        yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {wanted}")
+        yield Check("redis", ok=True, what=what, remedy=f"see to it that it has: {values}")
         return
     wrong = {name: value for name, value in policy.items() if value != LASTING[name][0]}
     for name, value in wrong.items():
@@ -295,6 +296,14 @@ LASTING = {
     "maxmemory-policy": ("noeviction", "it may throw batches away when its memory is full"),
 }
 """What Redis has to be set to, and what is lost otherwise."""
+
+
+def of_signing() -> Check:
+    """Tell whether the loops of signing were compiled at installation."""
+    if loops.IN_USE:
+        return Check("signing", ok=True, what="by compiled loops")
+    remedy = "to sign in about half the time, install a C compiler, then ibidem again"
+    return Check("signing", ok=True, what="by numpy alone: no compiled loops that fit this version", remedy=remedy)
 
 
 def of_readers() -> Iterator[Check]:

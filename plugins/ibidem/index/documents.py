@@ -1,12 +1,15 @@
-"""Documents by id: read, and delete with tombstones, on request with all identical copies."""
+"""Documents of an index by id: read, deleted with tombstones, on request with all identical copies.
+
+Manual overrides of pairs of them are added, removed and read.
+"""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
-from ibidem.dedupe.overrides import DocumentRef
+from ibidem.dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict, load_overrides
 from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
 from ibidem_engines.query import Filter, Query
 from ibidem_ingest.document import Document
@@ -62,7 +65,7 @@ class Takedown:
 
     Args:
         ids: Theirs, then those of their copies, each once.
-        others: Documents that bear the content hash of one of them and hold another text: they stay.
+        others: Documents that have the content hash of one of them and another text: they stay.
     """
 
     ids: Sequence[str]
@@ -72,7 +75,7 @@ class Takedown:
 def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
     """Find all documents with the same words and figures in the same order as some.
 
-    Those that bear the same content hash are found by it, and their texts compared: somebody may have made a text for
+    Those that have the same content hash are found by it, and their texts compared: somebody may have made a text for
     the hash of another, to have that deleted with his own.
 
     Args:
@@ -88,12 +91,12 @@ def with_identical_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
             "its identical copies cannot be known; name only documents that are there",
         )
-    named = [one for one in packed.values() if one is not None]
-    wanted = set(texts(engine, list(dict.fromkeys(ids))).values())
-    others = [id_ for id_ in dict.fromkeys(copies(engine, named)) if id_ not in packed]
-    bear = texts(engine, others)
-    same = [id_ for id_ in others if bear.get(id_) in wanted]
-    return Takedown([*dict.fromkeys(ids), *same], sorted(bear.keys() - same))
+    values = [one for one in packed.values() if one is not None]
+    contents = set(texts(engine, list(dict.fromkeys(ids))).values())
+    others = [id_ for id_ in dict.fromkeys(copies(engine, values)) if id_ not in packed]
+    other_texts = texts(engine, others)
+    same = [id_ for id_ in others if other_texts.get(id_) in contents]
+    return Takedown([*dict.fromkeys(ids), *same], sorted(other_texts.keys() - same))
 
 
 def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
@@ -151,3 +154,92 @@ def clear_tombstones(engine: Engine, before: datetime) -> int:
     return engine.delete_records(
         "tombstones", [key for key, at in stones if at and datetime.fromisoformat(at) < before]
     )
+
+
+def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
+    """Keep a manual decision; an earlier one on the same pair is replaced.
+
+    Args:
+        engine: The index of both documents.
+        pair: Their ids.
+        verdict: `not` or `same`.
+        author: Who says so.
+        reason: Why.
+
+    Raises:
+        Missing: One of them is not there, or carries no signatures.
+    """
+    content_a, content_b = contents(engine, *pair)
+    word = Override(
+        a=(engine.index, pair[0]),
+        b=(engine.index, pair[1]),
+        verdict=verdict,
+        author=author,
+        reason=reason,
+        date=datetime.now(UTC).date().isoformat(),
+        content_a=content_a,
+        content_b=content_b,
+    )
+    engine.put_records("overrides", {word.key: word.as_record()})
+    return word
+
+
+def remove_override(
+    engine: Engine, a: str, b: str, select: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
+) -> list[Override]:
+    """Remove what was said of two documents, and return it.
+
+    Args:
+        engine: The index of both documents.
+        a: Id of one.
+        b: Id of the other.
+        select: Chooses the words that someone may know of; all of them by default.
+
+    Raises:
+        Missing: Nothing was said of them that he may know of.
+    """
+    pair = {(engine.index, a), (engine.index, b)}
+    overrides = select(engine, [word for word in load_overrides(engine) if {word.a, word.b} == pair])
+    if not overrides:
+        raise Missing(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
+    engine.delete_records("overrides", [word.key for word in overrides])
+    return overrides
+
+
+def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Override]:
+    """Return the words on documents that may both be read with the engine's rights, and are still there.
+
+    Args:
+        engine: The index, as someone may read it.
+        words: What readers said.
+    """
+    words = list(words)
+    there = set(names(engine, sorted({name for word in words for _, name in (word.a, word.b)})))
+    return [word for word in words if word.a in there and word.b in there]
+
+
+def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
+    """Return index and id of the documents that are there."""
+    return [(hit.index, hit.id) for hit in stored_hits(engine, ids)]
+
+
+def read_verdict(typed: str) -> Verdict:
+    """Read a verdict.
+
+    Raises:
+        UsageError: It is none.
+    """
+    for known in VERDICTS:
+        if typed == known:
+            return known
+    raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
+
+
+def contents(engine: Engine, a: str, b: str) -> tuple[str, str]:
+    """Return the content hashes of two documents, so that the word is known as stale when a text changes."""
+    packed = {hit.id: unpack(hit.packed) for hit in stored_hits(engine, [a, b]) if hit.packed is not None}
+    first, second = packed.get(a), packed.get(b)
+    if first is None or second is None:
+        missing = [id_ for id_ in (a, b) if packed.get(id_) is None]
+        raise Missing(f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids")
+    return content_key(first), content_key(second)

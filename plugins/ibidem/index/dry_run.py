@@ -17,7 +17,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Level, Policy
 from ibidem_workers.backfill.batch import refusal, signed_records
-from ibidem_workers.backfill.paging import everything, whole
+from ibidem_workers.backfill.checkpoint import everything, whole
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.settings import Settings
 
@@ -129,7 +129,7 @@ class DryRun:
 
 
 @dataclass(slots=True)
-class _Looked:
+class _Tally:
     """What is kept of documents that were signed and not written.
 
     Args:
@@ -157,20 +157,20 @@ class _Looked:
         tables, left = Tables(settings.tables), MOST
         began = perf_counter()
         for some in documents:
-            fit = [held for held in some if self._fits(held, holding.text_field, settings.max_text)][:left]
-            self.routing |= {(held.name.index, held.name.id): held.name.routing for held in fit if held.name.routing}
+            fit = [each for each in some if self._fits(each, holding.text_field, settings.max_text)][:left]
+            self.routing |= {(each.name.index, each.name.id): each.name.routing for each in fit if each.name.routing}
             records = signed_records(fit, tables, settings)
             self.seconds += perf_counter() - began
             self.signed += len(records)
             self.added += sum(map(holding.added_bytes, records))
             self.long |= {
-                (held.name.index, held.name.id): record.signatures.long
-                for held, record in zip(fit, records, strict=True)
+                (each.name.index, each.name.id): record.signatures.long
+                for each, record in zip(fit, records, strict=True)
                 if record.signatures.long
             }
             yield [
-                Hit(held.name.index, held.name.id, 0.0, record.packed)
-                for held, record in zip(fit, records, strict=True)
+                Hit(each.name.index, each.name.id, 0.0, record.packed)
+                for each, record in zip(fit, records, strict=True)
             ]
             left -= len(fit)
             if not left:
@@ -190,54 +190,51 @@ class _Looked:
         """Tell where documents are."""
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
-    def _fits(self, held: SourceDocument, text_field: str, max_text: int) -> bool:
-        why = refusal(held, text_field, max_text)
+    def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:
+        why = refusal(document, text_field, max_text)
         if why is not None:
             self.refused += 1
             self.refusals += [why] if len(self.refusals) < LISTED else []
         return why is None
 
 
-def dry_run(settings: Settings, policy: Policy, seen: Callable[[int, int], None] = lambda *_: None) -> DryRun:
+def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
     """Sign an index in memory and group it.
 
     Args:
         settings: Which index.
         policy: The decision for a pair, and the weakest level.
-        seen: Called with the documents that were signed, and how many there are.
+        progress: Called with the documents that were signed, and how many there are.
     """
-    looked = _Looked()
+    tally = _Tally()
     with open_for_backfill(settings) as (engine, holding):
         holding.check("memory")
         check_fields(holding)
         upto = holding.newest()
         documents = sum(map(holding.count, whole(upto)))
-        hits = looked.hits(holding, settings, everything(holding, upto))
+        hits = tally.hits(holding, settings, everything(holding, upto))
         try:
             words = load_overrides(engine)
         except NoIndex:
             words = []
-        shelf = LongTextIndex(looked.read_long, policy)
-        groups = group_slices(hits, shelf, words, lambda done: seen(done, min(documents, MOST)))
+        shelf = LongTextIndex(tally.read_long, policy)
+        groups = group_slices(hits, shelf, words, lambda done: progress(done, min(documents, MOST)))
         leads = {
-            (each.name.index, each.name.id): each for each in _read(holding, looked, [n for n, _ in groups.largest])
+            (each.name.index, each.name.id): each for each in _read(holding, tally, [n for n, _ in groups.largest])
         }
         titles = {name: each.document.title for name, each in leads.items()}
-        cost = looked.cost(documents, holding.size(), settings.workers)
-        return DryRun(
-            groups, documents, titles, samples(groups, holding, looked), looked.refused, looked.refusals, cost
-        )
+        cost = tally.cost(documents, holding.size(), settings.workers)
+        return DryRun(groups, documents, titles, samples(groups, holding, tally), tally.refused, tally.refusals, cost)
 
 
-def samples(groups: IndexGroups, holding: ReindexSource, looked: _Looked) -> list[Sample]:
+def samples(groups: IndexGroups, holding: ReindexSource, tally: _Tally) -> list[Sample]:
     """Choose pairs of each level, evenly over the index, and tell where their words differ."""
     lots = []
     for level, rows in _by_level(groups).items():
         for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
             lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
             texts = {
-                (each.name.index, each.name.id): each.document.text
-                for each in _read(holding, looked, [lead, duplicate])
+                (each.name.index, each.name.id): each.document.text for each in _read(holding, tally, [lead, duplicate])
             }
             if lead in texts and duplicate in texts:
                 lots.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
@@ -253,5 +250,5 @@ def _by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
     return dict(sorted(rows.items()))
 
 
-def _read(holding: ReindexSource, looked: _Looked, names: Sequence[DocumentRef]) -> list[SourceDocument]:
-    return holding.read(looked.places(names)) if names else []
+def _read(holding: ReindexSource, tally: _Tally, names: Sequence[DocumentRef]) -> list[SourceDocument]:
+    return holding.read(tally.places(names)) if names else []

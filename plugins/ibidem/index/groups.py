@@ -1,12 +1,15 @@
-"""Groups of a whole index, as `ibidem groups` counts them.
+"""Groups of a whole index, as `ibidem groups` counts them: settled now, or as they are stored.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
 what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).
+
+Stored groups are counted and listed slice by slice, in constant memory, whatever the index holds.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from heapq import nsmallest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +17,18 @@ from numpy.typing import NDArray
 from ibidem.dedupe.candidates import KeyIndex
 from ibidem.dedupe.leader_clustering import Grouping, group
 from ibidem.dedupe.long_candidates import PageKeys
-from ibidem.dedupe.long_texts import LongSignatureCache, LongTextMatcher
 from ibidem.dedupe.overrides import DocumentRef, Override, apply_overrides, load_overrides
 from ibidem.dedupe.pair_rules import SIGNATURES
+from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem.index.documents import titles
 from ibidem_engines.engine import Engine, Hit
-from ibidem_ingest.pairs.decision import Level, Policy
+from ibidem_engines.stored_groups import Grouped, StoredGroups
+from ibidem_ingest.pairs.decision import Level, Policy, decide
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
+from ibidem_workers.groups.service import store_of
 
 LARGEST = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
@@ -128,7 +135,7 @@ def index_groups(
     engine: Engine,
     policy: Policy | None = None,
     overrides: Iterable[Override] | None = None,
-    seen: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> IndexGroups:
     """Group all documents of an index.
 
@@ -136,11 +143,11 @@ def index_groups(
         engine: Where they are.
         policy: The decision for a pair, and the weakest level; the default one when None.
         overrides: Manual decisions on pairs; those kept next to the index when None.
-        seen: Called with the number of documents read so far.
+        progress: Called with the number of documents read so far.
     """
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
     words = load_overrides(engine) if overrides is None else overrides
-    return group_slices(engine.scan(), shelf, words, seen)
+    return group_slices(engine.scan(), shelf, words, progress)
 
 
 @dataclass(slots=True)
@@ -188,7 +195,7 @@ class LongTextIndex:
 
 
 def group_slices(
-    slices: Iterable[Sequence[Hit]], shelf: LongTextIndex, words: Iterable[Override], seen: Callable[[int], None]
+    slices: Iterable[Sequence[Hit]], shelf: LongTextIndex, words: Iterable[Override], progress: Callable[[int], None]
 ) -> IndexGroups:
     """Group documents that come slice by slice.
 
@@ -196,17 +203,19 @@ def group_slices(
         slices: Their packed values.
         shelf: The policy, and what the long ones among them are to each other.
         words: Manual decisions on pairs.
-        seen: Called with the number of documents read so far.
+        progress: Called with the number of documents read so far.
     """
-    names, columns = in_order(*read_slices(slices, seen, shelf))
+    names, columns = in_order(*read_slices(slices, progress, shelf))
     related, suspected = shelf.related(names)
     policy = shelf.policy
-    grouping = group(columns, policy, apply_overrides(words, names, columns).said, related, suspected)
-    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.passed)
+    grouping = group(columns, policy, apply_overrides(words, names, columns).constraints, related, suspected)
+    return IndexGroups(
+        policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.capped_keys
+    )
 
 
 def read_slices(
-    slices: Iterable[Sequence[Hit]], seen: Callable[[int], None], shelf: LongTextIndex
+    slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], shelf: LongTextIndex
 ) -> tuple[list[DocumentRef], list[PackedColumns]]:
     """Read an index slice by slice; the packed values themselves are kept of long texts only."""
     names: list[DocumentRef] = []
@@ -216,7 +225,7 @@ def read_slices(
         columns = PackedColumns.of([hit.packed for hit in hits])
         shelf.add(hits, columns.flags)
         parts.append(replace(columns, values=(), ids=[]))
-        seen(len(names))
+        progress(len(names))
     return names, parts
 
 
@@ -234,3 +243,98 @@ def in_order(names: Sequence[DocumentRef], parts: Sequence[PackedColumns]) -> tu
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
     arrays = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
     return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **arrays)
+
+
+AT_ONCE = 100
+"""Groups whose documents are held at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """The stored groups of an index.
+
+    Args:
+        engine: The index.
+    """
+
+    engine: Engine
+
+    def as_json(self) -> dict[str, object]:
+        """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
+        store = store_of(self.engine)
+        store.newest()
+        counts = store.counts()
+        sizes: Counter[int] = Counter()
+        largest: list[tuple[int, str]] = []
+        for some in store.sizes():
+            sizes.update(1 + followers for followers in some.values())
+            largest = nsmallest(LARGEST, [*largest, *((-1 - size, group) for group, size in some.items())])
+        return {
+            "level": "near",
+            "documents": counts.documents,
+            "groups": counts.groups,
+            "duplicates": counts.documents - counts.groups,
+            "unsigned": counts.unsigned,
+            "crowded": 0,
+            "sizes": {str(size): count for size, count in sorted(sizes.items())},
+            "kinds": {},
+            "capped": {},
+            "largest": self._largest(store, {group: -size for size, group in largest}),
+        }
+
+    def _largest(self, store: StoredGroups, sizes: Mapping[str, int]) -> list[dict[str, object]]:
+        """Name the leads of some groups, the largest group first."""
+        leads = {each.group: each for some in store.members(list(sizes), lead=True) for each in some} if sizes else {}
+        by_name = titles(self.engine, [(each.name.index, each.name.id) for each in leads.values()])
+        return [
+            {"lead": lead.name.id, "title": by_name.get((lead.name.index, lead.name.id), ""), "size": size}
+            for group, size in sizes.items()
+            if (lead := leads.get(group)) is not None
+        ]
+
+    def members(self) -> Iterator[Member]:
+        """Yield the documents of all groups of two or more, group by group, the lead first."""
+        store, policy = store_of(self.engine), stored_policy(self.engine)
+        store.newest()
+        for sizes in store.sizes(AT_ONCE):
+            members: defaultdict[str, list[Grouped]] = defaultdict(list)
+            for some in store.members(list(sizes)):
+                for each in some:
+                    members[each.group].append(each)
+            for name in sizes:
+                documents = sorted(members[name], key=lambda each: not each.lead)
+                yield from (member(each, documents[0], len(documents), policy) for each in documents)
+
+
+def stored_policy(engine: Engine) -> Policy:
+    """Return the figures by which the groups of an index are stored."""
+    return policy_of(Checkpoint.read(engine).policy)
+
+
+def member(document: Grouped, lead: Grouped, size: int, policy: Policy) -> Member:
+    """Describe a document in its group."""
+    evidence = ""
+    if document is not lead:
+        a, b = unpack(document.packed), unpack(lead.packed)
+        verdict = decide(a, b, policy) if a is not None and b is not None else None
+        evidence = verdict.signature if verdict else "override"
+    return Member(lead.name.id, document.name.index, document.name.id, size, evidence)
+
+
+def group_of(engine: Engine, name: str) -> dict[str, object]:
+    """Describe the stored group of a document: its name, its lead, how many it holds, and what joined the document.
+
+    Args:
+        engine: The index.
+        name: Id of the document.
+    """
+    store = store_of(engine)
+    store.newest()
+    for own in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
+        lead, documents = own, 0
+        for some in store.members([own.group]):
+            lead = next((each for each in some if each.lead), lead)
+            documents += len(some)
+        joined = member(own, lead, documents, stored_policy(engine)).evidence if own.name.id != lead.name.id else None
+        return {"name": own.group, "lead": lead.name.id, "documents": documents, "signature": joined}
+    return {}

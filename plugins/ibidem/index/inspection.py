@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.dedupe.long_texts import LongSignatureCache
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.overrides import DocumentRef, Override, load_overrides
-from ibidem.dedupe.window import Window
+from ibidem.dedupe.pairs import LongSignatureCache
+from ibidem.grouped_search.backend import cut_fields, search_for
 from ibidem.grouped_search.explanations import relation_of
-from ibidem.grouped_search.scope import cut_fields, search_for
 from ibidem.index.documents import stored_hits
 from ibidem_engines.engine import Engine, Hit, StoredDocument
 from ibidem_ingest.errors import Missing, UsageError
@@ -96,14 +96,14 @@ def inspect(
         if hit_ref(own) in (each.a, each.b)
     ]
     long_signatures = LongSignatureCache(engine.long_signatures)
-    wanted = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    (inspection,) = engine.find([search_for(packed, policy, long_signatures.of(hit_ref(own)) if wanted else None)])
+    needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
+    (inspection,) = engine.find([search_for(packed, policy, long_signatures.of(hit_ref(own)) if needs_long else None)])
     hits = {
         hit_ref(hit): hit for hit in [*inspection.hits, *declared_same(engine, words)] if hit_ref(hit) != hit_ref(own)
     }
     suspected = ((0, row) for row in range(1, len(hits) + 1))
     window = Window.of([own, *hits.values()], policy, words, long_signatures=long_signatures, suspected=suspected)
-    evidence = {row: held for row in range(1, len(window.hits)) if (held := window.evidence(row, 0))}
+    evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
     stored = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
     }
@@ -112,8 +112,8 @@ def inspect(
         title=title(stored.get(hit_ref(own))),
         signatures=packed_facts(packed),
         duplicates=[
-            Duplicate(*window.name(row), title(stored.get(window.name(row))), held)
-            for row, held in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
+            Duplicate(*window.name(row), title(stored.get(window.name(row))), decision)
+            for row, decision in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
         ],
         capped=cut_fields(inspection),
     )
@@ -137,8 +137,8 @@ def signed_hit(engine: Engine, name: str) -> tuple[Hit, Packed]:
 
 def declared_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
     """Return the documents that readers declared the same, which no look-up may find."""
-    named = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
-    return stored_hits(engine, sorted(named))
+    names = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
+    return stored_hits(engine, sorted(names))
 
 
 def hit_ref(hit: Hit) -> DocumentRef:

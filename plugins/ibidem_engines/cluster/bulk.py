@@ -1,14 +1,165 @@
-"""Bulk requests: busy actions are retried, oversized requests are split, each action has an outcome."""
+"""Bulk requests, and the sequence numbers and versions on which conditional writes depend.
 
-from collections.abc import Iterator, Mapping, Sequence
+Busy actions are retried, oversized requests are split, each action has an outcome.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.errors import Failure, failure_of, find_fault, to_engine_error
+from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, failure_of, find_fault, to_engine_error
+from ibidem_engines.cluster.dsl import Clause, by_id
+from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.requests import WHOLE, in_path
+from ibidem_engines.cluster.throttle import BUSY
 from ibidem_engines.errors import Permanent
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+
+
+def order_of(place: int) -> int:
+    """Count sequence numbers from one, since an order of zero says that nothing was written."""
+    return place + 1
+
+
+NONE = 0
+"""Number before the first write: sequence numbers are counted from one here, as `Outcome.order` is."""
+
+State = tuple[Name, tuple[int, int]]
+"""Where a document is, and the sequence number and primary term of its last write."""
+
+
+def newest(cluster: ClusterClient, parts: Sequence[ShardRef], since: Marks | None = None) -> dict[ShardRef, int]:
+    """Tell for each part up to which number its writes are done, once these can all be read.
+
+    A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
+    """
+    stats = primaries(cluster, parts)
+    numbers = {part: order_of(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()}
+    if numbers != since:
+        refresh_index(cluster, _names(parts))
+    return numbers
+
+
+def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
+    """Read what the server counts in the primary shard of each part.
+
+    Raises:
+        Unavailable: One of them is not there.
+    """
+    path = f"/{in_path(_names(parts))}/_stats/indexing"
+    answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+    stats = {
+        ShardRef(index, int(number)): copy
+        for index, each in answer.items()
+        for number, copies in each["shards"].items()
+        for copy in copies
+        if copy["routing"]["primary"] and "seq_no" in copy
+    }
+    for part in parts:
+        if part not in stats:
+            failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
+            raise to_engine_error(failure, cluster.shown) from failure
+    return {part: stats[part] for part in parts}
+
+
+def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
+    """Count the documents that come from the writes of a stretch."""
+    path = f"/{in_path(stretch.part.index)}/_search"
+    body: Clause = {"query": _within(stretch), "size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return int(answer["hits"]["total"]["value"])
+
+
+def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, among: Sequence[str] | None = None) -> list[State]:
+    """Name the first documents that come from the writes of a stretch, in the order of writing, each with its state.
+
+    Args:
+        cluster: The cluster.
+        stretch: Writes.
+        size: How many documents at most.
+        among: Only those with these ids; None for all.
+    """
+    query = _within(stretch)
+    if among is not None:
+        query["bool"]["filter"].append(by_id(among))
+    body: Clause = {
+        "query": query,
+        "sort": [{"_seq_no": "asc"}],
+        "size": size,
+        "_source": False,
+        "seq_no_primary_term": True,
+        "track_total_hits": False,
+    }
+    path = f"/{in_path(stretch.part.index)}/_search"
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return [_state(hit) for hit in answer["hits"]["hits"]]
+
+
+def _state(hit: Mapping[str, Any]) -> State:
+    name = Name(hit["_index"], hit["_id"], order_of(hit["_seq_no"]), hit.get("_routing", ""))
+    return name, (hit["_seq_no"], hit["_primary_term"])
+
+
+def _names(parts: Sequence[ShardRef]) -> str:
+    """Name the indexes of parts, each once."""
+    return ",".join({part.index: None for part in parts})
+
+
+def _within(stretch: SeqNoRange) -> Clause:
+    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}]}}
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A document as far as a write needs it.
+
+    Args:
+        version: Its version; None when ibidem never wrote it.
+        digest: Of its record.
+        origin: Where it was read; empty when that is not known.
+        state: Sequence number and primary term.
+    """
+
+    version: int | None
+    digest: str
+    state: tuple[int, int]
+    origin: str = ""
+
+
+def read_versions(cluster: ClusterClient, index: str, ids: Sequence[str]) -> dict[str, StoredVersion]:
+    """Read the present state of these ids, visible to searches or not."""
+    documents = get_many(cluster, index, ids, "ibidem.version,ibidem.record,ibidem.origin")
+    return {id_: _standing(each) for id_, each in documents.items()}
+
+
+def get_many(cluster: ClusterClient, index: str, ids: Sequence[str], parts: str) -> dict[str, Mapping[str, Any]]:
+    """Read parts of documents by id; those that are not there are left out."""
+    if not ids:
+        return {}
+    answer = cluster.ask("POST", f"/{index}/_mget", {"ids": list(ids)}, _source_includes=parts)
+    check_each(answer["docs"], cluster.shown)
+    return {each["_id"]: each for each in answer["docs"] if each.get("found")}
+
+
+def check_each(docs: Iterable[Mapping[str, Any]], where: str) -> None:
+    """Refuse an answer in which documents are neither there nor missing.
+
+    Args:
+        docs: Of an answer to `_mget`.
+        where: The cluster's address without secrets.
+    """
+    for each in docs:
+        if "error" in each:
+            raise to_engine_error(failure_of(503, each), where)
+
+
+def _standing(document: Mapping[str, Any]) -> StoredVersion:
+    ours = document.get("_source", {}).get("ibidem", {})
+    state = document["_seq_no"], document["_primary_term"]
+    return StoredVersion(ours.get("version"), ours.get("record", ""), state, ours.get("origin", ""))
+
 
 MOST_BYTES = 8 << 20
 MOST_ACTIONS = 2_000
@@ -26,9 +177,9 @@ class Action:
         index: The index, or an alias that writes into one.
         id: The document's id.
         body: The line that follows, as JSON; None for a deletion.
-        seen: Sequence number and primary term of the state that it acts on; another state is a conflict.
+        state: Sequence number and primary term of the state that it acts on; another state is a conflict.
         routing: What chooses the document's shard instead of its id; empty for the id.
-        version: The engine's own version that the document is to have; an older state than what stands is a conflict.
+        version: The engine's own version that the document is to have; an older one than what is stored is a conflict.
         plain: Whether the index's default pipeline is passed by.
     """
 
@@ -36,7 +187,7 @@ class Action:
     index: str
     id: str
     body: bytes | None = None
-    seen: tuple[int, int] | None = None
+    state: tuple[int, int] | None = None
     routing: str = ""
     version: int | None = None
     plain: bool = False
@@ -45,8 +196,8 @@ class Action:
     def lines(self) -> list[bytes]:
         """The one or two lines of the request."""
         head: dict[str, object] = {"_index": self.index, "_id": self.id}
-        if self.seen:
-            head |= {"if_seq_no": self.seen[0], "if_primary_term": self.seen[1]}
+        if self.state:
+            head |= {"if_seq_no": self.state[0], "if_primary_term": self.state[1]}
         if self.routing:
             head["routing"] = self.routing
         if self.version is not None:
@@ -105,7 +256,10 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
     left = list(range(len(actions)))
     turn = 0
     while True:
-        items = _send(cluster, [actions[at] for at in left])
+        with cluster.throttle():
+            items = _send(cluster, [actions[at] for at in left])
+            if any(isinstance(item, Failure) and item.status == BUSY for item in items):
+                cluster.throttle.reject()
         busy: list[int] = []
         for at, item in zip(left, items, strict=True):
             if isinstance(item, Failure):
@@ -124,7 +278,7 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
     """Send one request; where it is too large for the server, in halves."""
     try:
-        answer = cluster.ask_lines("/_bulk", (line for action in actions for line in action.lines))
+        answer = cluster.ask_lines(BULK, (line for action in actions for line in action.lines))
     except Permanent as error:
         cause = error.__cause__
         if not (isinstance(cause, Failure) and cause.status == TOO_LARGE):

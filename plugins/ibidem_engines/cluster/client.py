@@ -1,54 +1,230 @@
-"""Cluster client: sends JSON requests through an official client, with retries; differences of the two engines."""
+"""Transport: sends JSON requests through an official client, with retries; differences of the two engines.
+
+Error responses of OpenSearch and Elasticsearch are translated into errors of ours by one table.
+"""
 
 import os
 import secrets
+import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.errors import UNREADABLE, Failure, find_fault, to_engine_error
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, T, run_sync
-from ibidem_engines.errors import Permanent
+from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, T, Transport, run_sync
+from ibidem_engines.cluster.throttle import BUSY, Throttle
+from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
+from ibidem_engines.redaction import redact_text
+
+UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
+    "unreachable",
+    "timeout",
+    "certificate",
+    "other product",
+    "unreadable",
+)
+"""What is in the place of an error's type when no server named one."""
+
+
+class Failure(Exception):
+    """One request that was not done, before it is judged.
+
+    Args:
+        status: HTTP status; 0 when there was no answer.
+        kind: The error's type in the server's words, or one of the names above.
+        reason: What the server said.
+    """
+
+    def __init__(self, status: int, kind: str, reason: str) -> None:
+        super().__init__(status, kind, reason)
+        self.status = status
+        self.kind = kind
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a failure means to us.
+
+    Args:
+        error: `Unavailable` or `Permanent`.
+        what: What happened; empty when the server's own words say it.
+        remedy: What to do about it.
+        soon: Whether it may pass within a second, so that the engine itself asks again.
+    """
+
+    error: type[EngineError]
+    what: str
+    remedy: str
+    soon: bool = False
+
+
+_BUSY = Fault(Unavailable, "it has more to do than it can take", "try again, or write with fewer workers", soon=True)
+_STARTING = Fault(Unavailable, "the cluster has no leader", "wait until it has started, or look at its log", soon=True)
+_RED = Fault(
+    Unavailable,
+    "a part of the index is not there (its health is red)",
+    "bring back the node that holds it, or restore the index from a snapshot",
+)
+_NODE = Fault(Unavailable, "a node of the cluster has gone", "try again; start the node if it stays away", soon=True)
+_CURSOR = Fault(
+    Permanent, "the cursor's point in time has gone, and the ranking with it", "search again without the cursor"
+)
+
+KINDS: dict[str, Fault] = {
+    UNREACHABLE: Fault(
+        Unavailable, "it does not answer", "start it, or correct the address in IBIDEM_ENGINE", soon=True
+    ),
+    TIMEOUT: Fault(Unavailable, "it did not answer in time", "try again; a longer time is given by ?timeout=SECONDS"),
+    CERTIFICATE: Fault(
+        Permanent,
+        "its certificate cannot be verified",
+        "name the certificate authority's file in the address: ?ca=FILE",
+    ),
+    OTHER_PRODUCT: Fault(
+        Permanent, "it is not Elasticsearch", "write opensearch+http://… in IBIDEM_ENGINE if it is OpenSearch"
+    ),
+    UNREADABLE: Fault(Permanent, "its answer is not JSON", "check that the address is the search engine's"),
+    "index_not_found_exception": Fault(NoIndex, "", "make the index with: ibidem ingest PATH"),
+    "circuit_breaking_exception": Fault(Unavailable, "its memory is full", "try again, or give it more", soon=True),
+    "rejected_execution_exception": _BUSY,
+    "es_rejected_execution_exception": _BUSY,
+    "opensearch_rejected_execution_exception": _BUSY,
+    "search_context_missing_exception": _CURSOR,
+    "search_context_missing_nodes_exception": _CURSOR,
+    "master_not_discovered_exception": _STARTING,
+    "cluster_manager_not_discovered_exception": _STARTING,
+    "process_cluster_event_timeout_exception": _BUSY,
+    "node_disconnected_exception": _NODE,
+    "node_not_connected_exception": _NODE,
+    "unavailable_shards_exception": _RED,
+    "no_shard_available_action_exception": _RED,
+    "index_create_block_exception": Fault(
+        Unavailable,
+        "it makes no index, since its disk is almost full",
+        "make room on its disk; it makes indexes again by itself",
+    ),
+    "too_many_clauses": Fault(Permanent, "the query has more parts than it takes", "ask for fewer words"),
+}
+"""By the type of the error, which says more than the status."""
+
+NODE_OF_CURSOR = "no node found for id"
+"""How OpenSearch says, under a type that may mean anything, that a node which held a point in time has gone."""
+
+BLOCKS: dict[int, Fault] = {
+    403: Fault(
+        Permanent, "the index is closed to writing", "lift the block: index.blocks.write, index.blocks.read_only"
+    ),
+    429: Fault(
+        Unavailable,
+        "the index is read-only, since the server's disk is almost full (flood stage)",
+        "make room on its disk; it opens the index again by itself",
+    ),
+    503: _STARTING,
+}
+"""`cluster_block_exception`, by the status."""
+
+STATUSES: dict[int, Fault] = {
+    401: Fault(
+        Permanent,
+        "it does not know this user and password (or API key)",
+        "correct them in IBIDEM_ENGINE: user:password@",
+    ),
+    403: Fault(Permanent, "this user may not do that", "give the user the right to this index"),
+    413: Fault(Permanent, "the request is larger than it takes", "raise its http.max_content_length"),
+    429: _BUSY,
+    502: Fault(Unavailable, "the proxy before it gets no answer", "try again, or look at the proxy's log", soon=True),
+    503: _RED,
+    504: Fault(Unavailable, "the proxy before it gets no answer in time", "try again", soon=True),
+}
+"""By HTTP status, when the type is not in the table above."""
+
+_OTHERWISE = Fault(Permanent, "", "")
+
+
+def find_fault(failure: Failure) -> Fault:
+    """Look a failure up."""
+    if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
+        return BLOCKS[failure.status]
+    if failure.kind == "illegal_state_exception" and failure.reason.startswith(NODE_OF_CURSOR):
+        return _CURSOR
+    return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
+
+
+def to_engine_error(failure: Failure, where: str) -> EngineError:
+    """Make an error of ours.
+
+    Args:
+        failure: What was answered.
+        where: The address without secrets, to be named.
+
+    >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
+    'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
+    """
+    fault = find_fault(failure)
+    message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
+    what = f"{fault.what} ({message})" if fault.what else failure.reason or message
+    return fault.error(f"{where}: {what}", fault.remedy)
+
+
+def failure_of(status: int, answer: object, hidden: Collection[str] = ()) -> Failure:
+    """Read type and reason out of an answer's `error`, the innermost cause that names both.
+
+    Args:
+        status: HTTP status.
+        answer: What came.
+        hidden: Secrets that a server may repeat in its reason.
+
+    >>> failure_of(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
+    'inner'
+    """
+    error = answer.get("error") if isinstance(answer, Mapping) else None
+    if not isinstance(error, Mapping):
+        return Failure(status, "", _reason(error or answer or "", hidden))
+    cause = _cause(error)
+    reason = cause.get("reason") or error.get("reason") or ""
+    return Failure(status, str(cause.get("type", "")), _reason(reason, hidden))
+
+
+def _reason(text: object, hidden: Collection[str]) -> str:
+    """Hide secrets before the text is cut, so that no part of one is left."""
+    return (redact_text(str(text), hidden) if hidden else str(text))[:500]
+
+
+def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
+    """Find what lies behind an error: its first root cause, or what caused it."""
+    roots = error.get("root_cause")
+    if isinstance(roots, list) and roots and isinstance(roots[0], Mapping):
+        return roots[0]
+    cause = error.get("caused_by")
+    return cause if not error.get("reason") and isinstance(cause, Mapping) else error
+
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
+BULK = "/_bulk"
+"""Where writes go."""
+
 WAITS_S = (0.1, 0.4, 1.6)
 """Seconds before the second, third and fourth try, each lengthened by up to a half."""
+
+CONNECTIONS = 32
+"""That a process keeps open to a node, as far as it has needed so many at the same time."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-class Answer(dict[str, Any]):
-    """An answer's JSON, and the text that it was read from, for what has to stay as it is to the byte.
+class _Count(threading.local):
+    """A count that each thread has for itself."""
 
-    Args:
-        read: The object.
-        text: Its JSON.
-    """
-
-    __slots__ = ("text",)
-
-    def __init__(self, read: Mapping[str, Any], text: str | bytes) -> None:
-        super().__init__(read)
-        self.text = text
-
-
-class Transport(Protocol):
-    """One official client."""
-
-    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        """Send one request and return its JSON, or raise `Failure`."""
-
-    def close(self) -> None:
-        """Close its connections."""
+    value = 0
 
 
 class ClusterClient:
-    """A cluster as every process sees it, with connections of its own for each.
+    """A cluster as every process sees it, with connections of its own for each; its threads share them.
 
     Args:
         shown: Its address without secrets.
@@ -56,7 +232,8 @@ class ClusterClient:
         waits: Seconds to wait before each further try.
         search_parts: What each search says besides, so that nothing around an index changes what is read of it.
 
-    `sent_again` counts further tries: one before may have done what it asked for, though its answer did not come.
+    `sent_again` counts further tries of this thread: one before may have done what it asked for, though its answer did
+    not come. `throttle` bounds the writes of all threads.
     """
 
     def __init__(
@@ -69,10 +246,17 @@ class ClusterClient:
         self.shown = shown
         self.waits = waits
         self._search_parts = search_parts
-        self.sent_again = 0
+        self.throttle = Throttle()
+        self._sent_again = _Count()
         self._connect = connect
         self._wire: Transport | None = None
         self._pid = 0
+        self._connecting = threading.Lock()
+
+    @property
+    def sent_again(self) -> int:
+        """How often this thread has asked again."""
+        return self._sent_again.value
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
         """Send a request with a JSON body and return the answer."""
@@ -127,11 +311,13 @@ class ClusterClient:
             try:
                 return self._once(method, path, params, content_type, body)
             except Failure as failure:
+                if failure.status == BUSY and path == BULK:
+                    self.throttle.reject()
                 if turn == len(self.waits) or not find_fault(failure).soon:
                     raise to_engine_error(failure, self.shown) from failure
             self.wait(turn)
             turn += 1
-            self.sent_again += 1
+            self._sent_again.value += 1
 
     def _once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
@@ -144,9 +330,10 @@ class ClusterClient:
 
     def _client(self) -> Transport:
         """Give this process's client; one inherited by a fork is left alone, since its connections are the parent's."""
-        if self._wire is None or self._pid != os.getpid():
-            self._wire, self._pid = self._connect(), os.getpid()
-        return self._wire
+        with self._connecting:
+            if self._wire is None or self._pid != os.getpid():
+                self._wire, self._pid = self._connect(), os.getpid()
+            return self._wire
 
 
 @dataclass(frozen=True, slots=True)

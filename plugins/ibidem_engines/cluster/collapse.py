@@ -6,8 +6,8 @@ best of its group.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ibidem_engines.cluster import dsl
@@ -24,11 +24,11 @@ from ibidem_engines.cluster.match_counts import (
     narrowed,
     without_writes,
 )
-from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.ranking import read_hit
 from ibidem_engines.cluster.requests import IN_HEADS, RequestFlow, Target
-from ibidem_engines.collapse import MOST_MEMBERS, Collapsed, GroupHit, Members, Order, Place
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks
+from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
 CHUNK = 1_000
@@ -50,7 +50,7 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
 _SCORE: Clause = {"_score": "desc"}
-_HELD: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
+_FIELDS: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
 
 
 def collapsed(  # noqa: PLR0913 - what a ranking is made of
@@ -59,7 +59,7 @@ def collapsed(  # noqa: PLR0913 - what a ranking is made of
     layout: Layout,
     order: Order = "relevance",
     *,
-    named: bool = False,
+    ids: bool = False,
     shown: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
     """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
@@ -69,14 +69,14 @@ def collapsed(  # noqa: PLR0913 - what a ranking is made of
         body: What ranks.
         layout: What the indexes were made for.
         order: How what has no sort of its own is ordered.
-        named: Whether the engine's own ids are asked for, since some hits hold none.
+        ids: Whether the engine's own ids are asked for, since some hits hold none.
         shown: What is shown of the best of each group, to be read with it.
     """
-    given = body.get("sort", [])
-    given = given if isinstance(given, list | tuple) else [given]
-    first = given or [*_BY_DATE[order], _SCORE]
-    whole = {**body, "sort": [*first, *_TIES]} | ({} if given else {"track_scores": True})
-    return ClusterCollapse(target, whole, layout, len(given), named, shown)
+    sort = body.get("sort", [])
+    sort = sort if isinstance(sort, list | tuple) else [sort]
+    first = sort or [*_BY_DATE[order], _SCORE]
+    whole = {**body, "sort": [*first, *_TIES]} | ({} if sort else {"track_scores": True})
+    return ClusterCollapse(target, whole, layout, len(sort), ids, shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class ClusterCollapse:
         body: What ranks, in a whole order.
         layout: What the indexes were made for.
         sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
-        named: Whether the engine's own ids are asked for, since some hits hold none.
+        ids: Whether the engine's own ids are asked for, since some hits hold none.
         shown: Parts of the body that say what is shown of a hit, to be read with the best of each group; None: nothing.
     """
 
@@ -96,7 +96,7 @@ class ClusterCollapse:
     body: Mapping[str, Any]
     layout: Layout
     sorted_by: int = 0
-    named: bool = False
+    ids: bool = False
     shown: Mapping[str, Any] | None = None
 
     def page(
@@ -105,7 +105,7 @@ class ClusterCollapse:
         size: int,
         settled: Marks,
         beside: Mapping[str, Any] | None = None,
-        kept: KeptCount | None = None,
+        cache: KeptCount | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
         """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
 
@@ -114,7 +114,7 @@ class ClusterCollapse:
             size: How many groups.
             settled: Up to which write of each part groups are settled.
             beside: Parts of the body that are answered next to the hits.
-            kept: Where counts of this search are kept.
+            cache: Counts of this search, if it was counted before.
 
         Returns:
             The server's answer to the first search, and what was found.
@@ -122,22 +122,22 @@ class ClusterCollapse:
         counted_off = place.start + size <= self.layout.most_hits
         first = {**self._collapsed(place.start if counted_off else 0, size if counted_off else 0), **(beside or {})}
         counter = MatchCounter(self.target, self.body, self.layout, settled)
-        answer, counted = yield from self._first(first, counter, kept, alone=bool(beside))
+        answer, counted = yield from self._first(first, counter, cache, alone=bool(beside))
         counts = counted.counts
         heads = yield from self._with_ids(answer, first)
         after = answer["hits"]["hits"][-1]["sort"] if heads else place.after
         if counts.ungrouped > 1 or not counted_off:
             heads, after = yield from self._walk(place, size, within=counted_off)
         best = answer["hits"].get("max_score") if counts.documents else None
-        return answer, Collapsed(heads, counts, best, after, newest=counted.writes.newest)
+        return answer, Collapsed(heads, counts, best, after, newest=counted.writes.newest, several=counted.several)
 
     def _first(
-        self, first: Mapping[str, Any], counter: MatchCounter, kept: KeptCount | None, *, alone: bool
+        self, first: Mapping[str, Any], counter: MatchCounter, cache: KeptCount | None, *, alone: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], Counted]]:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
-        first = with_engine_ids(first) if self.named else first
+        first = with_engine_ids(first) if self.ids else first
         alone = alone or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say
-        known = kept.get() if kept and "typed_keys" not in self.target.params else None
+        known = cache.get() if cache and "typed_keys" not in self.target.params else None
         if known is None and not alone:
             (answer,), counted = yield from counter.count(first)
         else:
@@ -148,8 +148,8 @@ class ClusterCollapse:
                 if writes == known.writes:
                     return answer, known
             _, counted = yield from counter.count()
-        if kept:
-            kept.put(counted)
+        if cache:
+            cache.put(counted)
         return answer, counted
 
     def others(
@@ -159,7 +159,7 @@ class ClusterCollapse:
 
         Args:
             groups: Names of groups.
-            heads: The best of each.
+            heads: The best of each, and of other groups.
             most: How many documents of each group are asked for.
 
         Returns:
@@ -168,10 +168,10 @@ class ClusterCollapse:
         size = min(TOGETHER, self.layout.most_hits, most * len(groups))
         if not size:
             return (), Members((), {})
-        heads = [head for head in heads if head.group]
+        heads = [head for head in heads if head.group in groups]
         known = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
         among = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [known]}}
-        body = narrowed({**self.body, **self._held(), "size": size, "track_total_hits": True}, among)
+        body = narrowed({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, among)
         (answer,) = yield from self._search([body])
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, most))
@@ -199,7 +199,7 @@ class ClusterCollapse:
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         """Read the leads of some groups, whether or not they match."""
         query = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}, LEADS]}}
-        body = {"query": query, "size": len(groups), "track_total_hits": False, **_HELD}
+        body = {"query": query, "size": len(groups), "track_total_hits": False, **_FIELDS}
         (answer,) = yield from self._search([body])
         return {each.group: each.hit for each in (yield from self._with_ids(answer, body))}
 
@@ -224,7 +224,12 @@ class ClusterCollapse:
         skipped, after = (0, place.after) if place.after is not None else (place.start, None)
         heads: list[GroupHit] = []
         while len(heads) < skipped + size:
-            body: Clause = {**self.body, **_HELD, "size": min(CHUNK, self.layout.most_hits), "track_total_hits": False}
+            body: Clause = {
+                **self.body,
+                **_FIELDS,
+                "size": min(CHUNK, self.layout.most_hits),
+                "track_total_hits": False,
+            }
             if after is not None:
                 body["search_after"] = list(after)
             (answer,) = yield from self._search([body])
@@ -249,35 +254,38 @@ class ClusterCollapse:
         return {each.group: each.name for each in (yield from self._with_ids(answer, body))}
 
     def _collapsed(self, start: int, size: int) -> Clause:
-        body = {**self.body, **self._held(), "from": start, "size": size, "track_total_hits": True}
+        body = {**self.body, **self._hit_fields(), "from": start, "size": size, "track_total_hits": True}
         return body | {"collapse": {"field": GROUP}}
 
-    def _held(self) -> Clause:
+    def _hit_fields(self) -> Clause:
         """Ask for packed signatures and groups, and with them for what is shown."""
         if self.shown is None:
-            return _HELD
+            return _FIELDS
         return {**self.shown, "docvalue_fields": [*self.shown.get("docvalue_fields", ()), PACKED, GROUP]}
 
     def _among(self, groups: Sequence[str], size: int) -> Clause:
         """Ask for documents of some groups; they score as without that condition."""
-        body = {**self.body, **_HELD, "size": size, "track_total_hits": False}
+        body = {**self.body, **_FIELDS, "size": size, "track_total_hits": False}
         return narrowed(body, {"terms": {GROUP: list(groups)}})
 
     def _with_ids(self, answer: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[list[GroupHit]]:
         """Read hits; once more, with the engine's ids, where some hold none."""
+        hits = self._read(answer)
+        if not all(each.hit.id for each in hits):
+            request = {name: part for name, part in body.items() if name not in ("stored_fields", "aggs")}
+            (again,) = yield from self._search([request | {"_source": False}])
+            hits = self._read(again)
+        return hits
+
+    def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
+        """Read hits, each with the sort values that are the caller's own."""
         raw = answer["hits"]["hits"]
-        hits = read_hits(answer)
-        if not hits.ids.complete:
-            named = {name: part for name, part in body.items() if name not in ("stored_fields", "aggs")}
-            (again,) = yield from self._search([named | {"_source": False}])
-            raw, hits = again["hits"]["hits"], read_hits(again)
-        shown = replace(hits, sorts=[values[: self.sorted_by] for values in hits.sorts])
-        return [GroupHit(hit, _group(each), each.get("_score")) for hit, each in zip(shown, raw, strict=True)]
+        return [GroupHit(read_hit(each, self.sorted_by), _group(each), each.get("_score")) for each in raw]
 
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
-        sent = [with_engine_ids(body) if self.named else body for body in bodies]
+        sent = [with_engine_ids(body) if self.ids else body for body in bodies]
         if len(sent) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a search by itself costs less
             return [(yield self.target.search(sent[0]))]
         return checked((yield self.target.searches(sent))["responses"])
@@ -294,16 +302,24 @@ def _sizes(groups: Sequence[str]) -> Clause:
     return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
 
 
-def as_shown(hit: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, Any]:
-    """Take out of a hit what was read beside what is shown.
+def unshown(body: Mapping[str, Any]) -> set[str]:
+    """Name the fields that are read in addition to what is shown.
 
     Args:
-        hit: As the server gave it.
         body: The parts that say what is shown.
     """
     wished = {each if isinstance(each, str) else each.get("field") for each in body.get("docvalue_fields", ())}
+    return {PACKED, GROUP} - wished
+
+
+def as_shown(hit: Mapping[str, Any], ours: Collection[str]) -> dict[str, Any]:
+    """Take out of a hit what was read in addition to what is shown.
+
+    Args:
+        hit: As the server gave it.
+        ours: Fields that are not shown.
+    """
     shown = {name: part for name, part in hit.items() if name != "sort"}
-    ours = {PACKED, GROUP} - wished
     fields = {name: part for name, part in hit.get("fields", {}).items() if name not in ours}
     shown.pop("fields", None)
     return shown | ({"fields": fields} if fields else {})

@@ -7,9 +7,9 @@ double, a phrase is its words side by side.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster.source import filter_value, iso_day
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.fields import Fields
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 
 Clause = dict[str, Any]
@@ -63,8 +63,8 @@ def native(query: Query) -> Mapping[str, Any]:
     >>> native(Query(native={"match": {"text": "grain"}}))
     {'query': {'match': {'text': 'grain'}}}
     """
-    given = query.native or {}
-    return given if given.keys() & BODY else {"query": dict(given)}
+    parts = query.native or {}
+    return parts if parts.keys() & BODY else {"query": dict(parts)}
 
 
 def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:

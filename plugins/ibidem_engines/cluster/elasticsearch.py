@@ -16,17 +16,21 @@ from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
 from ibidem_engines.address import Address, parse_address
-from ibidem_engines.cluster.client import JSON, Answer, ClusterClient, Dialect
-from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.cluster.errors import (
+from ibidem_engines.cluster.client import (
     CERTIFICATE,
+    CONNECTIONS,
+    JSON,
     OTHER_PRODUCT,
     TIMEOUT,
     UNREACHABLE,
     UNREADABLE,
+    ClusterClient,
+    Dialect,
     Failure,
     failure_of,
 )
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.requests import Answer
 from ibidem_engines.redaction import redact_text
 
 DIALECT = Dialect(
@@ -75,6 +79,7 @@ class ElasticsearchTransport:
             serializers={JSON: WholeSerializer()},
             max_retries=0,
             request_timeout=address.timeout,
+            connections_per_node=CONNECTIONS,
             **_options(address),
         )
 

@@ -7,25 +7,22 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem_engines.address import Address
-from ibidem_engines.cluster import dsl, facets, plugin, terms
+from ibidem_engines.cluster import dsl, groups, plugin, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapsed
-from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import field_issue, of_cluster
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.match_counts import Counted, KeptCount
 from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
-from ibidem_engines.cluster.requests import Target, answer_to
+from ibidem_engines.cluster.requests import Target, TtlCache, answer_to
 from ibidem_engines.cluster.source import to_stored_document
-from ibidem_engines.cluster.ttl_cache import TtlCache
-from ibidem_engines.collapse import Collapsed, CollapseEngine, Facets, Members, Order, Place
-from ibidem_engines.cursor import query_digest
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -39,9 +36,10 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.errors import Permanent
-from ibidem_engines.grouped_hits import GroupedHits, PluginNode, WithPlugin
+from ibidem_engines.hits import GroupedHits, PluginNode, WithPlugin, query_digest
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks
+from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
 KEEP_ALIVE = "5m"
@@ -61,6 +59,8 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         index: Name of the index, or of an alias for reading.
     """
 
+    parallel_writes = True
+
     def __init__(self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str) -> None:
         self.index = index
         self.fields = address.fields
@@ -71,6 +71,12 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         self._known = TtlCache[str, Layout]()
         self._habit = writing.Habit()
         self._plugin = TtlCache[str, bool]()
+        self._counts = TtlCache[str, Counted]()
+
+    @property
+    @override
+    def rejections(self) -> int:
+        return self._cluster.throttle.rejections
 
     @override
     def create(self) -> None:
@@ -91,15 +97,15 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         known = self._readable()
         if not 1 <= size <= known.most_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {known.most_hits}")
-        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         body = dsl.window(query, self.fields, size)
         if without:
             body = dsl.excluding(body, holders_query(known.kinds, "content", list(without)))
-        ranking = self._cluster.hold(rank(self._place_of(taken, query), cursors.pinned(body, taken), known.most_hits))
+        ranking = self._cluster.hold(rank(self._place_of(pin, query), cursors.pinned(body, pin), known.most_hits))
         self._check_found(query, ranking.hits)
-        taken = cursors.continued(taken, ranking.answer)
+        pin = cursors.continued(pin, ranking.answer)
         return Ranking(
-            ranking.hits, ranking.answer["hits"]["total"]["value"], cursors.write_cursor(taken, self.index, query)
+            ranking.hits, ranking.answer["hits"]["total"]["value"], cursors.write_cursor(pin, self.index, query)
         )
 
     @override
@@ -109,12 +115,12 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         if not self._has_plugin():
             return None
         known = self._readable()
-        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
-        body = cursors.pinned(dsl.shown(query, self.fields, size, self._dialect.offset_limit), taken)
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        body = cursors.pinned(dsl.shown(query, self.fields, size, self._dialect.offset_limit), pin)
         body |= {"from": first, "ext": {plugin.NAME: dict(options)}}
-        answer = self._cluster.hold(answer_to(self._place_of(taken, query).search(body)))
+        answer = self._cluster.hold(answer_to(self._place_of(pin, query).search(body)))
         self._check_found(query, answer["hits"]["hits"])
-        pinned = cursors.write_cursor(cursors.continued(taken, answer), self.index, query)
+        pinned = cursors.write_cursor(cursors.continued(pin, answer), self.index, query)
         return plugin.read_grouped(answer, self.fields, query if self.fields.own else None, pinned)
 
     @override
@@ -132,11 +138,11 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         places = {
             each: [(index, each[1]) for index in (indices if each[0] == self.index else each[:1])] for each in ids
         }
-        wanted = list(dict.fromkeys(place for each in places.values() for place in each))
+        names = list(dict.fromkeys(place for each in places.values() for place in each))
         theirs = query if query is not None and (query.native is not None or not self.fields.own) else None
         documents: dict[tuple[str, str], StoredDocument] = {}
-        for at in range(0, len(wanted), AT_ONCE):
-            some = wanted[at : at + AT_ONCE]
+        for at in range(0, len(names), AT_ONCE):
+            some = names[at : at + AT_ONCE]
             for hit in self._read(some) if theirs is None else self._marked(some, theirs):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(
                     hit, self.fields, query if theirs is None else None
@@ -212,30 +218,32 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
     ) -> Collapsed:
         known = self._readable()
-        taken = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
-        _, page = self._cluster.hold(self._collapsing(query, order, taken).page(place, size, settled))
-        if taken.newest is None and not taken.point:
-            taken = cursors.Cursor(page.newest)
-        return replace(page, cursor=cursors.write_cursor(taken, self.index, query))
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
+        marks = sorted((part.index, part.shard, number) for part, number in settled.items())
+        cache = KeptCount(self._counts, f"{query_digest(query)} {pin.point} {marks}")
+        _, page = self._cluster.hold(self._collapsing(query, order, pin).page(place, size, settled, cache=cache))
+        if pin.newest is None and not pin.point:
+            pin = cursors.Cursor(page.newest)
+        return replace(page, cursor=cursors.write_cursor(pin, self.index, query))
 
     @override
     def members(
         self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
-        taken = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
-        return self._cluster.hold(self._collapsing(query, order, taken).members(groups, most))
+        pin = cursors.read_cursor(cursor, self.index, query) if cursor else cursors.Cursor()
+        return self._cluster.hold(self._collapsing(query, order, pin).members(groups, most))
 
     @override
     def facets(self, query: Query, most: int) -> Facets:
-        body = facets.asked(dsl.clause(query, self.fields), self.fields, most)
-        return facets.told(self._search(body))
+        body = groups.facet_request(dsl.clause(query, self.fields), self.fields, most)
+        return groups.read_facets(self._search(body))
 
-    def _collapsing(self, query: Query, order: Order, taken: cursors.Cursor) -> ClusterCollapse:
+    def _collapsing(self, query: Query, order: Order, pin: cursors.Cursor) -> ClusterCollapse:
         """Give the collapsed ranking of what matches."""
         body = dsl.window(query, self.fields, 0)
-        if taken.newest is not None:
-            body["query"] = cursors.written_until(body["query"], taken.newest)
-        target = self._target(taken.point, query_digest(query))
+        if pin.newest is not None:
+            body["query"] = cursors.written_until(body["query"], pin.newest)
+        target = self._target(pin.point, query_digest(query))
         return collapsed(target, body, self._readable(), order)
 
     @override
@@ -317,8 +325,8 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
 
     def _has_plugin(self) -> bool:
-        """Return whether the plugin may be asked: every node has it, and nothing says that it is not wanted."""
-        if plugin.wanted() == "off":
+        """Return whether the plugin may be used: every node has it, and the environment does not switch it off."""
+        if plugin.mode() == "off":
             return False
         if (there := self._plugin.get(self.index)) is not None:
             return there
@@ -329,9 +337,9 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         if not hits and query.phrases() and (issue := field_issue(self._cluster, self.index, self.fields)):
             raise UsageError(issue.what, issue.remedy)
 
-    def _place_of(self, taken: cursors.Cursor, query: Query) -> Target:
-        """Give the place of a ranking, so that it is seen again on later pages."""
-        return self._target(taken.point, query_digest(query))
+    def _place_of(self, pin: cursors.Cursor, query: Query) -> Target:
+        """Return the place of a ranking, so that later pages read the same one."""
+        return self._target(pin.point, query_digest(query))
 
     def _begin(self, known: Layout) -> cursors.Cursor:
         """Open a point in time where the numbers of writes do not order them."""

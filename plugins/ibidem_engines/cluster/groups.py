@@ -1,27 +1,123 @@
-"""Stored groups in a cluster: two fields of each document, written by partial updates onto the state that was read."""
+"""Stored groups in a cluster: two fields of each document, written by partial updates onto the state that was read.
+
+The leads that some hundred documents may join are looked up in two kinds of search. One search asks for all values of
+which one is enough. Values of which several are needed are asked for document by document, as many in a search as a
+query may have clauses.
+
+Facets count all that matches by source, language and year, with the groups of each.
+"""
 
 import base64
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
 from typing_extensions import override
 
+from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, run
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.dsl import PACKED, Clause
+from ibidem_engines.cluster.bulk import Action, newest, order_of, primaries, run
+from ibidem_engines.cluster.client import ClusterClient, failure_of
+from ibidem_engines.cluster.dsl import PACKED, Clause, only_packed
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.leads import LeadLookUp
-from ibidem_engines.cluster.ranking import long_values, read_binary
-from ibidem_engines.cluster.requests import Target, answer_to
-from ibidem_engines.cluster.seq_no import newest, order_of, primaries
+from ibidem_engines.cluster.lookup import holders_query
+from ibidem_engines.cluster.ranking import long_values, read_binary, read_hits
+from ibidem_engines.cluster.requests import RequestFlow, Target, answer_to
 from ibidem_engines.cluster.source import keys_of
 from ibidem_engines.engine import Hit
-from ibidem_engines.fields import OURS
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import Assignment, GroupCounts, Grouped, StoredGroups, Wanted
+from ibidem_engines.stored_groups import (
+    Assignment,
+    FacetCount,
+    Facets,
+    GroupCounts,
+    Grouped,
+    LeadKeys,
+    Several,
+    StoredGroups,
+)
+from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
+
+TOGETHER = 250
+"""Documents whose values are asked for in one search."""
+
+CLAUSES = 900
+"""Clauses of a query; a server takes 1,024."""
+
+
+class LeadLookUp:
+    """Look-ups among leads.
+
+    Args:
+        target: Where they are sent.
+        layout: What the index was made for.
+        among: The leads to be looked among.
+    """
+
+    def __init__(self, target: Target, layout: Layout, among: Sequence[Clause]) -> None:
+        self._target = target
+        self._kinds, self._most = layout.kinds, layout.most_hits
+        self._among = list(among)
+
+    def carriers(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
+        """Read the leads that have one of the values, each once."""
+        carriers: dict[tuple[str, str], Hit] = {}
+        parts = [keys[at : at + TOGETHER] for at in range(0, len(keys), TOGETHER)]
+        while parts:
+            bodies = [(part, body) for part in parts for body in self._bodies(part)]
+            if not bodies:
+                break
+            again: list[Sequence[LeadKeys]] = []
+            for answer, (part, _) in zip((yield from self._sent([body for _, body in bodies])), bodies, strict=True):
+                hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
+                if total > len(hits) and len(part) > 1:
+                    again += [part[: len(part) // 2], part[len(part) // 2 :]]
+                carriers |= {(hit.index, hit.id): hit for hit in hits if hit.id}
+            parts = list({id(part[0]): part for part in again}.values())
+        return list(carriers.values())
+
+    def _sent(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
+        answers = (yield self._target.searches(bodies))["responses"]
+        for answer in answers:
+            if "error" in answer:
+                raise failure_of(int(answer["status"]), answer)
+        return list(answers)
+
+    def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
+        one = [holders_query(self._kinds, clue, some) for clue, some in by_class(keys).items()]
+        bodies = [self._body(one)] if one else []
+        several = [(clue, one) for each in keys for clue, one in each.several.items() if len(one.values) >= one.least]
+        size = max(1, CLAUSES // (2 + max((len(one.values) for _, one in several), default=0)))
+        clauses = [self._several(clue, one) for clue, one in several]
+        return bodies + [self._body(clauses[at : at + size]) for at in range(0, len(clauses), size)]
+
+    def _several(self, clue: LookupField, several: Several) -> Clause:
+        """Ask for enough of a document's values of a class, at a length within bounds."""
+        lengths = {"range": {"ibidem.length": {"gte": several.shortest, "lte": several.longest}}}
+        return {"bool": {"filter": [holders_query(self._kinds, clue, several.values, several.least), lengths]}}
+
+    def _body(self, clauses: Sequence[Clause]) -> Clause:
+        """Write one search, its hits in the order of writing."""
+        one: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+        return {
+            "query": {"bool": {"filter": [*self._among, one]}},
+            "size": self._most,
+            "track_total_hits": True,
+            "sort": ["_seq_no"],
+            **only_packed(),
+        }
+
+
+def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
+    """Gather the values of which one is enough, each once."""
+    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
+    for each in keys:
+        for clue, some in each.values.items():
+            values[clue].update(dict.fromkeys(some))
+    return {clue: list(some) for clue, some in values.items()}
+
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
@@ -73,12 +169,12 @@ class ClusterGroups(StoredGroups):
         return self._documents(target, body)
 
     @override
-    def carriers(self, wanted: Sequence[Wanted], upto: Marks) -> list[Hit]:
+    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
         hits: list[Hit] = []
         for part, number in upto.items():
             among: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
             if number:
-                hits += self._cluster.hold(LeadLookUp(self._shard(part), self._known, among).carriers(wanted))
+                hits += self._cluster.hold(LeadLookUp(self._shard(part), self._known, among).carriers(keys))
         return hits
 
     def _shard(self, part: ShardRef) -> Target:
@@ -193,3 +289,40 @@ def _place(change: Assignment) -> tuple[str, str]:
 def _is_long(packed: bytes) -> bool:
     """Return whether a document has long signatures, by the flags of its packed value."""
     return len(packed) > 1 and bool(packed[1] & IS_LONG)
+
+
+FACET_PRECISION = 3_000
+"""Groups of a value up to which the server's estimate is close."""
+
+_GROUPS: Clause = {
+    "groups": {"cardinality": {"field": GROUP, "precision_threshold": FACET_PRECISION}},
+    "ungrouped": {"missing": {"field": GROUP}},
+}
+
+
+def facet_request(clause: Clause, fields: Fields, most: int) -> Clause:
+    """Ask for the counts; an index of others has no fields of which we know how they are mapped, but the date."""
+    years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
+    aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
+    for name in ("source", "language") if fields.own else ():
+        aggs[f"{name}s"] = {"terms": {"field": getattr(fields, name), "size": most}, "aggs": _GROUPS}
+    return {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
+
+
+def read_facets(answer: Mapping[str, Any]) -> Facets:
+    """Read the counts."""
+    counted = answer["aggregations"]
+    return Facets(*(_counts(counted.get(name, {})) for name in ("sources", "languages", "years")))
+
+
+def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
+    return [
+        FacetCount(str(each.get("key_as_string", each["key"])), int(each["doc_count"]), _groups(each))
+        for each in aggregation.get("buckets", ())
+        if each["key"] != ""
+    ]
+
+
+def _groups(bucket: Mapping[str, Any]) -> int:
+    alone = int(bucket["ungrouped"]["doc_count"])
+    return alone + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - alone)

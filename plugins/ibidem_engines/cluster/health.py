@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
-from ibidem_engines.disk import disk_issue, is_full
-from ibidem_engines.engine import HealthIssue
-from ibidem_engines.fields import OURS, Fields
+from ibidem_engines.engine import HealthIssue, disk_issue, is_full
 
 PASSED_OVER = (403, 404, 400)
 """Statuses of those who may not look, and of servers that do not know what is asked."""
@@ -28,7 +27,7 @@ def of_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
     """Look at the shards and blocks of an index and at the disks; what the user may not look at is passed over."""
     names = f"{in_path(index)},{in_path(index)}-ibidem-*"
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
-    there = _asked(cluster, f"/{names}/_settings", parameters)
+    there = _get(cluster, f"/{names}/_settings", parameters)
     if there:
         yield from _of_shards(cluster, sorted(there))
     yield from _of_blocks(there)
@@ -37,7 +36,7 @@ def of_cluster(cluster: ClusterClient, index: str) -> Iterator[HealthIssue]:
 
 def _of_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthIssue]:
     path = f"/_cluster/health/{','.join(map(in_path, names))}"
-    answer = _asked(cluster, path, {"level": "indices"}).get("indices", {})
+    answer = _get(cluster, path, {"level": "indices"}).get("indices", {})
     for name, each in sorted(answer.items()):
         if each["status"] == "red":
             yield HealthIssue(
@@ -54,12 +53,12 @@ def _why(cluster: ClusterClient, index: str) -> str:
     request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
     answer = cluster.hold(answer_to(request))
     info = answer.get("unassigned_info", {})
-    said = [
+    reasons = [
         info.get("reason", ""),
         str(info.get("details", "")).partition("\n")[0],
         answer.get("allocate_explanation", ""),
     ]
-    return "".join(f"; {each}" for each in said if each)
+    return "".join(f"; {each}" for each in reasons if each)
 
 
 def _of_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
@@ -73,7 +72,7 @@ def _of_blocks(there: Mapping[str, Any]) -> Iterator[HealthIssue]:
 def _of_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
     if not _watched(cluster):
         return
-    answer = _asked(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
+    answer = _get(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
     for node in answer.get("nodes", {}).values():
         disk = node.get("fs", {}).get("total", {})
         if (size := disk.get("total_in_bytes", 0)) and is_full(size, disk.get("available_in_bytes", size)):
@@ -83,12 +82,12 @@ def _of_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
 def _watched(cluster: ClusterClient) -> bool:
     """Return whether the server looks at its disks; where it does not, a full one closes no index."""
     name = "cluster.routing.allocation.disk.threshold_enabled"
-    answer = _asked(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
-    given = [answer.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
-    return next((str(each) for each in given if each is not None), "true") == "true"
+    answer = _get(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
+    values = [answer.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
+    return next((str(each) for each in values if each is not None), "true") == "true"
 
 
-def _asked(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
+def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
     return cluster.hold(answer_to(ApiRequest("GET", path, params, passed_over=PASSED_OVER)))
 
 
@@ -121,8 +120,8 @@ def field_issue(cluster: ClusterClient, index: str, fields: Fields) -> HealthIss
     missing = [name for name in LIKELY if getattr(fields, name) not in there]
     if not missing or not there:
         return None
-    named = " and ".join(repr(getattr(fields, name)) for name in missing)
-    what = f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {named}, so nothing is found there"
+    names = " and ".join(repr(getattr(fields, name)) for name in missing)
+    what = f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so nothing is found there"
     return HealthIssue("fields", what, f"say what it calls them, such as IBIDEM_FIELDS={_proposal(fields, there)}")
 
 

@@ -6,12 +6,11 @@ from typing import Any, get_args
 
 import orjson
 
-from ibidem_engines.cluster.client import ClusterClient, Dialect
-from ibidem_engines.cluster.errors import Failure, to_engine_error
+from ibidem_engines.address import OURS
+from ibidem_engines.cluster.client import ClusterClient, Dialect, Failure, to_engine_error
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, answer_to, in_path
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex, Permanent
-from ibidem_engines.fields import OURS
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
@@ -108,9 +107,9 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
     wrong = {name: schema for name, schema in layout.schemas.items() if schema != SCHEMA}
     if not wrong:
         return None
-    said = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
+    signers = ", ".join(f"{name!r} with {schema}" for name, schema in sorted(wrong.items()))
     return (
-        f"signed by another signature schema: index {said}; this version reads {SCHEMA}",
+        f"signed by another signature schema: index {signers}; this version reads {SCHEMA}",
         "rebuild it with: ibidem backfill --into NAME",
     )
 
@@ -139,9 +138,9 @@ def create(cluster: ClusterClient, dialect: Dialect, index: str, kind: str) -> N
     """Make the index and its ledgers where they are not; give ibidem's fields to an index that others made."""
     layout = read(cluster, index)
     if not layout.indices:
-        made = template(dialect, kind)
-        _try_codec(cluster, f"{index}-{ledger_name('trial')}", made)
-        _make(cluster, index, made)
+        body = template(dialect, kind)
+        _try_codec(cluster, f"{index}-{ledger_name('trial')}", body)
+        _make(cluster, index, body)
     elif layout.bare:
         _add_fields(cluster, dialect, layout.bare, kind)
     there = cluster.ask("GET", f"/{index}-{ledger_name('*')}", expand_wildcards="all", ignore_unavailable="true")
@@ -158,12 +157,12 @@ def ledger_name(ledger: str) -> str:
 def template(dialect: Dialect, kind: str) -> dict[str, Any]:
     """Load settings and mapping of a new index."""
     name = f"{dialect.name}.v{VERSION}.json" if kind == "full" else f"{dialect.name}.{kind}.v{VERSION}.json"
-    made: dict[str, Any] = orjson.loads(load(name).replace("{schema}", SCHEMA))
-    return made
+    body: dict[str, Any] = orjson.loads(load(name).replace("{schema}", SCHEMA))
+    return body
 
 
 def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
-    """Return whether an error stands for this status or type of answer."""
+    """Return whether an error has this status or type of answer."""
     cause = error.__cause__
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
@@ -177,13 +176,13 @@ def _make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
             raise
 
 
-def _try_codec(cluster: ClusterClient, trial: str, made: Mapping[str, Any]) -> None:
+def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> None:
     """Write a document into an index that goes again, since a server without a codec's library fails at the first one.
 
     Raises:
         Permanent: The server cannot write what is compressed so.
     """
-    codec = made["settings"]["index"].get("codec")
+    codec = body["settings"]["index"].get("codec")
     if codec is None:
         return
     _make(
@@ -193,14 +192,14 @@ def _try_codec(cluster: ClusterClient, trial: str, made: Mapping[str, Any]) -> N
         cluster.ask("POST", f"/{trial}/_doc", {"text": "one"})
         cluster.ask("POST", f"/{trial}/_refresh")
     except Permanent as error:
-        said = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
-        raise Permanent(f"{cluster.shown}: {WITHOUT_CODEC.format(codec)}: {said}", CODEC_REMEDY) from error
+        reason = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
+        raise Permanent(f"{cluster.shown}: {WITHOUT_CODEC.format(codec)}: {reason}", CODEC_REMEDY) from error
     finally:
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
 
 def _add_fields(cluster: ClusterClient, dialect: Dialect, indices: Sequence[str], kind: str) -> None:
-    """Add the one object `ibidem`, and beside what its mapping says of itself what it is for."""
+    """Add the one object `ibidem`, and what it is for to what the mapping says of itself."""
     ours = template(dialect, kind)["mappings"]
     for index in indices:
         (there,) = cluster.ask("GET", f"/{index}/_mapping").values()

@@ -13,8 +13,8 @@ from typing import Any
 
 import orjson
 
+from ibidem_engines.cluster.client import failure_of
 from ibidem_engines.cluster.dsl import Clause, by_id, only_packed, with_ids
-from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target
@@ -35,7 +35,7 @@ EACH, MANY = 10, 5
 """Of too many hits every tenth is looked at; what five of these carry is asked for alone, and the rest once more."""
 
 OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "fingerprint_binned", "profile"))
-"""Classes that have a field of their own in the layout `full`, and stand among the keys in `lean`."""
+"""Classes that have a field of their own in the layout `full`, and are among the keys in `lean`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +108,8 @@ class LookUp:
         answers = yield from self._send([*map(self._for_all, some), *map(orjson.loads, first)])
         for asking, (hits, total) in zip(some, answers, strict=False):
             yield from self._sorted_out(asking, hits, total)
-        yield from self._given(apart, first, answers[len(some) :])
-        yield from self._asked_apart(apart, list(apart)[APART:])
+        yield from self._distribute(apart, first, answers[len(some) :])
+        yield from self._send_apart(apart, list(apart)[APART:])
         yield from self._in_parts([each for each in questions if each.least <= 1 and each.name in LONG_CLUES])
         return [LookupResult(_by_id(each.hits.values()), tuple(each.capped), each.same) for each in self._answers]
 
@@ -125,7 +125,7 @@ class LookUp:
         return self._body(clauses, MOST_TOGETHER)
 
     def _sorted_out(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
-        """Give the hits to those who asked; what brought too many is asked for alone."""
+        """Add the hits to the lookups that they answer; what has too many is searched for alone."""
         hits_by_question = self._told_apart(questions, hits if total <= MOST_TOGETHER else hits[::EACH])
         if total <= MOST_TOGETHER:
             for question, some in hits_by_question.items():
@@ -154,7 +154,7 @@ class LookUp:
     def _apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Ask for each class of each search alone."""
         alike = self._alike(questions)
-        yield from self._asked_apart(alike, list(alike))
+        yield from self._send_apart(alike, list(alike))
 
     def _alike(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
         """Write a search for each class of each search; what is the same for several is asked for once."""
@@ -164,19 +164,19 @@ class LookUp:
             alike[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
         return alike
 
-    def _asked_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> RequestFlow[None]:
+    def _send_apart(self, alike: Mapping[bytes, list[_Question]], requests: Sequence[bytes]) -> RequestFlow[None]:
         for at in range(0, len(requests), APART):
             some = requests[at : at + APART]
             answers = yield from self._send(list(map(orjson.loads, some)))
-            yield from self._given(alike, some, answers)
+            yield from self._distribute(alike, some, answers)
 
-    def _given(
+    def _distribute(
         self,
         alike: Mapping[bytes, list[_Question]],
         requests: Sequence[bytes],
         answers: Sequence[tuple[list[Hit], int]],
     ) -> RequestFlow[None]:
-        """Give the hits of searches to those who asked for them."""
+        """Add the hits of each search to the lookups that share it."""
         for request, (hits, total) in zip(requests, answers, strict=True):
             for question in alike[request]:
                 yield from self._add_others(question, hits, total)
@@ -236,8 +236,8 @@ class LookUp:
         read = [read_hits(answer) for answer in answers]
         again = [at for at, hits in enumerate(read) if not hits.ids.complete]
         pages = [list(hits) for hits in read]
-        named = yield from self._answers_to([with_ids(bodies[at]) for at in again])
-        for at, answer in zip(again, named, strict=True):
+        repeats = yield from self._answers_to([with_ids(bodies[at]) for at in again])
+        for at, answer in zip(again, repeats, strict=True):
             pages[at] = list(read_hits(answer))
         totals = [int(answer["hits"]["total"]["value"]) for answer in answers]
         return list(zip(pages, totals, strict=True))

@@ -9,17 +9,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ibidem_engines.cluster.client import failure_of
 from ibidem_engines.cluster.dsl import ALL, Clause
-from ibidem_engines.cluster.errors import failure_of
 from ibidem_engines.cluster.groups import GROUP, LEADS, UNSIGNED
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow, Target
-from ibidem_engines.cluster.ttl_cache import TtlCache
-from ibidem_engines.collapse import MOST_GROUPS, MatchCounts
+from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.reindex import Marks, ShardRef
+from ibidem_engines.stored_groups import MOST_GROUPS, MatchCounts
 
 OWN = "ibidem_groups"
 """Name of the aggregation that counts all matches."""
+
+MOST_NAMED = 1_000
+"""Groups of two or more up to which their names are read, so that other groups are not asked for their documents."""
 
 MOST_KEPT = 1_000
 """The most searches of which counts are kept."""
@@ -57,10 +59,12 @@ class Counted:
     Args:
         writes: What it was counted of.
         counts: The counts.
+        several: Names of all groups of which two documents or more match; None where they are many, or not known.
     """
 
     writes: Writes
     counts: MatchCounts
+    several: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,8 @@ class MatchCounter:
         sent = replace(self.target.searches([*searches, self._counting()]), params=_WITHOUT_BUCKETS)
         *answers, counted = checked((yield sent)["responses"])
         counts = counted["aggregations"][OWN]
-        return answers, Counted(Writes.read(counts), (yield from self._read(counts)))
+        matched = yield from self._read(counts)
+        return answers, Counted(Writes.read(counts), matched, several(counts) if matched.exact else None)
 
     def _counting(self) -> Clause:
         """Write the search that counts."""
@@ -128,6 +133,8 @@ class MatchCounter:
             "tables": {"terms": {"field": "ibidem.idf", "size": 100}},
             **WRITES,
         }
+        if self.layout.shards == 1:
+            aggs["several"] = {"terms": {"field": GROUP, "size": MOST_NAMED, "min_doc_count": 2}}
         if not self._sharded:
             aggs["unsettled"] = {"filter": _unsettled(self.layout, self.settled)}
         return self._sized(aggs)
@@ -178,6 +185,12 @@ class MatchCounter:
                 lines += [{"index": index, "preference": f"_shards:{shard}", **WHOLE}, {**self.target.parts, **body}]
         answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
         return sum(int(each["aggregations"][OWN]["doc_count"]) for each in checked(answers))
+
+
+def several(counts: Mapping[str, Any]) -> frozenset[str] | None:
+    """Read the names of the groups of two or more; None where they are more than were asked for, or none were."""
+    names = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
+    return names if len(names) == counts["sizes"]["count"] else None
 
 
 def behind_filter(body: Mapping[str, Any], aggs: Clause) -> Clause:

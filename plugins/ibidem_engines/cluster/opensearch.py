@@ -18,9 +18,19 @@ from opensearchpy.exceptions import (
 from opensearchpy.serializer import JSONSerializer
 
 from ibidem_engines.address import Address, parse_address
-from ibidem_engines.cluster.client import Answer, ClusterClient, Dialect
+from ibidem_engines.cluster.client import (
+    CERTIFICATE,
+    CONNECTIONS,
+    TIMEOUT,
+    UNREACHABLE,
+    UNREADABLE,
+    ClusterClient,
+    Dialect,
+    Failure,
+    failure_of,
+)
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.cluster.errors import CERTIFICATE, TIMEOUT, UNREACHABLE, UNREADABLE, Failure, failure_of
+from ibidem_engines.cluster.requests import Answer
 from ibidem_engines.redaction import redact_text
 
 DIALECT = Dialect(
@@ -72,6 +82,7 @@ class OpenSearchTransport:
             serializer=OrjsonSerializer(),
             max_retries=0,
             timeout=address.timeout,
+            pool_maxsize=CONNECTIONS,
             **_options(address),
         )
 
@@ -92,7 +103,7 @@ class OpenSearchTransport:
 
 
 class OrjsonSerializer(JSONSerializer):
-    """JSON by orjson; what is bytes already goes as it is, and what comes is kept beside what was read of it."""
+    """JSON by orjson; bytes are sent as they are, and a response keeps its text next to what was read of it."""
 
     def dumps(self, data: Any) -> Any:
         """Write JSON."""
@@ -129,11 +140,11 @@ def _failure(error: OpenSearchException, hidden: Collection[str]) -> Failure:
     """
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, redact_text(_said(error), hidden))
+            return Failure(0, name, redact_text(_message(error), hidden))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
         return failure_of(error.status_code, error.info, hidden)
     return Failure(0, "", redact_text(str(error), hidden))
 
 
-def _said(error: OpenSearchException) -> str:
+def _message(error: OpenSearchException) -> str:
     return str(error.error) if isinstance(error, TransportError) else str(error)

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from typing import Any, Literal, get_args
 
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
 from ibidem_engines.cluster.source import to_stored_document
-from ibidem_engines.fields import Fields
-from ibidem_engines.grouped_hits import GroupedHits, PluginNode
+from ibidem_engines.hits import GroupedHits, PluginNode
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
 
-Wanted = Literal["auto", "off"]
+Mode = Literal["auto", "off"]
 VARIABLE = "IBIDEM_PLUGIN"
 NAME = "ibidem"
 FORBIDDEN = (401, 403, 404)
@@ -24,17 +24,17 @@ NODES = ApiRequest(
 )
 
 
-def wanted() -> Wanted:
+def mode() -> Mode:
     """Read whether a plugin is used.
 
     Raises:
         UsageError: The environment says something else.
     """
-    given = os.environ.get(VARIABLE, "auto")
-    for word in get_args(Wanted):
-        if given == word:
+    value = os.environ.get(VARIABLE, "auto")
+    for word in get_args(Mode):
+        if value == word:
             return word  # type: ignore[no-any-return] # one of the two
-    raise UsageError(f"{VARIABLE}={given!r} is not understood", f"right are: {', '.join(get_args(Wanted))}")
+    raise UsageError(f"{VARIABLE}={value!r} is not understood", f"right are: {', '.join(get_args(Mode))}")
 
 
 def plugin_nodes() -> RequestFlow[list[PluginNode]]:

@@ -1,7 +1,11 @@
-"""Ranking: the top hits with packed signatures, equal scores ordered by index and id; point-in-time cursors."""
+"""Ranking: the top hits with packed signatures, equal scores ordered by index and id; point-in-time cursors.
 
+Packed values are not in `_source`, and only a search reads doc values, also of documents that were read by id.
+"""
+
+import dataclasses
 from binascii import a2b_base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -10,12 +14,14 @@ from typing import Any
 import numpy as np
 
 from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.bulk import order_of
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
 from ibidem_engines.cluster.requests import RequestFlow, Target
-from ibidem_engines.cluster.seq_no import order_of
-from ibidem_engines.cursor import no_cursor, read_ranking_cursor, write_ranking_cursor
-from ibidem_engines.hit_columns import HitColumns
+from ibidem_engines.engine import Hit
+from ibidem_engines.hits import HitColumns, no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.query import Query
+from ibidem_engines.reindex import SourceDocument
+from ibidem_ingest.signatures.packed import id_of
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
 
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -39,6 +45,24 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
         packed,
         [order_of(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
         [tuple(hit["sort"]) for hit in hits] if hits and "sort" in hits[0] else (),
+    )
+
+
+def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
+    """Read one of few hits, as `read_hits` reads those of a window.
+
+    Args:
+        hit: As the server gave it.
+        sorted_by: How many of its sort values are handed through.
+    """
+    packed = read_binary(hit, PACKED)
+    return Hit(
+        hit["_index"],
+        hit.get("_id") or id_of(packed or b""),
+        hit.get("_score") or 0.0,
+        packed,
+        order_of(hit["_seq_no"]) if "_seq_no" in hit else 0,
+        tuple(hit.get("sort", ())[:sorted_by]),
     )
 
 
@@ -191,21 +215,71 @@ def written_until(query: Clause, newest: int) -> Clause:
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
-def pinned(body: Mapping[str, Any], taken: Cursor) -> Clause:
+def pinned(body: Mapping[str, Any], pin: Cursor) -> Clause:
     """Let a search see what a cursor sees; for a new cursor, ask for the newest write."""
-    if taken.newest is not None:
-        return {**body, "query": written_until(body["query"], taken.newest)}
-    return {**body} if taken.point else {**body, "aggs": NEWEST}
+    if pin.newest is not None:
+        return {**body, "query": written_until(body["query"], pin.newest)}
+    return {**body} if pin.point else {**body, "aggs": NEWEST}
 
 
-def continued(taken: Cursor, answer: Mapping[str, Any]) -> Cursor:
+def continued(pin: Cursor, answer: Mapping[str, Any]) -> Cursor:
     """Give the cursor with which later pages see the same."""
-    if taken.newest is not None:
-        return taken
-    return Cursor(None if taken.point else newest_of(answer), answer.get("pit_id", taken.point))
+    if pin.newest is not None:
+        return pin
+    return Cursor(None if pin.point else newest_of(answer), answer.get("pit_id", pin.point))
 
 
 def newest_of(answer: Mapping[str, Any]) -> int:
     """Read the aggregation's answer; -1 when nothing matched."""
     value = answer["aggregations"]["ibidem"]["value"]
     return -1 if value is None else int(value)
+
+
+PACKED_AT_ONCE = 500
+State = tuple[str, str, str, int, int]
+"""Index, id and routing of a document, sequence number and primary term of its state."""
+
+
+def with_packed(
+    documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any], refresh: Callable[[], None]
+) -> list[SourceDocument]:
+    """Fill in the packed values of signed documents whose `_source` has none, as indexes of before have.
+
+    One that another writer changes meanwhile keeps none: it counts as unsigned, and is signed again.
+
+    Args:
+        documents: As they were read by id, each in its latest state.
+        search: Asks the index.
+        refresh: Lets searches find what was written of late; only called where they lack a state that was read.
+    """
+    without = [each for each in documents if each.schema and not each.packed]
+    known: dict[State, bytes] = {}
+    for turn in range(2):
+        unseen = [each for each in without if _state(each) not in known]
+        if unseen and turn:
+            refresh()
+        for at in range(0, len(unseen), PACKED_AT_ONCE):
+            known |= _read(unseen[at : at + PACKED_AT_ONCE], search)
+    return [
+        each if each.packed else dataclasses.replace(each, packed=known.get(_state(each), b"")) for each in documents
+    ]
+
+
+def _read(documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any]) -> dict[State, bytes]:
+    names = [(each.name.index, each.name.id) for each in documents]
+    body = {
+        **dsl.by_name(names),
+        "_source": False,
+        "docvalue_fields": [dsl.PACKED],
+        "seq_no_primary_term": True,
+    }
+    return {_hit_state(hit): read_binary(hit, dsl.PACKED) or b"" for hit in search(body)["hits"]["hits"]}
+
+
+def _state(document: SourceDocument) -> State:
+    name = document.name
+    return name.index, name.id, name.routing, *document.state
+
+
+def _hit_state(hit: Mapping[str, Any]) -> State:
+    return hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"]

@@ -6,12 +6,10 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.cluster.bulk import MISSING, Action, run
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.cluster.bulk import MISSING, Action, get_many, run
+from ibidem_engines.cluster.client import ClusterClient, failure_of
 from ibidem_engines.cluster.index import ledger_name, refresh_index
 from ibidem_engines.cluster.requests import WHOLE, ApiRequest, RequestFlow
-from ibidem_engines.cluster.seq_no import get_many
 from ibidem_engines.engine import Ledger
 from ibidem_engines.errors import NoIndex
 from ibidem_ingest.document import MAX_ID_BYTES
@@ -38,7 +36,7 @@ def put_records(
 def get_records(
     cluster: ClusterClient, index: str, ledger: Ledger, prefix: str
 ) -> Iterator[tuple[str, dict[str, object]]]:
-    """Read records in slices; see `Engine.get_records`. Beside an index of others there are none."""
+    """Read records in slices; see `Engine.get_records`. Next to an index of others there are none."""
     name = f"{index}-{ledger_name(ledger)}"
     if ledger not in READ_OFTEN:
         refresh_index(cluster, name, **MAYBE)
@@ -59,7 +57,7 @@ def read_record(indices: Sequence[str], ledger: Ledger, key: str) -> RequestFlow
 
 
 def read_records(indices: Sequence[str], ledger: Ledger) -> RequestFlow[list[dict[str, Any]]]:
-    """Read the records beside several indexes, as far as they are there and may be read, as they were last visible."""
+    """Read the records next to several indexes, as far as they are there and may be read, as they were last visible."""
     head = {"index": [f"{index}-{ledger_name(ledger)}" for index in indices], **THERE}
     body = _slice({"match_all": {}})
     entries: list[dict[str, Any]] = []
@@ -85,7 +83,7 @@ def get_record(cluster: ClusterClient, index: str, ledger: Ledger, key: str) -> 
 
 
 def count(cluster: ClusterClient, index: str, ledger: Ledger) -> int:
-    """Count records; see `Engine.count`. Beside an index of others there are none."""
+    """Count records; see `Engine.count`. Next to an index of others there are none."""
     body = {"size": 0, "track_total_hits": True}
     answer = cluster.ask("POST", f"/{index}-{ledger_name(ledger)}/_search", body, **THERE)
     return int(answer["hits"]["total"]["value"])
@@ -112,5 +110,5 @@ def _slice(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def _id(key: str) -> str:
-    """Give the id under which a record stands: its key, or the hash of one that is too long for an id."""
+    """Return the id under which a record is stored: its key, or the hash of one that is too long for an id."""
     return key if 0 < len(key.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(key.encode())}"

@@ -7,17 +7,16 @@ from typing import Any
 
 from typing_extensions import override
 
+from ibidem_engines.address import OURS, Fields, value_at
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
-from ibidem_engines.cluster.client import Answer, ClusterClient, Dialect
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, count, newest, order_of, primaries, run, states
+from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.errors import failure_of, to_engine_error
 from ibidem_engines.cluster.index import refresh_index
-from ibidem_engines.cluster.packed_reader import with_packed
+from ibidem_engines.cluster.ranking import with_packed
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
-from ibidem_engines.cluster.requests import WHOLE, in_path
-from ibidem_engines.cluster.seq_no import count, newest, order_of, primaries, states
+from ibidem_engines.cluster.requests import WHOLE, Answer, in_path
 from ibidem_engines.cluster.source import (
     Values,
     as_document,
@@ -32,7 +31,6 @@ from ibidem_engines.cluster.source_values import entries, members, without_membe
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.errors import NoIndex, Permanent
-from ibidem_engines.fields import OURS, Fields, value_at
 from ibidem_engines.records import Unfit, values_of_records
 from ibidem_engines.reindex import (
     Marks,
@@ -68,7 +66,7 @@ def read_documents(
         if "error" in each:
             raise failed(each)
         if each.get("found"):
-            yield _held(each, names[each["_index"], each["_id"]], fields, text)
+            yield _source_document(each, names[each["_index"], each["_id"]], fields, text)
 
 
 def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
@@ -84,7 +82,7 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
         yield text[slice(*place)].encode()
 
 
-def _held(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
+def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     ours = ours_of(source)
     return SourceDocument(
@@ -180,19 +178,19 @@ class ClusterReindexSource(ReindexSource):
     @override
     def missing(self) -> list[str]:
         ours = Fields()
-        named = [
+        names = [
             each.name
             for each in dataclasses.fields(Fields)
             if getattr(self._fields, each.name) != getattr(ours, each.name)
         ]
-        wanted = {getattr(self._fields, name) for name in {*named, "text"}} - {""}
+        paths = {getattr(self._fields, name) for name in {*names, "text"}} - {""}
         mappings = self._cluster.ask("GET", f"/{in_path(self.index)}/_mapping").values()
-        wanted -= {path for path in wanted for mapping in mappings if _mapped(mapping["mappings"], path.split("."))}
-        if wanted:
+        paths -= {path for path in paths for mapping in mappings if _mapped(mapping["mappings"], path.split("."))}
+        if paths:
             refresh_index(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
-            wanted -= {path for path in wanted if not hits or any(_has(hit, path) for hit in hits)}
-        return sorted(wanted)
+            paths -= {path for path in paths if not hits or any(_has(hit, path) for hit in hits)}
+        return sorted(paths)
 
     @override
     def parts(self) -> list[ShardRef]:
@@ -222,7 +220,7 @@ class ClusterReindexSource(ReindexSource):
         while at < len(names):
             some = names[at : at + self._at_once]
             at += len(some)
-            answer = self._cluster.ask("POST", "/_mget", {"docs": [_asked(name) for name in some]})
+            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in some]})
             self._at_once = max(1, min(MOST_READ, READ_BYTES * len(some) // max(1, len(answer.text))))
             documents += read_documents(
                 answer, {(name.index, name.id): name for name in some}, self._fields, self._failed, raw=raw
@@ -247,8 +245,8 @@ class ClusterReindexSource(ReindexSource):
         return [outcomes.get(at) for at in range(len(signed))]
 
     @override
-    def without_ours(self, held: SourceDocument) -> SourceDocument:
-        return dataclasses.replace(held, raw=without_member(held.raw, OURS))
+    def without_ours(self, document: SourceDocument) -> SourceDocument:
+        return dataclasses.replace(document, raw=without_member(document.raw, OURS))
 
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
@@ -347,7 +345,7 @@ def outcome_of(there: SourceDocument, done: ActionOutcome) -> Outcome:
     return Outcome(name, WriteStatus.INDEXED, order_of(done.place), there.version)
 
 
-def _asked(name: Name) -> dict[str, str]:
+def _mget_item(name: Name) -> dict[str, str]:
     """Ask for one document as it is now."""
     document = {"_index": name.index, "_id": name.id}
     return document | {"routing": name.routing} if name.routing else document

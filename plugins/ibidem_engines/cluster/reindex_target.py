@@ -6,15 +6,25 @@ from typing import Any
 
 from typing_extensions import override
 
+from ibidem_engines.address import OURS
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
+from ibidem_engines.cluster.bulk import (
+    CONFLICT,
+    NONE,
+    Action,
+    ActionOutcome,
+    State,
+    check_each,
+    newest,
+    order_of,
+    run,
+    states,
+)
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.requests import ApiRequest, answer_to, in_path
-from ibidem_engines.cluster.seq_no import NONE, State, check_each, newest, order_of, states
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.write import field_of
 from ibidem_engines.engine import Outcome, WriteStatus
-from ibidem_engines.fields import OURS
 from ibidem_engines.records import Unfit, values_of_records
 from ibidem_engines.reindex import Marks, Name, ReindexTarget, SeqNoRange, ShardRef, Signed, SourceDocument
 from ibidem_ingest.errors import UsageError
@@ -39,18 +49,18 @@ class _Onto:
 
     Args:
         verb: `create` where there must be no document, else `index`.
-        seen: The state that must be there.
+        condition: The state that must be there.
         version: The engine's own version it is to have; a stored document must not have a later one.
     """
 
     verb: str
-    seen: tuple[int, int] | None = None
+    condition: tuple[int, int] | None = None
     version: int | None = None
 
     @classmethod
-    def state(cls, seen: tuple[int, int] | None) -> "_Onto":
+    def state(cls, condition: tuple[int, int] | None) -> "_Onto":
         """Write onto one state, or where there is nothing."""
-        return cls("index" if seen else "create", seen)
+        return cls("index" if condition else "create", condition)
 
 
 class ClusterReindexTarget(ReindexTarget):
@@ -108,8 +118,8 @@ class ClusterReindexTarget(ReindexTarget):
         removed = 0
         for part, last in upto.items():
             for some in self._slices(part, last):
-                gone = self._gone([name for name, _ in some])
-                doomed = [(name, state) for name, state in some if name.id in gone]
+                ids = self._missing_ids([name for name, _ in some])
+                doomed = [(name, state) for name, state in some if name.id in ids]
                 actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in doomed]
                 removed += sum(done.status not in (CONFLICT, _MISSING) for done in run(self._cluster, actions))
         return removed
@@ -150,7 +160,7 @@ class ClusterReindexTarget(ReindexTarget):
                 outcomes[at] = Outcome(there.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
                 body = there.raw
             how, name = onto(there), there.name
-            actions[at] = Action(how.verb, self.name, name.id, body, how.seen, name.routing, how.version)
+            actions[at] = Action(how.verb, self.name, name.id, body, how.condition, name.routing, how.version)
         for at, done in zip(actions, run(self._cluster, list(actions.values())), strict=True):
             outcomes.setdefault(at, _outcome(signed[at][0], done))
         return [outcomes[at] for at in range(len(signed))]
@@ -183,7 +193,7 @@ class ClusterReindexTarget(ReindexTarget):
             yield some
             after = some[-1][0].order
 
-    def _gone(self, names: Sequence[Name]) -> set[str]:
+    def _missing_ids(self, names: Sequence[Name]) -> set[str]:
         """Tell which documents the old index no longer holds."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
         answer = self._cluster.ask("POST", f"/{in_path(self._source)}/_mget", {"docs": docs}, _source="false")

@@ -1,12 +1,45 @@
 """Sans-I/O request flows: a generator yields requests and is sent the responses, for sync and async clients alike.
 
-So one piece of code serves the engines, clients of others, waiting or not, and the gateway.
+So one piece of code serves the engines, clients of others, waiting or not, and the gateway. A cache holds what was read
+of a cluster for some seconds, so that a flow need not ask again.
 """
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from time import monotonic
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+INDEX_S = 60.0
+"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
+
+
+class TtlCache(Generic[Key, Value]):
+    """Values by key, each until its time is over."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Key, tuple[float, Value]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Key) -> Value | None:
+        """Return a value, or None where there is none, or none any more."""
+        until, value = self._entries.get(key, (0.0, None))
+        return value if monotonic() < until else None
+
+    def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
+        """Keep a value, and return it."""
+        self._entries[key] = monotonic() + seconds, value
+        return value
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+
 
 T = TypeVar("T")
 
@@ -59,10 +92,10 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
         flow: What is to be asked.
         send: Sends one request and returns the answer's JSON.
 
-    >>> def told():
+    >>> def flow():
     ...     answer = yield ApiRequest("GET", "/")
     ...     return answer["name"]
-    >>> run_sync(told(), lambda ask: {"name": f"{ask.method} {ask.path}"})
+    >>> run_sync(flow(), lambda ask: {"name": f"{ask.method} {ask.path}"})
     'GET /'
     """
     try:
@@ -136,3 +169,28 @@ def in_path(index: str) -> str:
     'news-*,%3Clogs-%7Bnow%2Fd%7D%3E'
     """
     return quote(index, safe=",*")
+
+
+class Answer(dict[str, Any]):
+    """An answer's JSON, and the text that it was read from, for what has to stay as it is to the byte.
+
+    Args:
+        read: The object.
+        text: Its JSON.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, read: Mapping[str, Any], text: str | bytes) -> None:
+        super().__init__(read)
+        self.text = text
+
+
+class Transport(Protocol):
+    """One official client."""
+
+    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+        """Send one request and return its JSON, or raise `client.Failure`."""
+
+    def close(self) -> None:
+        """Close its connections."""

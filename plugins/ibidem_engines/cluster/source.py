@@ -8,16 +8,16 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
+from ibidem_engines.address import OURS, Fields, put_at, value_at, without
 from ibidem_engines.cluster.source_values import with_member
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
-from ibidem_engines.fields import OURS, Fields, put_at, value_at, without
 from ibidem_engines.highlighting import marked, passage, phrases_of
 from ibidem_engines.query import Query
 from ibidem_engines.records import Unfit, check_storable
 from ibidem_ingest.dates import EPOCH, interval, iso_date
 from ibidem_ingest.document import Document
-from ibidem_ingest.short_repr import kind, short_repr
-from ibidem_ingest.signatures.group_name import group_name
+from ibidem_ingest.errors import kind, short_repr
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
@@ -54,7 +54,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
         record: What is to be stored.
         fields: What the index calls a document's fields.
         layout: `full`, or `lean`: no hash but that of the content next to the packed value that repeats it.
-        values: What it is looked up by, where `values_of_records` has told that of several at once.
+        values: What it is looked up by, where `values_of_records` has computed that for several at once.
 
     Raises:
         Unfit: Something in it cannot be stored.
@@ -287,8 +287,8 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
     if path:
         put_at(source, path, dict(meta))
         return
-    if taken := sorted(meta.keys() & {*source, OURS}):
-        raise Unfit("meta", f"{taken[0]!r} is a field that this index has already; name it otherwise")
+    if clashes := sorted(meta.keys() & {*source, OURS}):
+        raise Unfit("meta", f"{clashes[0]!r} is a field that this index has already; name it otherwise")
     source |= meta
 
 
@@ -298,11 +298,11 @@ def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.own:
         return meta
-    beside = dict(source)
-    named = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
-    for path in (*named, fields.meta, OURS):
-        beside = without(beside, path) if path else beside
-    return beside | meta
+    rest = dict(source)
+    paths = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
+    for path in (*paths, fields.meta, OURS):
+        rest = without(rest, path) if path else rest
+    return rest | meta
 
 
 def _text(source: Mapping[str, object], path: str) -> str:

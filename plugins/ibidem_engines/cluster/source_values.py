@@ -13,7 +13,7 @@ Span = tuple[int, int]
 
 
 def members(text: str, at: int = 0) -> Iterator[tuple[str, Span]]:
-    """Yield the names of an object's members, each with where its value stands.
+    """Yield the names of an object's members, each with the place of its value.
 
     Args:
         text: JSON.
@@ -34,7 +34,7 @@ def members(text: str, at: int = 0) -> Iterator[tuple[str, Span]]:
 
 
 def entries(text: str, at: int = 0) -> Iterator[Span]:
-    """Yield where the entries of an array stand.
+    """Yield the places of the entries of an array.
 
     Args:
         text: JSON.

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ibidem_engines.cluster.errors import failure_of
+from ibidem_engines.address import Fields
+from ibidem_engines.cluster.client import failure_of
 from ibidem_engines.cluster.requests import RequestFlow, Target
-from ibidem_engines.fields import Fields
 from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
 
 SUGGESTED = 10

@@ -8,14 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster import records as ledgers
-from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
+from ibidem_engines.cluster.bulk import (
+    CONFLICT,
+    MISSING,
+    Action,
+    ActionOutcome,
+    StoredVersion,
+    order_of,
+    read_versions,
+    run,
+)
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.seq_no import StoredVersion, order_of, read_versions
 from ibidem_engines.cluster.source import as_source, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.errors import Unavailable
-from ibidem_engines.fields import Fields
 from ibidem_engines.records import Unfit, clash, superseded, values_of_records
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
@@ -36,7 +44,7 @@ class Habit:
     new: bool = False
 
     def learn(self, there: int, documents: int) -> None:
-        """Take in how many of some documents stood there already."""
+        """Learn how many of some documents were there already."""
         self.new = 2 * there <= documents
 
 
@@ -112,7 +120,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
         fates = {id_: _fate_of_deletion(there.get(id_), versions[id_]) for id_ in left}
         _bury(place, {id_: versions[id_] for id_ in left if fates[id_] is not WriteStatus.STALE})
         doomed = [id_ for id_ in left if fates[id_] is WriteStatus.DELETED]
-        done = place.run([Action("delete", place.index, id_, seen=there[id_].seen) for id_ in doomed])
+        done = place.run([Action("delete", place.index, id_, state=there[id_].state) for id_ in doomed])
         again = {id_ for id_, each in zip(doomed, done, strict=True) if each.status in (CONFLICT, MISSING)}
         for id_ in left:
             if id_ not in again:
@@ -138,9 +146,9 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     for turn in range(first, ROUNDS):
         ids = [each.id for each in left.values()]
         there, graves = place.standing(ids) if turn else {}, place.graves(ids)
-        lost = turn > 1 or place.cluster.sent_again > sent_again
+        retry = turn > 1 or place.cluster.sent_again > sent_again
         decided = {
-            at: _decide(each.record, there.get(each.id), graves.get(each.id), lost=lost) for at, each in left.items()
+            at: _decide(each.record, there.get(each.id), graves.get(each.id), retry=retry) for at, each in left.items()
         }
         acting = {at: action for at, each in left.items() if (action := _action(place, each, decided[at], there))}
         done = dict(zip(acting, place.run(list(acting.values())), strict=True))
@@ -157,21 +165,21 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
     raise _contended(place, [each.id for each in left.values()])
 
 
-def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, lost: bool) -> tuple[WriteStatus, str]:
+def _decide(record: Record, there: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
     """Decide what becomes of a record by the documents and tombstones under its id.
 
     Args:
         record: The record.
         there: What is there.
         grave: The version that is buried there.
-        lost: Whether the answer of an earlier try was lost: a stored document equal to the record is then from it.
+        retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
     if there and there.version is not None and there.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {there.version}"
     if grave is not None and grave >= record.version:
         return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
     if there and there.digest == record.digest:
-        return (WriteStatus.INDEXED if lost and there.version == record.version else WriteStatus.UNCHANGED), ""
+        return (WriteStatus.INDEXED if retry and there.version == record.version else WriteStatus.UNCHANGED), ""
     if there and (why := clash(record, there.origin)):
         return WriteStatus.REFUSED, why
     return WriteStatus.INDEXED, ""
@@ -183,14 +191,14 @@ def _action(
     """Give the action that carries a decision out; None when nothing is to be written."""
     standing = there.get(ready.id)
     if decided[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
-        return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.seen)
+        return Action("update", place.index, ready.id, version_update(ready.record, place.layout), standing.state)
     if decided[0] is not WriteStatus.INDEXED:
         return None
     if standing is None:
         return Action("create", place.index, ready.id, ready.source)
     if standing.digest == ready.record.digest:
         return None
-    return Action("index", place.index, ready.id, ready.source, standing.seen)
+    return Action("index", place.index, ready.id, ready.source, standing.state)
 
 
 def _outcome(
@@ -201,7 +209,7 @@ def _outcome(
     if done and done.reason:
         return Outcome(ready.id, WriteStatus.REFUSED, before=before, field=field_of(done.reason), why=done.reason)
     if fate is WriteStatus.INDEXED:
-        place = done.place if done else there.seen[0] if there else 0
+        place = done.place if done else there.state[0] if there else 0
         return Outcome(ready.id, fate, order_of(place), before)
     return Outcome(ready.id, fate, before=before, field=_AT_FAULT.get(fate, ""), why=why)
 
@@ -232,7 +240,7 @@ def _after(
     if late:
         there = place.standing(list(late))
         mine = [id_ for id_ in late if id_ in there and there[id_].digest == ready[indexed[id_]].record.digest]
-        place.run([Action("delete", place.index, id_, seen=there[id_].seen) for id_ in mine])
+        place.run([Action("delete", place.index, id_, state=there[id_].state) for id_ in mine])
     for id_, version in late.items():
         at = indexed[id_]
         why = f"version {ready[at].record.version} was deleted with version {version}"

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from ibidem_engines.collapse import Collapsed, CollapseEngine, Facets, Members, Order, Place
-from ibidem_engines.disk import file_issues
 from ibidem_engines.engine import (
     HealthIssue,
     Hit,
@@ -18,17 +16,17 @@ from ibidem_engines.engine import (
     Record,
     SignatureLookup,
     StoredDocument,
+    file_issues,
 )
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import Marks
-from ibidem_engines.sqlite import collapse as sqlite_collapse
-from ibidem_engines.sqlite import read
-from ibidem_engines.sqlite import records as sqlite_ledger
+from ibidem_engines.sqlite import read, tables
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
-from ibidem_engines.sqlite.groups import SqliteGroups
+from ibidem_engines.sqlite.groups import SqliteGroups, collapse, facets, members
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
+from ibidem_engines.stored_groups import Collapsed, CollapseEngine, Facets, Members, Order, Place
 
 
 class SqliteEngine(CollapseEngine):
@@ -101,17 +99,17 @@ class SqliteEngine(CollapseEngine):
     def collapse(
         self, query: Query, place: Place, size: int, *, settled: Marks, order: Order = "relevance", cursor: str = ""
     ) -> Collapsed:
-        return sqlite_collapse.collapse(self._file, query, place, size, settled=settled, order=order, cursor=cursor)
+        return collapse(self._file, query, place, size, settled=settled, order=order, cursor=cursor)
 
     @override
     def members(
         self, query: Query, groups: Sequence[str], most: int, *, order: Order = "relevance", cursor: str = ""
     ) -> Members:
-        return sqlite_collapse.members(self._file, query, groups, most, order, cursor)
+        return members(self._file, query, groups, most, order, cursor)
 
     @override
     def facets(self, query: Query, most: int) -> Facets:
-        return sqlite_collapse.facets(self._file, query, most)
+        return facets(self._file, query, most)
 
     def groups(self) -> SqliteGroups:
         """Give the groups of the index."""
@@ -123,20 +121,20 @@ class SqliteEngine(CollapseEngine):
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep records next to the index."""
-        sqlite_ledger.put_records(self._file, ledger, entries)
+        tables.put_records(self._file, ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         """Read records by prefix."""
-        return sqlite_ledger.get_records(self._file, ledger, prefix)
+        return tables.get_records(self._file, ledger, prefix)
 
     def get_record(self, ledger: Ledger, key: str) -> dict[str, object] | None:
         """Read the record of one key."""
-        return sqlite_ledger.get_record(self._file, ledger, key)
+        return tables.get_record(self._file, ledger, key)
 
     def count(self, ledger: Ledger) -> int:
         """Count records."""
-        return sqlite_ledger.count(self._file, ledger)
+        return tables.count(self._file, ledger)
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
-        return sqlite_ledger.delete_records(self._file, ledger, keys)
+        return tables.delete_records(self._file, ledger, keys)

@@ -36,7 +36,7 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     Raises:
         LookupError: There is no such layout.
     """
-    return not (_of(connection, index, layout) - _made(layout, index)) and all(
+    return not (_index_entries(connection, index, layout) - _layout_entries(layout, index)) and all(
         kind == "index" for kind, *_ in _missing(connection, layout, index)
     )
 
@@ -48,16 +48,16 @@ def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool
 
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     """Return whether the table that says what the index is can be read: it is the same in every layout."""
-    return _state(_of(connection, index, layout), index) == _state(_made(layout, index), index)
+    return _state(_index_entries(connection, index, layout), index) == _state(_layout_entries(layout, index), index)
 
 
 def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether anything bears the name of a part of the index."""
-    return bool(_of(connection, index, layout))
+    """Return whether anything has the name of a part of the index."""
+    return bool(_index_entries(connection, index, layout))
 
 
 def _missing(connection: sqlite3.Connection, layout: str, index: str) -> Entries:
-    return _made(layout, index) - _of(connection, index, layout)
+    return _layout_entries(layout, index) - _index_entries(connection, index, layout)
 
 
 def _state(entries: Entries, index: str) -> Entries:
@@ -65,14 +65,14 @@ def _state(entries: Entries, index: str) -> Entries:
     return frozenset(entry for entry in entries if entry[1].lower() == name)
 
 
-def _of(connection: sqlite3.Connection, index: str, layout: str) -> Entries:
+def _index_entries(connection: sqlite3.Connection, index: str, layout: str) -> Entries:
     """Read the entries that are parts of an index or hang on one, as SQLite compares names."""
-    names = {name for _, name, _, _ in _made(layout, index)}
+    names = {name for _, name, _, _ in _layout_entries(layout, index)}
     return frozenset(entry for entry in _entries(connection) if entry[1].lower() in names or entry[2].lower() in names)
 
 
 @lru_cache(32)
-def _made(layout: str, index: str) -> Entries:
+def _layout_entries(layout: str, index: str) -> Entries:
     """Make an index in memory and read its entries."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(script(layout, index))

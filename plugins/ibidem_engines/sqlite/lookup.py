@@ -7,13 +7,13 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.keys import MARKED, CountMinSketch, marks, word
 from ibidem_engines.sqlite.read import by_place, matching_places
-from ibidem_engines.sqlite.records import as_json
+from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, marks, word
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
 WORTH = 8
@@ -25,7 +25,14 @@ VALUES = 37
 FEW, MORE = 32, 8
 """Carriers of each value that are read at first where several values are needed, and how many times as many next."""
 
+LOOSE = 1_000
+"""Carriers of a value of which one is enough from which on leads alone are read: very many follow one lead."""
+
+Places = NDArray[np.int64]
+
 _CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
+_FIRST = """select group_concat(rowid) from (select rowid from "ibidem.{index}.keys"
+    where "ibidem.{index}.keys" match ? and rowid <= ? order by rowid limit ?)"""
 _LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
     and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
     order by rowid limit ?"""
@@ -61,7 +68,7 @@ class _Answer:
 class Finder:
     """Look-ups in one index, with what this process knows of the values in it.
 
-    Most values of a new document are carried by it alone. They are told from shared ones by the marks of all documents,
+    Most values of a new document are carried by it alone. The marks of all documents tell which are shared; they are
     read once and then only of those written since, in the same transaction as the look-up itself: whatever is committed
     before a look-up begins is found by it. Marks are read as soon as values looked up without them have cost as much.
 
@@ -71,9 +78,9 @@ class Finder:
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
-        self._seen = CountMinSketch(0)
+        self._sketch = CountMinSketch(0)
         self._newest = 0
-        self._asked = 0
+        self._lookups = 0
 
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
@@ -87,11 +94,12 @@ class Finder:
             for each in questions:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
-            documents = by_place(self._file, set(chain.from_iterable(answer.places for answer in answers.values())))
+            places = set(chain.from_iterable(answer.places for answer in answers.values()))
+            documents = by_place(self._file, places, leads=leads_upto is not None)
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
         number = {hit.order: at for at, hit in enumerate(hits)}
         nothing = LookupResult(())
-        return [_found(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
+        return [_result(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
     def _worth_asking(self, searches: Sequence[SignatureLookup], upto: int | None = None) -> list[_Question]:
         """Leave out the values that no document carries, or only the one that asks.
@@ -109,7 +117,7 @@ class Finder:
             return questions
         sizes = [len(each.values) for each in marked]
         own = np.repeat([bool(searches[each.at].own) for each in marked], sizes)
-        shared = np.flatnonzero(self._seen.counts(marks(values)) > own)
+        shared = np.flatnonzero(self._sketch.counts(marks(values)) > own)
         left: dict[int, list[str]] = {}
         for number, place in zip(
             np.repeat(np.arange(len(sizes)), sizes)[shared].tolist(), shared.tolist(), strict=True
@@ -122,21 +130,21 @@ class Finder:
         """Read the marks of documents written since the last time, when that costs less than looking up the values."""
         (last,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         newest = last if upto is None else min(last, max(upto, self._newest))
-        self._asked += goal
-        if abs(newest - self._newest) > WORTH * self._asked:
+        self._lookups += goal
+        if abs(newest - self._newest) > WORTH * self._lookups:
             return False
-        if newest < self._newest or not self._seen.holds(VALUES * (newest - self._newest)):
-            self._seen, self._newest = CountMinSketch(2 * VALUES * newest), 0
+        if newest < self._newest or not self._sketch.holds(VALUES * (newest - self._newest)):
+            self._sketch, self._newest = CountMinSketch(2 * VALUES * newest), 0
         rows = self._file.run(_MARKS, (self._newest, newest))
         while some := rows.fetchmany(_AT_ONCE):
-            self._seen.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
-        self._newest, self._asked = newest, 0
+            self._sketch.learn(np.frombuffer(b"".join([row[0] for row in some]), np.uint32))
+        self._newest, self._lookups = newest, 0
         return True
 
     def _own_places(self, ids: Iterable[str]) -> dict[str, int]:
-        """Read where the documents that ask stand."""
-        named = [name for name in ids if name]
-        return dict(self._file.run(_OWN, (as_json(named),)).fetchall()) if named else {}
+        """Read the places of the documents that others are looked up for."""
+        names = [name for name in ids if name]
+        return dict(self._file.run(_OWN, (as_json(names),)).fetchall()) if names else {}
 
 
 class _LookUp:
@@ -153,6 +161,7 @@ class _LookUp:
         self._allowed = allowed
         self._leads_upto = leads_upto
         self._known: dict[tuple[str, int], list[int]] = {}
+        self._read: dict[tuple[str, int], Places] = {}
 
     def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own: int) -> None:
         """Add what carries the values to an answer, up to the limit."""
@@ -161,10 +170,10 @@ class _LookUp:
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
         values = list(dict.fromkeys(question.values))
-        if self._leads_upto is not None and least > 1:
-            places = self._likely(values, least)
-            if len(places) <= limit:
-                answer.places |= places
+        if self._leads_upto is not None:
+            likely = self._likely(values, least) if least > 1 else self._any(values)
+            if likely is not None and len(likely) <= limit:
+                answer.places.update(likely.tolist())
                 return
         carriers = [self._carriers(value, most) for value in values]
         if question.clue in LONG_CLUES:
@@ -181,19 +190,32 @@ class _LookUp:
         elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
 
-    def _likely(self, values: Sequence[str], least: int) -> set[int]:
-        """Return the places that carry so many values, and some that may: the most frequent values are not read.
+    def _any(self, values: Sequence[str]) -> Places | None:
+        """Return the places that carry any of some values, whether or not they are leads; None where one has many."""
+        read = [self._first(value, LOOSE) for value in values]
+        return None if any(len(places) == LOOSE for places in read) else _shared(read, 1)
+
+    def _likely(self, values: Sequence[str], least: int) -> Places:
+        """Return the places that carry so many values, leads or not, and some that may: frequent values are not read.
 
         What carries `least` of n values carries one of any n - `least` + 1, so the others, the most frequent, need not
         be read (prefix filtering: Bayardo, Ma, Srikant 2007, "Scaling up all pairs similarity search").
         """
-        left, read, most = list(values), list[list[int]](), FEW
+        left, read, most = list(values), list[Places](), FEW
         while len(left) >= least:
-            carriers = [(value, self._carriers(value, most)) for value in left]
+            carriers = [(value, self._first(value, most)) for value in left]
             read += [places for _, places in carriers if len(places) < most]
             left = [value for value, places in carriers if len(places) == most]
             most *= MORE
-        return _carried(read, least - len(left))
+        return _shared(read, least - len(left))
+
+    def _first(self, value: str, most: int) -> Places:
+        """Read the first places that carry a value, whether or not they are leads: in one piece, a row costs more."""
+        key = value, most
+        if key not in self._read:
+            (text,) = self._file.run(_FIRST, (f'"{word(value)}"', self._leads_upto, most)).fetchone()
+            self._read[key] = np.fromstring(text or "", np.int64, sep=",")
+        return self._read[key]
 
     def _others(self, places: Sequence[int], own: int) -> int:
         """Count the documents that may be found, the searching one aside."""
@@ -219,6 +241,12 @@ class _LookUp:
         return sum(self._file.run(_COUNT, (f'"{each}"', own)).fetchone()[0] for each in words)
 
 
+def _shared(read: Sequence[Places], least: int) -> Places:
+    """Return the places that are in so many of some lists, ascending."""
+    places, times = np.unique(np.concatenate([np.empty(0, np.int64), *read]), return_counts=True)
+    return places[times >= least]
+
+
 def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
     """Unite the places that carry at least so many of the values."""
     if least <= 1:
@@ -226,7 +254,7 @@ def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:
     return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= least}
 
 
-def _found(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
-    """Give an answer's hits in the order in which all stand, which is that of ids."""
+def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
+    """Return an answer's hits in the order of ids, as all hits are."""
     numbers = sorted([number[place] for place in answer.places if place in number])
     return LookupResult([hits[at] for at in numbers], answer.capped, answer.same)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 
 import orjson
 
-from ibidem_engines.cursor import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import marked, passage, phrases_of
+from ibidem_engines.hits import no_cursor, read_ranking_cursor, write_ranking_cursor
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.spelling import MOST_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
-from ibidem_engines.sqlite.keys import word
-from ibidem_engines.sqlite.records import as_json
+from ibidem_engines.sqlite.tables import as_json, word
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -28,7 +27,7 @@ class Conditions:
 
     Args:
         sql: Conditions, each with `and` before it; empty when there are none.
-        values: What stands for its question marks.
+        values: Values of its question marks.
     """
 
     sql: str
@@ -110,7 +109,7 @@ _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
     where r.rank = ? order by i.id limit ?"""
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
-    where place in (select value from json_each(?)) order by id"""
+    where place in (select value from json_each(?)) and lead >= ? order by id"""
 _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
     d.origin
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
@@ -135,7 +134,7 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
     with file.reading():
         newest = pinned(file, query, cursor)
         total, ranked = _ranked(file, choose(query, newest, without), size)
-        documents = by_place(file, [place for place, _ in ranked])
+        documents = by_place(file, [place for place, _ in ranked], leads=False)
     score = {place: -rank for place, rank in ranked}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
     return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, write_cursor(file, query, newest))
@@ -220,9 +219,9 @@ def info(file: SqliteFile) -> Info:
     return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
 
 
-def by_place(file: SqliteFile, places: Iterable[int]) -> list[tuple[int, str, bytes | None]]:
-    """Read place, id and packed signatures of the documents at these places, in the order of ids."""
-    return file.run(_BY_PLACE, (as_json(list(places)),)).fetchall()
+def by_place(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
+    """Read place, id and packed signatures of the documents at these places, or the leads of them, in order of ids."""
+    return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
 
 
 def matching_places(file: SqliteFile, query: Query) -> set[int]:
@@ -233,7 +232,7 @@ def matching_places(file: SqliteFile, query: Query) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The documents that match, as SQL: what follows `from`, and what stands for its question marks.
+    """The documents that match, as SQL: the part after `from`, and the values of its question marks.
 
     Args:
         place: The column that holds the place.
@@ -294,9 +293,9 @@ def _ranked(file: SqliteFile, chosen: Chosen, size: int) -> tuple[int, Ranked]:
 
 def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
     """Put a document together again; the version that it names is the one that was seen last."""
-    name, version, _, source, language, date, url, given, meta, title, text, origin = row
-    stated = None if given is None else version
-    return Document(name, text, title, date, source, url, language, stated, orjson.loads(meta), origin)
+    name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
+    own_version = None if has_version is None else version
+    return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
 
 
 def _schema(state: dict[str, Value]) -> tuple[str, ...]:

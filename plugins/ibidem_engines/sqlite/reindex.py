@@ -6,8 +6,8 @@ from typing import get_args
 
 from typing_extensions import override
 
+from ibidem_engines.address import Fields
 from ibidem_engines.engine import Ledger, Outcome, Record
-from ibidem_engines.fields import Fields
 from ibidem_engines.reindex import (
     Marks,
     Name,
@@ -19,11 +19,10 @@ from ibidem_engines.reindex import (
     SourceDocument,
     Target,
 )
-from ibidem_engines.sqlite import records
+from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.keys import values_of, words
 from ibidem_engines.sqlite.read import document
-from ibidem_engines.sqlite.records import as_json
+from ibidem_engines.sqlite.tables import as_json, values_of, words
 from ibidem_engines.sqlite.write import prune, write, write_at
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import NONE
@@ -185,8 +184,8 @@ class SqliteReindexSource(ReindexSource):
         return write_at(self._file, ready)
 
     @override
-    def without_ours(self, held: SourceDocument) -> SourceDocument:
-        return replace(held, digest="", packed=b"", schema="", idf="")
+    def without_ours(self, document: SourceDocument) -> SourceDocument:
+        return replace(document, digest="", packed=b"", schema="", idf="")
 
     @override
     def strip(self, signed: Sequence[SourceDocument]) -> list[Outcome | None]:
@@ -200,7 +199,7 @@ class SqliteReindexSource(ReindexSource):
     @override
     def drop_records(self) -> None:
         for ledger in get_args(Ledger):
-            records.clear(self._file, ledger)
+            tables.clear(self._file, ledger)
 
     @override
     def size(self) -> int:
@@ -219,7 +218,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, dict[str, object]]]:
-        return records.get_records(self._file, ledger, "", any_schema=True)
+        return tables.get_records(self._file, ledger, "", any_schema=True)
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:

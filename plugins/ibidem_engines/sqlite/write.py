@@ -9,12 +9,11 @@ import orjson
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.records import Unfit, check_storable, clash, superseded, values_of_records
-from ibidem_engines.sqlite import records as sqlite_ledger
+from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.keys import marks, sketched_values, stored_words, words
-from ibidem_engines.sqlite.records import as_json
+from ibidem_engines.sqlite.tables import as_json, marks, sketched_values, stored_words, words
 from ibidem_ingest.dates import interval
-from ibidem_ingest.signatures.group_name import group_name
+from ibidem_ingest.signatures.content import group_name
 
 MOST_CHARACTERS = 200_000_000
 """SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
@@ -114,7 +113,7 @@ _LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
 _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
     left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
-_GONE = """select place from "ibidem.{index}.documents"
+_ORPHANS = """select place from "ibidem.{index}.documents"
     where place <= ? and id not in (select id from "ibidem.{first}.documents")"""
 _THERE = """select id, place, version, digest, origin from "ibidem.{index}.documents"
     where id in (select value from json_each(?))"""
@@ -147,7 +146,7 @@ class _Standing:
         """Look at all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
         there = {name: _There(*rest) for name, *rest in rows}
-        stones = sqlite_ledger.get(file, "tombstones", ids).items()
+        stones = tables.get(file, "tombstones", ids).items()
         return cls(there, {name: version for name, stone in stones if isinstance(version := stone["version"], int)})
 
     def late(self, name: str, version: int) -> str:
@@ -214,16 +213,16 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
         )
         buried = [name for name, each in outcomes.items() if each.fate is not WriteStatus.STALE]
         newer = [name for name in buried if standing.graves.get(name, versions[name]) <= versions[name]]
-        sqlite_ledger.put(file, "tombstones", {name: {"version": versions[name], "at": now} for name in newer})
+        tables.put(file, "tombstones", {name: {"version": versions[name], "at": now} for name in newer})
     return [outcomes[name] for name in ids]
 
 
 def prune(file: SqliteFile, first: str, upto: int) -> int:
     """Remove documents written up to a place that another index of the same file no longer holds; returns how many."""
     with file.writing():
-        gone = [place for (place,) in file.run(_GONE.replace("{first}", first), (upto,))]
-        _remove(file, gone)
-    return len(gone)
+        places = [place for (place,) in file.run(_ORPHANS.replace("{first}", first), (upto,))]
+        _remove(file, places)
+    return len(places)
 
 
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
@@ -237,7 +236,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     same = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in same])
     if standing.graves:
-        sqlite_ledger.remove(file, "tombstones", [each.id for each in new])
+        tables.remove(file, "tombstones", [each.id for each in new])
     return outcomes
 
 

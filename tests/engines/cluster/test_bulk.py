@@ -56,7 +56,7 @@ def test_no_actions_are_no_request() -> None:
 
 
 def test_an_action_on_a_state_names_it() -> None:
-    (head,) = Action("delete", "news", "a", seen=(7, 1)).lines
+    (head,) = Action("delete", "news", "a", state=(7, 1)).lines
     assert orjson.loads(head) == {"delete": {"_index": "news", "_id": "a", "if_seq_no": 7, "if_primary_term": 1}}
 
 

@@ -1,13 +1,105 @@
-"""A request is asked again where that may help, by each process over connections of its own."""
+"""What a cluster answers becomes one of two errors, with what happened and what to do.
+
+A request is asked again where that may help, by each process over connections of its own.
+"""
 
 import os
 from collections.abc import Mapping
 
 import pytest
 
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.errors import UNREACHABLE, Failure
-from ibidem_engines.errors import Permanent, Unavailable
+from ibidem_engines.cluster.client import (
+    BLOCKS,
+    KINDS,
+    STATUSES,
+    UNREACHABLE,
+    ClusterClient,
+    Failure,
+    failure_of,
+    find_fault,
+    to_engine_error,
+)
+from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "error"),
+    [
+        (0, "unreachable", Unavailable),
+        (0, "certificate", Permanent),
+        (401, "security_exception", Permanent),
+        (404, "index_not_found_exception", NoIndex),
+        (429, "cluster_block_exception", Unavailable),
+        (403, "cluster_block_exception", Permanent),
+        (429, "", Unavailable),
+        (500, "circuit_breaking_exception", Unavailable),
+        (503, "search_phase_execution_exception", Unavailable),
+        (500, "node_disconnected_exception", Unavailable),
+        (500, "node_not_connected_exception", Unavailable),
+        (502, "node_not_connected_exception", Unavailable),
+        (403, "index_create_block_exception", Unavailable),
+        (400, "parsing_exception", Permanent),
+        (500, "null_pointer_exception", Permanent),
+    ],
+)
+def test_a_failure_is_judged_by_its_type_then_by_its_status(status: int, kind: str, error: type[EngineError]) -> None:
+    assert type(to_engine_error(Failure(status, kind, "why"), "here")) is error
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "reason"),
+    [
+        (404, "search_context_missing_exception", "No search context found for id [[x][3]]"),
+        (404, "search_context_missing_nodes_exception", "references nodes that have left the cluster: [le2Y]"),
+        (500, "illegal_state_exception", "no node found for id: 3Fdmk7YtRG6uWOciIJKkJw"),
+    ],
+)
+def test_a_point_in_time_whose_node_is_lost_is_one_that_has_gone(status: int, kind: str, reason: str) -> None:
+    error = to_engine_error(Failure(status, kind, reason), "here")
+    assert isinstance(error, Permanent)
+    assert error.remedy == "search again without the cursor"
+    other = to_engine_error(Failure(500, "illegal_state_exception", "another one"), "here")
+    assert str(other) == "here: another one"
+
+
+def test_every_fault_says_what_to_do() -> None:
+    for each in (*KINDS.values(), *BLOCKS.values(), *STATUSES.values()):
+        assert each.remedy
+
+
+def test_only_what_may_pass_is_asked_again() -> None:
+    for each in (*KINDS.values(), *BLOCKS.values(), *STATUSES.values()):
+        assert each.error is Unavailable or not each.soon
+
+
+def test_a_full_disk_is_not_asked_again_within_a_second() -> None:
+    assert not find_fault(Failure(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")).soon
+
+
+def test_words_of_the_server_are_kept() -> None:
+    assert (
+        str(to_engine_error(Failure(400, "parsing_exception", "unknown query [mach]"), "here"))
+        == "here: unknown query [mach]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({"error": "no handler found"}, ("", "no handler found")),
+        ({"error": {"type": "t", "reason": "r"}}, ("t", "r")),
+        ({"error": {"type": "t", "reason": "r", "root_cause": [{"type": "inner", "reason": "why"}]}}, ("inner", "why")),
+        (
+            {"error": {"type": "t", "reason": "", "root_cause": [], "caused_by": {"type": "c", "reason": "w"}}},
+            ("c", "w"),
+        ),
+        ("plain words", ("", "plain words")),
+        (None, ("", "")),
+    ],
+)
+def test_type_and_reason_are_read_out_of_an_answer(answer: object, expected: tuple[str, str]) -> None:
+    failure = failure_of(500, answer)
+    assert (failure.kind, failure.reason) == expected
 
 
 class Script:
@@ -57,14 +149,14 @@ def test_lines_are_sent_each_with_its_end() -> None:
 
 
 def test_a_forked_process_makes_connections_of_its_own() -> None:
-    made: list[Script] = []
+    scripts: list[Script] = []
 
     def connect() -> Script:
-        made.append(Script({}, {}))
-        return made[-1]
+        scripts.append(Script({}, {}))
+        return scripts[-1]
 
     cluster = ClusterClient("here", connect)
     cluster.ask("GET", "/")
     cluster._pid = os.getpid() + 1  # as the child of a fork finds it
     cluster.ask("GET", "/")
-    assert len(made) == 2
+    assert len(scripts) == 2

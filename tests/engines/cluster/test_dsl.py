@@ -2,8 +2,8 @@
 
 import pytest
 
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
-from ibidem_engines.fields import Fields
 from ibidem_engines.query import Filter, Phrase, Query, parse_query
 
 OWN = Fields()
@@ -31,13 +31,13 @@ def test_or_joins_and_minus_excludes() -> None:
 def test_syntax_characters_are_words_of_the_analyser_and_nothing_else() -> None:
     typed = 'title:"x" AND (y*) ~2'
     texts = [each.text for entry in parse_query(typed).all_of for each in entry]
-    asked = dsl.clause(parse_query(typed), OWN)["bool"]["must"]
-    assert [each["multi_match"]["query"] for each in asked] == texts
+    clauses = dsl.clause(parse_query(typed), OWN)["bool"]["must"]
+    assert [each["multi_match"]["query"] for each in clauses] == texts
 
 
 def test_words_are_looked_for_where_the_index_has_them() -> None:
-    (asked,) = dsl.clause(parse_query("grain"), THEIRS)["bool"]["must"]
-    assert asked["multi_match"]["fields"] == ["headline^2", "body"]
+    (clause,) = dsl.clause(parse_query("grain"), THEIRS)["bool"]["must"]
+    assert clause["multi_match"]["fields"] == ["headline^2", "body"]
 
 
 def test_without_words_all_match() -> None:
@@ -52,21 +52,21 @@ def test_conditions_on_one_field_are_alternatives_and_on_two_are_not() -> None:
 
 
 def test_a_date_asks_for_a_day_in_common() -> None:
-    (asked,) = dsl.filters((Filter("date", "1987-03..1987-04"),), OWN)
-    assert asked["bool"]["filter"] == [
+    (clause,) = dsl.filters((Filter("date", "1987-03..1987-04"),), OWN)
+    assert clause["bool"]["filter"] == [
         {"range": {"ibidem.date": {"gte": "1987-03-01"}}},
         {"range": {"ibidem.date": {"lte": "1987-04-30"}}},
     ]
 
 
 def test_an_open_date_has_one_bound() -> None:
-    (asked,) = dsl.filters((Filter("date", "1987.."),), OWN)
-    assert asked["bool"]["filter"] == [{"range": {"ibidem.date": {"gte": "1987-01-01"}}}]
+    (clause,) = dsl.filters((Filter("date", "1987.."),), OWN)
+    assert clause["bool"]["filter"] == [{"range": {"ibidem.date": {"gte": "1987-01-01"}}}]
 
 
 def test_in_an_index_of_others_their_date_counts_where_nothing_is_signed() -> None:
-    (asked,) = dsl.filters((Filter("date", "1987"),), THEIRS)
-    _, unsigned = asked["bool"]["should"]
+    (clause,) = dsl.filters((Filter("date", "1987"),), THEIRS)
+    _, unsigned = clause["bool"]["should"]
     assert unsigned["bool"]["must_not"] == {"exists": {"field": "ibidem.date"}}
     assert "published" in unsigned["bool"]["filter"][0]["range"]
 
@@ -115,8 +115,12 @@ def test_a_window_that_is_asked_once_more_brings_the_engines_ids() -> None:
 
 def test_a_native_query_is_handed_through_with_its_sort() -> None:
     body = {"query": {"match": {"text": "grain"}}, "sort": ["date"], "post_filter": {"term": {"source": "AP"}}}
-    asked = dsl.window(Query(native=body), OWN, 5)
-    assert (asked["query"], asked["sort"], asked["post_filter"]) == (body["query"], ["date"], body["post_filter"])
+    request = dsl.window(Query(native=body), OWN, 5)
+    assert (request["query"], request["sort"], request["post_filter"]) == (
+        body["query"],
+        ["date"],
+        body["post_filter"],
+    )
 
 
 def test_a_fetch_shows_documents_that_do_not_match_too() -> None:

@@ -70,7 +70,7 @@ def fates(engine: Engine, records: list[Record]) -> list[WriteStatus]:
     return [outcome.fate for outcome in engine.write(records)]
 
 
-def found(engine: Engine, query: Query = GRAIN) -> list[str]:
+def ids_of(engine: Engine, query: Query = GRAIN) -> list[str]:
     engine.refresh()
     return [hit.id for hit in engine.search(query, 100).hits]
 
@@ -92,7 +92,7 @@ def broken(_: Request) -> Answer:
     return Answer(0)
 
 
-def lost(_: Request) -> Answer:
+def fail(_: Request) -> Answer:
     return Answer(0, passed=True)
 
 
@@ -113,10 +113,10 @@ class TestServerAway:
     def test_for_a_moment_during_a_bulk_loses_nothing(self, address: str, kind: str) -> None:
         with between(address, first(2, "_bulk", broken)) as server:
             assert fates(at(server.address(kind)), some(3)) == [WriteStatus.INDEXED] * 3
-        assert found(at(address)) == ["d0", "d1", "d2"]
+        assert ids_of(at(address)) == ["d0", "d1", "d2"]
 
     def test_with_the_answer_lost_what_was_written_counts_as_written_once(self, address: str, kind: str) -> None:
-        with between(address, first(1, "_bulk", lost)) as server:
+        with between(address, first(1, "_bulk", fail)) as server:
             outcomes = at(server.address(kind)).write(some(3))
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED] * 3
         engine = at(address)
@@ -133,7 +133,7 @@ class TestServerAway:
     def test_for_a_moment_during_a_search_is_not_noticed(self, address: str, kind: str) -> None:
         at(address).write(some(2))
         with between(address, first(1, "_search", broken)) as server:
-            assert found(at(server.address(kind))) == ["d0", "d1"]
+            assert ids_of(at(server.address(kind))) == ["d0", "d1"]
 
     def test_for_long_during_a_search_is_unavailable(self, address: str, kind: str) -> None:
         with between(address, first(99, "_search", broken)) as server, pytest.raises(Unavailable):
@@ -159,7 +159,7 @@ class TestServerBusy:
             assert fates(at(server.address(kind)), some(2)) == [WriteStatus.INDEXED] * 2
             sent = [request.body.count(b'"create"') for request in server.asked if "_bulk" in request.path]
         assert sent == [2, 1]
-        assert found(at(address)) == ["d0", "d1"]
+        assert ids_of(at(address)) == ["d0", "d1"]
 
     def test_busy_for_long_is_unavailable(self, address: str, kind: str) -> None:
         with (
@@ -174,7 +174,7 @@ class TestTooLarge:
         plan = refuses_over(9_000)
         with between(address, plan) as server:
             assert fates(at(server.address(kind)), some(7)) == [WriteStatus.INDEXED] * 7
-        assert len(found(at(address))) == 7
+        assert len(ids_of(at(address))) == 7
 
     def test_a_document_over_the_servers_limit_is_refused_alone(self, address: str, kind: str) -> None:
         long = make_record("long", "grain " * 3_000)
@@ -222,7 +222,7 @@ class TestIndexState:
         outcomes = engine.write([bad, good])
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert (outcomes[0].field, "long" in outcomes[0].why) == ("pages", True)
-        assert found(engine) == ["good"]
+        assert ids_of(engine) == ["good"]
 
 
 def block(address: str, name: str, *, on: bool | None = True) -> None:
@@ -274,8 +274,8 @@ class TestForeignIndex:
         for index in ("theirs", INDEX):
             add = {"actions": [{"add": {"index": index, "alias": "both"}}]}
             ask(address, "POST", "/_aliases", json.dumps(add))
-            found = at(address, "both").fetch([("both", "t0"), ("theirs", "t0"), ("both", "none")])
-            assert [(stored.index, stored.document.id) for stored in found] == [("theirs", "t0")] * 2
+            hits = at(address, "both").fetch([("both", "t0"), ("theirs", "t0"), ("both", "none")])
+            assert [(stored.index, stored.document.id) for stored in hits] == [("theirs", "t0")] * 2
 
     def test_it_is_not_written_before_it_has_our_fields(self, address: str) -> None:
         theirs(address, {})
@@ -292,8 +292,8 @@ class TestForeignIndex:
         assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == before["properties"]
         assert after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
         assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [WriteStatus.INDEXED]
-        assert sorted(found(engine)) == ["mine", "t0"]
-        assert found(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]
+        assert sorted(ids_of(engine)) == ["mine", "t0"]
+        assert ids_of(engine, replace(GRAIN, filters=(Filter("meta.place", "Boston"),))) == ["mine"]
         source = ask(address, "GET", "/theirs/_doc/mine")["_source"]
         assert sorted(source) == ["body", "ibidem", "language", "place"]
 
@@ -343,8 +343,8 @@ class TestForeignIndex:
             names = {f"d{at}" for at in range(3)}
             assert {hit.id for hit in engine.search(GRAIN, 10).hits} == names
             assert {hit.id for slice_ in engine.scan() for hit in slice_} == names
-            held = [hit for slice_ in engine.scan() for hit in slice_]
-            lookup = SignatureLookup({"content": lookup_keys(unpack(held[0].packed or b""))["content"]})
+            hits = [hit for slice_ in engine.scan() for hit in slice_]
+            lookup = SignatureLookup({"content": lookup_keys(unpack(hits[0].packed or b""))["content"]})
             assert engine.find([lookup])[0].hits
             assert engine.info().documents == 3
             assert list(engine.get_records("alerts")) == [("a", {"is": "there"})]
@@ -369,8 +369,8 @@ def mapping(address: str) -> dict[str, dict[str, object]]:
 
 class TestWrongServer:
     def test_a_wrong_password_is_permanent_and_is_not_repeated_in_the_message(self, kind: str) -> None:
-        said = {"error": {"type": "security_exception", "reason": "unable to authenticate user [ann]"}, "status": 401}
-        with between(plan=lambda _: Answer(401, said)) as server:
+        error = {"error": {"type": "security_exception", "reason": "unable to authenticate user [ann]"}, "status": 401}
+        with between(plan=lambda _: Answer(401, error)) as server:
             address = server.address(kind).replace("//", "//ann:s3cret@")
             with pytest.raises(Permanent, match="does not know this user and password") as raised:
                 at(address).info()
@@ -394,9 +394,9 @@ class TestWrongServer:
             assert at(f"{server.address(kind, 'https')}/?ca={CERTIFICATE}").info().exists
 
     def test_a_server_that_is_too_old_is_named_with_its_version(self, kind: str) -> None:
-        told = {"version": {"number": VERSIONS[kind], **({"distribution": kind} if kind == "opensearch" else {})}}
+        content = {"version": {"number": VERSIONS[kind], **({"distribution": kind} if kind == "opensearch" else {})}}
         with (
-            between(plan=lambda _: Answer(200, told)) as server,
+            between(plan=lambda _: Answer(200, content)) as server,
             pytest.raises(Permanent, match=rf"{VERSIONS[kind]} is not supported"),
         ):
             at(server.address(kind)).info()
@@ -408,8 +408,8 @@ class TestWrongServer:
             with pytest.raises(Permanent, match=r"it is not Elasticsearch.*opensearch\+http"):
                 at(wrong).info()
         else:
-            told = {"version": {"number": "9.5.3", "build_flavor": "default"}}
-            plan = first(1, "/", lambda _: Answer(200, told))
+            content = {"version": {"number": "9.5.3", "build_flavor": "default"}}
+            plan = first(1, "/", lambda _: Answer(200, content))
             with (
                 between(address, plan) as server,
                 pytest.raises(Permanent, match="it is elasticsearch, not OpenSearch"),
@@ -458,7 +458,7 @@ class TestOtherWriters:
         with between(address, first(1, "_bulk", deleted)) as server:
             outcomes = at(server.address(kind)).write(some(2))
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
-        assert found(at(address)) == ["d1"]
+        assert ids_of(at(address)) == ["d1"]
 
     def test_a_document_written_between_reading_and_writing_is_decided_anew(self, address: str, kind: str) -> None:
         def newer(_: Request) -> None:
@@ -467,7 +467,7 @@ class TestOtherWriters:
         with between(address, first(1, "_bulk", newer)) as server:
             (outcome,) = at(server.address(kind)).write(some(1))
         assert (outcome.fate, outcome.before) == (WriteStatus.STALE, 7)
-        assert found(at(address)) == []
+        assert ids_of(at(address)) == []
 
 
 class TestRequests:
@@ -478,9 +478,9 @@ class TestRequests:
             engine = at(server.address(kind))
 
             def looks(records: list[Record]) -> tuple[int, list[WriteStatus]]:
-                asked = len(server.asked)
+                count = len(server.asked)
                 outcomes = fates(engine, records)
-                return sum(each.path.startswith(f"/{INDEX}/_mget") for each in server.asked[asked:]), outcomes
+                return sum(each.path.startswith(f"/{INDEX}/_mget") for each in server.asked[count:]), outcomes
 
             known = [make_record(f"d{number}", f"grain number {number}") for number in range(4)]
             assert looks(known) == (1, [WriteStatus.INDEXED] * 4)

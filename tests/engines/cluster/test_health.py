@@ -42,8 +42,8 @@ def test_neither_has_one_that_is_not_there_yet(tmp_path: Path) -> None:
 
 def test_a_nearly_full_disk_is_one_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=9))
-    (found,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").health_issues()
-    assert (found.name, found.stops) == ("disk", False)
+    (issue,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").health_issues()
+    assert (issue.name, issue.stops) == ("disk", False)
 
 
 def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:
@@ -70,10 +70,10 @@ def test_an_index_of_others_whose_fields_were_not_named_is_told_which_they_may_b
     ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
     ask(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps({"headline": "Wheat", "article": {"body": "Rice"}}))
     engine = open_engine(address, name)
-    (found,) = engine.health_issues()
-    assert (found.name, found.stops) == ("fields", False)
-    assert f"index '{name}' has no fields 'title' and 'text'" in found.what
-    assert "IBIDEM_FIELDS=title=headline,text=article.body" in found.remedy
+    (issue,) = engine.health_issues()
+    assert (issue.name, issue.stops) == ("fields", False)
+    assert f"index '{name}' has no fields 'title' and 'text'" in issue.what
+    assert "IBIDEM_FIELDS=title=headline,text=article.body" in issue.remedy
     with pytest.raises(UsageError, match=r"no fields 'title' and 'text'.*IBIDEM_FIELDS=title=headline"):
         engine.search(parse_query("wheat"), 10)
     engine.close()
@@ -85,9 +85,9 @@ def test_fields_that_were_named_are_no_issue_and_one_that_is_wrong_is(address: s
     assert right.health_issues() == []
     assert right.search(parse_query("wheat"), 10).total == 0
     wrong = open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)
-    (found,) = wrong.health_issues()
-    assert "has no field 'body'" in found.what
-    assert "IBIDEM_FIELDS=title=headline,text=article.body (of type text are" in found.remedy
+    (issue,) = wrong.health_issues()
+    assert "has no field 'body'" in issue.what
+    assert "IBIDEM_FIELDS=title=headline,text=article.body (of type text are" in issue.remedy
     right.close()
     wrong.close()
 

@@ -87,15 +87,15 @@ def test_nothing_is_answered_from_half_an_index(address: str, engine: ClusterEng
 
 def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(address: str, engine: ClusterEngine) -> None:
     """After a minute, for which nobody waits here, a server answers as the plan does."""
-    said = Answer(200, {"_shards": {"total": 2, "successful": 1, "failed": 0}})
+    answer = Answer(200, {"_shards": {"total": 2, "successful": 1, "failed": 0}})
     kind = address.partition("+")[0]
-    with between(address, lambda asked: said if "_refresh" in asked.path else None) as server:
+    with between(address, lambda request: answer if "_refresh" in request.path else None) as server:
         behind = open_engine(server.address(kind), INDEX)
         with pytest.raises(Unavailable, match=r"a part of the index is not there.*1 of 2 shards"):
             behind.refresh()
         bring_back(address)
         behind.refresh()
-        assert sum("_refresh" in asked.path for asked in server.asked) == 3  # the last one asks once more
+        assert sum("_refresh" in request.path for request in server.asked) == 3  # the last one asks once more
         behind.close()
 
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.cluster import ranking
+from ibidem_engines.cluster.bulk import order_of
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.cluster.seq_no import order_of
 from ibidem_engines.engine import Hit
-from ibidem_engines.hit_columns import HitColumns, HitNames, packed_of
+from ibidem_engines.hits import HitColumns, HitNames, packed_of
 from ibidem_ingest.signatures.packed import id_of
 from support.signed_records import make_record
 

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.ranking import read_hit, read_hits
 from support.signed_records import make_record
 
 PACKED = make_record("a").packed
@@ -22,6 +22,15 @@ def answer(**hit: object) -> dict[str, object]:
 def test_id_and_signatures_come_from_the_packed_value(written: str) -> None:
     (hit,) = read_hits(answer(fields={"ibidem.packed": [written]}, _seq_no=6, sort=[1.5]))
     assert (hit.index, hit.id, hit.score, hit.packed, hit.order, hit.sort) == ("news", "a", 1.5, PACKED, 7, (1.5,))
+
+
+@pytest.mark.parametrize("more", [{}, {"_id": "copy"}, {"_seq_no": 6}, {"sort": [1.5, "a"]}, {"_score": None}])
+@pytest.mark.parametrize("value", [PACKED, b"damaged", None])
+def test_one_hit_is_read_as_those_of_a_window_are(value: bytes | None, more: dict[str, object]) -> None:
+    written = {} if value is None else {"ibidem.packed": [base64.b64encode(value).decode()]}
+    response = answer(fields=written, **more)
+    (hit,) = response["hits"]["hits"]  # type: ignore[index] # as made above
+    assert [read_hit(hit, 2)] == list(read_hits(response))
 
 
 def test_the_servers_own_id_goes_before_the_one_that_was_packed() -> None:

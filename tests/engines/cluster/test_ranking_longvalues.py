@@ -8,21 +8,21 @@ from ibidem_engines.cluster.requests import ApiRequest, Target, run_sync
 
 
 def test_many_are_read_in_several_requests_and_each_once() -> None:
-    asked: list[int] = []
+    calls: list[int] = []
 
     def server(ask: ApiRequest) -> Any:
         assert ask.body is not None
         (chosen, _) = ask.body["query"]["bool"]["filter"]
         ids = chosen["bool"]["filter"][1]["ids"]["values"]
-        asked.append(len(ids))
+        calls.append(len(ids))
         values = {name: [b64encode(name.encode()).decode()] for name in ids if name != "7"}
         hits = [{"_index": "news", "_id": name, "fields": {"ibidem.long": value}} for name, value in values.items()]
         return {"hits": {"hits": hits}}
 
     names = [("news", str(number)) for number in range(AT_ONCE + 20)]
-    found = run_sync(long_values(Target("news"), [*names, *names]), server)
-    assert asked == [AT_ONCE, 20]
-    assert found == {name: name[1].encode() for name in names if name[1] != "7"}
+    values = run_sync(long_values(Target("news"), [*names, *names]), server)
+    assert calls == [AT_ONCE, 20]
+    assert values == {name: name[1].encode() for name in names if name[1] != "7"}
 
 
 def test_nothing_is_asked_for_nobody() -> None:

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.cluster.test_source_values import OBJECTS, STYLES, written
-from ibidem_engines.cluster.client import Answer
+from ibidem_engines.address import parse_fields
 from ibidem_engines.cluster.reindex_source import iter_raw_sources, read_documents
-from ibidem_engines.fields import parse_fields
+from ibidem_engines.cluster.requests import Answer
 from ibidem_engines.reindex import Name
 
 

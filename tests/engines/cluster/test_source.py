@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_engines.address import Fields, parse_fields
 from ibidem_engines.cluster.source import (
     Unfit,
     as_document,
@@ -17,10 +18,9 @@ from ibidem_engines.cluster.source import (
     signed_part,
     version_of,
 )
-from ibidem_engines.fields import Fields, parse_fields
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.group_name import group_name
+from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record
 

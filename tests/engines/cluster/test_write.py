@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.cluster.seq_no import order_of
+from ibidem_engines.cluster.bulk import order_of
 from ibidem_engines.cluster.write import field_of
 
 

@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.errors import Permanent
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.sqlite.keys import values_of
+from ibidem_engines.sqlite.tables import values_of
 from ibidem_ingest.errors import UsageError
 
 Make = Callable[..., Record]
@@ -94,7 +94,7 @@ from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
-from ibidem_engines.sqlite.keys import values_of
+from ibidem_engines.sqlite.tables import values_of
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()
@@ -112,6 +112,7 @@ engine.close()
 """
 
 
+@pytest.mark.slow
 def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(url: str, library: Engine) -> None:
     """Every process writes the same stories under its own ids, and looks for earlier copies of what it wrote."""
     command = [sys.executable, "-W", "error", "-c", textwrap.dedent(WRITER), url]
@@ -134,6 +135,7 @@ def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(
     assert library.search(parse_query("grain"), 10).total == PROCESSES * EACH
 
 
+@pytest.mark.slow
 def test_a_batch_is_written_whole_or_not_at_all(library: Engine, url: str, record: Make, tmp_path: Path) -> None:
     """A process that is killed in the middle of a write leaves nothing of it, and the index as it was."""
     library.write([record("a")])

@@ -188,6 +188,7 @@ def _put_from_a_fork(file: SqliteFile) -> None:
     file.close()
 
 
+@pytest.mark.slow
 @FORKS
 def test_a_forked_process_opens_the_file_for_itself(file: SqliteFile) -> None:
     put(file, "parent")
@@ -206,6 +207,7 @@ def _create_and_put(path: Path, name: int) -> None:
     file.close()
 
 
+@pytest.mark.slow
 @FORKS
 def test_processes_that_make_the_same_index_at_once_do_each_other_no_harm(path: Path) -> None:
     context = multiprocessing.get_context("fork")

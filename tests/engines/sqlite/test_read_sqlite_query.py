@@ -32,17 +32,17 @@ def test_without_words_there_is_no_expression(query: Query | None) -> None:
 
 def test_one_field_is_any_of_its_values_and_fields_are_all_asked_for() -> None:
     filters = (Filter("source", "AP"), Filter("language", "en"), Filter("source", "UPI"))
-    asked = conditions(Query(filters=filters))
-    assert asked.sql == " and (d.source = ? or d.source = ?) and (d.language = ?)"
-    assert asked.values == ("AP", "UPI", "en")
+    condition = conditions(Query(filters=filters))
+    assert condition.sql == " and (d.source = ? or d.source = ?) and (d.language = ?)"
+    assert condition.values == ("AP", "UPI", "en")
 
 
 def test_values_are_bound_and_never_written_into_a_statement() -> None:
     evil = "' or 1=1 --"
     for field in ("source", "id", f"meta.{evil}"):
-        asked = conditions(Query(filters=(Filter(field, evil),)))
-        assert evil not in asked.sql
-        assert evil in asked.values
+        condition = conditions(Query(filters=(Filter(field, evil),)))
+        assert evil not in condition.sql
+        assert evil in condition.values
 
 
 def test_no_filters_are_no_conditions() -> None:

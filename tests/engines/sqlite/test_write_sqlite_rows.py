@@ -7,7 +7,7 @@ import pytest
 
 from ibidem_engines.engine import WriteStatus
 from ibidem_engines.sqlite import write
-from ibidem_engines.sqlite.keys import marks, sketched_values, values_of
+from ibidem_engines.sqlite.tables import marks, sketched_values, values_of
 from ibidem_engines.sqlite.write import prepare
 from support.signed_records import make_record
 

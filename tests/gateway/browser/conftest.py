@@ -55,9 +55,9 @@ DOCUMENTS = [
 
 def chromium() -> str:
     """Return where the browser is, or raise `Missing`."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found:
-        return found
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path:
+        return path
     raise Missing("no chromium on the path: install it (tests/servers/install.sh)")
 
 
@@ -97,19 +97,19 @@ Open = Callable[..., Page]
 def visit(browser: Browser, site: str) -> Iterator[Open]:
     """Opens a page in a window of its own; when the test ends, the console has to be empty."""
     contexts: list[BrowserContext] = []
-    said: list[str] = []
+    messages: list[str] = []
 
     def visit(path: str, **options: object) -> Page:
         context = browser.new_context(base_url=site, **options)  # type: ignore[arg-type]
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda sent: said.append(sent.url) if not sent.url.startswith((site, "data:")) else None)
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.on("request", lambda sent: messages.append(sent.url) if not sent.url.startswith((site, "data:")) else None)
         page.goto(path)
         return page
 
     yield visit
     for context in contexts:
         context.close()
-    assert not said
+    assert not messages

@@ -16,10 +16,10 @@ DARK, PHONE = {"color_scheme": "dark"}, {"viewport": {"width": 360, "height": 74
 def serious(page: Page) -> list[str]:
     """Return the findings of axe-core that matter, each with the elements at fault."""
     page.evaluate(AXE)
-    found = page.evaluate("async () => (await axe.run()).violations")
+    violations = page.evaluate("async () => (await axe.run()).violations")
     return [
         f"{each['id']}: {[node['target'] for node in each['nodes']]}"
-        for each in found
+        for each in violations
         if each["impact"] in ("serious", "critical")
     ]
 
@@ -225,11 +225,11 @@ def test_the_way_back_keeps_opened_groups_and_further_duplicates(visit: Open) ->
 
 def test_a_printed_list_shows_the_query_and_its_filters(visit: Open) -> None:
     page = visit("/?q=drains&source=Chambers")
-    asked = page.get_by_role("heading", level=1)
-    assert (asked.bounding_box() or {})["height"] <= 1
+    heading = page.get_by_role("heading", level=1)
+    assert (heading.bounding_box() or {})["height"] <= 1
     page.emulate_media(media="print")
-    assert (asked.bounding_box() or {})["height"] > 10
-    expect(asked).to_have_text("Results for drains · source=Chambers")
+    assert (heading.bounding_box() or {})["height"] > 10
+    expect(heading).to_have_text("Results for drains · source=Chambers")
     expect(page.get_by_role("search")).to_be_hidden()
     expect(page.get_by_role("button")).to_have_count(0)
 
@@ -246,20 +246,20 @@ def test_a_source_written_from_right_to_left_moves_neither_date_nor_id(visit: Op
 def test_near_pairs_are_reviewed_with_the_keyboard(visit: Open) -> None:
     page = visit("/?q=drains&date=2001")
     page.get_by_role("link", name="Review near pairs").click()
-    said = page.get_by_role("status")
-    expect(said).to_contain_text("Pair 1 of 1")
+    status = page.get_by_role("status")
+    expect(status).to_contain_text("Pair 1 of 1")
     page.keyboard.press("k")
-    expect(said).to_contain_text("1 skipped")
+    expect(status).to_contain_text("1 skipped")
     page.get_by_role("link", name="Review them again").click()
-    expect(said).to_contain_text("Pair 1 of 1")
+    expect(status).to_contain_text("Pair 1 of 1")
     page.keyboard.press("n")
-    expect(said).to_contain_text("No pair left")
+    expect(status).to_contain_text("No pair left")
     page.goto("/ibidem/page/overrides")
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("button", name="Undo").click()
     page.goto("/ibidem/page/review?q=drains&date=2001")
     page.keyboard.press("s")
-    expect(said).to_contain_text("No pair left")
+    expect(status).to_contain_text("No pair left")
     page.goto("/ibidem/page/overrides")
     page.get_by_role("link", name="Compare").click()
     page.get_by_role("button", name="Undo").click()

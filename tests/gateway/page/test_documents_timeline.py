@@ -8,14 +8,14 @@ OWN = Document("own", "text", date="1987-03-01", source="AP", title="A story")
 
 def test_the_first_copy_stands_at_the_left_and_the_last_at_the_right() -> None:
     later, undated = Document("b", "text", date="1987-03-11", source="Reuters"), Document("c", "text")
-    found = timeline(OWN, [later, undated])
-    assert found is not None
-    assert [(point.id, point.x, point.own) for point in found.points] == [
+    marks = timeline(OWN, [later, undated])
+    assert marks is not None
+    assert [(point.id, point.x, point.own) for point in marks.points] == [
         ("own", LEFT, True),
         ("b", WIDTH - RIGHT, False),
     ]
-    assert [name for name, _ in found.rows] == ["AP", "Reuters"]
-    assert (found.begin, found.end, found.undated) == ("1987-03-01", "1987-03-11", 1)
+    assert [name for name, _ in marks.rows] == ["AP", "Reuters"]
+    assert (marks.begin, marks.end, marks.undated) == ("1987-03-01", "1987-03-11", 1)
 
 
 def test_copies_of_one_day_or_without_dates_make_no_picture() -> None:
@@ -25,7 +25,7 @@ def test_copies_of_one_day_or_without_dates_make_no_picture() -> None:
 
 def test_of_very_many_sources_the_latest_to_appear_share_a_row() -> None:
     copies = [Document(f"c{day}", "text", date=f"1987-04-{day:02}", source=f"paper {day}") for day in range(1, 30)]
-    found = timeline(OWN, copies)
-    assert found is not None
-    assert (len(found.rows), found.rows[-1][0]) == (MOST_SOURCES, OTHERS)
-    assert len(found.points) == 30
+    marks = timeline(OWN, copies)
+    assert marks is not None
+    assert (len(marks.rows), marks.rows[-1][0]) == (MOST_SOURCES, OTHERS)
+    assert len(marks.points) == 30

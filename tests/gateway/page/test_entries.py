@@ -13,7 +13,7 @@ def test_duplicates_stand_under_their_lead_with_reason_and_difference() -> None:
     why = {"signature": "minhash", "shared": 73, "of": 100}
     hits = [hit("a", "rent rose", size=3, indent=0), hit("b", "rent fell", size=3, indent=1, level="near", why=why)]
     (group,) = listed({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
-    assert (group.number, group.hidden, group.opened, group.told) == (11, 1, True, "2 duplicates")
+    assert (group.number, group.hidden, group.opened, group.count_text) == (11, 1, True, "2 duplicates")
     (below,) = group.duplicates
     assert (below.level, below.reason) == ("near", "about 73 % of the text shared")
     assert (below.lead, below.pair) == ("a", "a=a&b=b")
@@ -27,12 +27,12 @@ def test_a_collapsed_lead_carries_its_duplicates_closed() -> None:
     assert (group.opened, [each.id for each in group.duplicates], group.hidden) == (False, ["b"], 0)
 
 
-@pytest.mark.parametrize(("level", "told"), [("near", True), ("partial", False)])
-def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, told: bool) -> None:
+@pytest.mark.parametrize(("level", "shown"), [("near", True), ("partial", False)])
+def test_what_differs_is_told_where_the_texts_share_most_of_their_words(level: str, *, shown: bool) -> None:
     duplicate = hit("b", "the rent of York", indent=1, level=level)
     lead = hit("a", "the rent of London", size=2, indent=0)
     (group,) = listed({"hits": {"hits": [lead, duplicate]}, "dedupe": {"mode": "indent"}}, 1)
-    assert bool(group.duplicates[0].differs) == told
+    assert bool(group.duplicates[0].differs) == shown
 
 
 def test_copies_that_were_only_counted_are_told_with_their_lead() -> None:

@@ -16,11 +16,11 @@ def test_every_question_and_every_dedupe_parameter_is_described(client: TestClie
 
 
 def test_what_is_sent_in_a_body_is_described_as_well(client: TestClient) -> None:
-    found = {(each.path, each.methods): each for each in operations(client.get("/openapi.json").json())}
-    word = {each.name: (each.place, each.required) for each in found["/ibidem/overrides", "POST"].parameters}
+    by_path = {(each.path, each.methods): each for each in operations(client.get("/openapi.json").json())}
+    word = {each.name: (each.place, each.required) for each in by_path["/ibidem/overrides", "POST"].parameters}
     assert word["a"] == ("body", True)
     assert word["reason"] == ("body", False)
-    assert {each.name: each.place for each in found["/ibidem/overrides", "DELETE"].parameters} == {
+    assert {each.name: each.place for each in by_path["/ibidem/overrides", "DELETE"].parameters} == {
         "a": "query",
         "b": "query",
     }

@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.groups.follow import Follower
+from ibidem_workers.groups.service import Follower
 from ibidem_workers.settings import Settings
 from support.leases import LEASE
 
@@ -40,9 +40,9 @@ def places(page: str) -> list[str]:
 
 def counted(page: str, name: str) -> str:
     """Return what a facet says of one of its values."""
-    found = re.search(rf"<bdi>{name}</bdi></a> <span class=\"count\">(.*?)</span></span>", page)
-    assert found is not None
-    return re.sub("<[^>]+>", "", found[1])
+    match = re.search(rf"<bdi>{name}</bdi></a> <span class=\"count\">(.*?)</span></span>", page)
+    assert match is not None
+    return re.sub("<[^>]+>", "", match[1])
 
 
 def test_a_browser_gets_the_page_and_a_client_what_the_engine_says(client: TestClient, read: Read) -> None:
@@ -80,19 +80,20 @@ def crowd(settings: Settings, tables: Tables) -> int:
     return len(copies)
 
 
+@pytest.mark.slow
 def test_of_a_large_group_three_duplicates_are_shown_and_all_are_a_few_steps_away(crowd: int, read: Read) -> None:
     page = read("/?q=London&dedupe=indent&level=identical")
     assert page.count('<li class="duplicate">') == 3
-    found, steps, total = set(places(page)), 0, crowd + 1
+    shown, steps, total = set(places(page)), 0, crowd + 1
     label = f"Show all {total}"
     while more := re.search(r'<a class="rest" href="([^"]+)">([^<]+)<', page):
         assert more[2].startswith(label)
         page = read(unescape(more[1]))
         assert 0 < page.count('<li class="duplicate">') <= 100
-        found |= set(places(page))
+        shown |= set(places(page))
         steps += 1
         label = f"Show more: {3 + 100 * steps} of {total} are shown"
-    assert (len(found), steps) == (crowd + 2, 3)
+    assert (len(shown), steps) == (crowd + 2, 3)
 
 
 def test_further_duplicates_of_a_group_that_is_not_on_the_page_are_not_found(read: Read) -> None:
@@ -188,18 +189,18 @@ def test_a_document_of_a_list_has_the_querys_words_marked_and_its_neighbours(rea
 
 
 def test_the_result_after_the_last_one_of_a_page_is_on_the_next_page(read: Read) -> None:
-    following, seen = "/ibidem/page/document?q=rent&size=1&dedupe=collapse&id=", []
+    following, ids = "/ibidem/page/document?q=rent&size=1&dedupe=collapse&id=", []
     first = places(read("/?q=rent&size=1&dedupe=collapse"))[0]
     address = following + first
     while address:
         page = unescape(read(address))
-        seen.append(address.rpartition("id=")[2])
-        found = re.search(r'rel="next"[^>]* href="([^"]+)"', page)
-        address = found[1] if found else ""
-    assert sorted(seen)[:2] == ["blank", "lease"] or len(seen) == 3
+        ids.append(address.rpartition("id=")[2])
+        match = re.search(r'rel="next"[^>]* href="([^"]+)"', page)
+        address = match[1] if match else ""
+    assert sorted(ids)[:2] == ["blank", "lease"] or len(ids) == 3
     back = re.search(r'rel="prev"[^>]* href="([^"]+)"', page)
     assert back is not None
-    assert back[1].endswith(seen[-2])
+    assert back[1].endswith(ids[-2])
 
 
 def test_an_error_keeps_what_was_typed(client: TestClient) -> None:
@@ -230,7 +231,7 @@ def test_a_word_sent_from_another_site_or_without_leave_is_refused(serve: Serve,
 
 
 @pytest.mark.parametrize(
-    ("address", "status", "said"),
+    ("address", "status", "message"),
     [
         ("/?q=rent&dedupe=maybe", 400, "off, collapse, indent"),
         ("/?q=rent&level=nearly", 400, "identical, near"),
@@ -244,12 +245,12 @@ def test_a_word_sent_from_another_site_or_without_leave_is_refused(serve: Serve,
     ],
 )
 def test_what_goes_wrong_is_a_page_that_says_what_would_be_right(
-    client: TestClient, address: str, status: int, said: str
+    client: TestClient, address: str, status: int, message: str
 ) -> None:
     answer = client.get(address, headers=PAGE)
     assert answer.status_code == status
     assert 'role="alert"' in answer.text
-    assert said in unescape(answer.text)
+    assert message in unescape(answer.text)
 
 
 def test_an_index_that_is_not_there_yet_says_how_to_make_one(serve: Serve) -> None:
@@ -268,15 +269,15 @@ def test_hostile_documents_stay_inert(serve: Serve, settings: Settings, tables: 
     engine.write(list(records([document], tables)))
     engine.close()
     client = serve()
-    named = quote(document.id, safe="")
+    name = quote(document.id, safe="")
     for address in (
         "/?q=drains",
-        f"/?q={named}",
-        f"/?q=drains&source={named}",
-        f"/ibidem/page/document?id={named}",
-        f"/ibidem/page/inspect?id={named}",
-        f"/ibidem/page/compare?a=lease&b={named}",
-        f"/ibidem/page/document?id={named}x",
+        f"/?q={name}",
+        f"/?q=drains&source={name}",
+        f"/ibidem/page/document?id={name}",
+        f"/ibidem/page/inspect?id={name}",
+        f"/ibidem/page/compare?a=lease&b={name}",
+        f"/ibidem/page/document?id={name}x",
     ):
         page = client.get(address, headers=PAGE).text
         assert "<script>" not in page

@@ -50,12 +50,12 @@ class Signed:
         return answer.json()
 
     def source(self, id_: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.ask("GET", f"/{self.index}/_doc/{id_}")["_source"]
-        return found
+        source: dict[str, Any] = self.ask("GET", f"/{self.index}/_doc/{id_}")["_source"]
+        return source
 
     def counted(self, name: str) -> float:
-        told = httpx2.get(f"{self.url}/metrics").text
-        lines = (line.rpartition(" ") for line in told.splitlines())
+        metrics = httpx2.get(f"{self.url}/metrics").text
+        lines = (line.rpartition(" ") for line in metrics.splitlines())
         return sum(float(value) for metric, _, value in lines if metric == name)
 
 
@@ -66,12 +66,12 @@ Start = Callable[..., Signed]
 def start(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Start]:
     """Makes a signed index and starts a gateway before it."""
     address: str = request.getfixturevalue(request.param)
-    made: list[str] = []
+    indexes: list[str] = []
     running_ones: list[Any] = []
 
     def begin(mapping: object = None, **changed: Any) -> Signed:
         name = f"written-{secrets.token_hex(4)}"
-        made.append(name)
+        indexes.append(name)
         settings = Settings(engine=address, index=name, tables=tables.folder, concurrency=1).changed(
             **{**ALL, **changed}
         )
@@ -91,7 +91,7 @@ def start(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Start]:
     yield begin
     for each in running_ones:
         each.__exit__(None, None, None)
-    for name in made:
+    for name in indexes:
         remove_indices(address, name)
 
 

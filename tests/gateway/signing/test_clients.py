@@ -30,8 +30,8 @@ SECONDS = 200
 
 def signed_count(signed: Signed) -> int:
     signed.ask("POST", f"/{signed.index}/_refresh")
-    told = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
-    return int(told["count"])
+    response = signed.ask("POST", f"/{signed.index}/_count", {"query": {"exists": {"field": "ibidem.content"}}})
+    return int(response["count"])
 
 
 def test_a_bulk_helper_keeps_an_index_signed_and_searches_it_grouped(start: Start) -> None:
@@ -41,9 +41,9 @@ def test_a_bulk_helper_keeps_an_index_signed_and_searches_it_grouped(start: Star
     with client_of(signed.url) as client:
         assert helpers.bulk(client, actions, chunk_size=100) == (500, [])
         assert signed_count(signed) == 500
-        found = client.search(index=f"{signed.index}~dedupe", body={"query": {"match": {"text": "rent"}}, "size": 3})
-        assert found["dedupe"]["unsigned"] == 0
-        assert len(found["hits"]["hits"]) < 4
+        response = client.search(index=f"{signed.index}~dedupe", body={"query": {"match": {"text": "rent"}}, "size": 3})
+        assert response["dedupe"]["unsigned"] == 0
+        assert len(response["hits"]["hits"]) < 4
 
 
 def events(count: int, index: str) -> Iterator[bytes]:
@@ -61,9 +61,9 @@ def test_what_a_writer_like_logstash_sends_is_signed_and_a_document_that_comes_a
     headers = {"content-encoding": "gzip", "content-type": "application/x-ndjson"}
     for count, status in ((20, 201), (5, 200)):
         before = signed_count(signed)
-        told = signed.ask("POST", path, gzip.compress(b"".join(events(count, signed.index))), **headers)
-        assert [each["update"]["status"] for each in told["items"]] == [status] * count
-        assert not told["errors"]
+        response = signed.ask("POST", path, gzip.compress(b"".join(events(count, signed.index))), **headers)
+        assert [each["update"]["status"] for each in response["items"]] == [status] * count
+        assert not response["errors"]
         assert signed_count(signed) - before == (count if status == 201 else -count)
 
 

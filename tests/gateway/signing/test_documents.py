@@ -7,7 +7,7 @@ import pytest
 
 from ibidem.gateway.signing import pool
 from ibidem.gateway.signing.documents import Partial, Result, SigningContext, Whole, sign_documents
-from ibidem_engines.fields import Fields
+from ibidem_engines.address import Fields
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from support.leases import LEASE
@@ -24,45 +24,45 @@ def sign(context: SigningContext, *written: Whole | Partial) -> list[Result]:
 
 def test_every_other_byte_of_a_document_stays(context: SigningContext) -> None:
     body = b'{"text": "%s","price":1.50 , "wide":%d}' % (LEASE.encode(), 10**40)
-    (made,) = sign(context, Whole("a", "full", body))
-    assert made.fate == "signed"
-    assert made.body.startswith(body[:-1] + b',"ibidem":{')
+    (write,) = sign(context, Whole("a", "full", body))
+    assert write.fate == "signed"
+    assert write.body.startswith(body[:-1] + b',"ibidem":{')
 
 
 def test_one_document_that_cannot_be_signed_harms_no_other(context: SigningContext) -> None:
     wrong = [b'{"text":"a","x":NaN}', b'{"text":"\\ud800"}', b"[]", b'{"text":"%s"}' % (b"long " * 3_000)]
     good = orjson.dumps({"text": LEASE})
-    made = sign(context, *(Whole(str(at), "full", body) for at, body in enumerate((good, *wrong, good))))
-    assert [each.fate for each in made] == ["signed", "json", "json", "json", "length", "signed"]
-    assert [each.body for each in made[1:-1]] == wrong
+    writes = sign(context, *(Whole(str(at), "full", body) for at, body in enumerate((good, *wrong, good))))
+    assert [each.fate for each in writes] == ["signed", "json", "json", "json", "length", "signed"]
+    assert [each.body for each in writes[1:-1]] == wrong
 
 
 def test_what_makes_signing_fail_goes_on_alone_and_unsigned(context: SigningContext) -> None:
     strange = orjson.dumps({"text": LEASE, "date": "1987", "meta": {"a": 1}}).replace(b'"a":1', b'"a":%d' % 10**400)
-    made = sign(context, Whole("a", "full", orjson.dumps({"text": LEASE})), Whole("b", "full", strange))
-    assert (made[0].fate, made[1].body == strange) == ("signed", made[1].fate != "signed")
+    writes = sign(context, Whole("a", "full", orjson.dumps({"text": LEASE})), Whole("b", "full", strange))
+    assert (writes[0].fate, writes[1].body == strange) == ("signed", writes[1].fate != "signed")
 
 
 def test_an_update_of_a_document_without_a_text_takes_its_signatures_away(context: SigningContext) -> None:
     there = {"text": LEASE, "ibidem": {"record": "x", "packed": ""}}
-    (made,) = sign(context, Partial("a", "full", b'{"doc":{"text":{"b":1}}}', there=there))
-    assert (made.fate, orjson.loads(made.body)["doc"]) == ("text", {"text": {"b": 1}, "ibidem": None})
+    (write,) = sign(context, Partial("a", "full", b'{"doc":{"text":{"b":1}}}', there=there))
+    assert (write.fate, orjson.loads(write.body)["doc"]) == ("text", {"text": {"b": 1}, "ibidem": None})
 
 
 def test_an_upsert_is_signed_and_a_document_that_came_before_it_loses_its_signatures(context: SigningContext) -> None:
     body = orjson.dumps({"doc": {"text": LEASE}, "doc_as_upsert": True})
-    (made,) = sign(context, Partial("a", "full", body))
-    told = orjson.loads(made.body)
-    assert (made.fate, told["doc"]["ibidem"], told["doc_as_upsert"]) == ("signed", None, False)
-    assert told["upsert"]["ibidem"]["id"] == "a"
+    (write,) = sign(context, Partial("a", "full", body))
+    content = orjson.loads(write.body)
+    assert (write.fate, content["doc"]["ibidem"], content["doc_as_upsert"]) == ("signed", None, False)
+    assert content["upsert"]["ibidem"]["id"] == "a"
 
 
 @pytest.mark.parametrize("obstacle", ["pipeline", "schema", "table"])
 def test_nothing_is_signed_where_the_index_forbids_it(context: SigningContext, obstacle: str) -> None:
     whole = Whole("a", "full", b'{"text":"a","ibidem":{"content":"old"}}', obstacle)  # type: ignore[arg-type]
     part = Partial("a", "full", b'{"doc":{"text":"a"}}', obstacle)  # type: ignore[arg-type]
-    made = sign(context, whole, part)
-    assert [orjson.loads(each.body) for each in made] == [
+    writes = sign(context, whole, part)
+    assert [orjson.loads(each.body) for each in writes] == [
         {"text": "a", "ibidem": None},
         {"doc": {"text": "a", "ibidem": None}},
     ]
@@ -71,8 +71,8 @@ def test_nothing_is_signed_where_the_index_forbids_it(context: SigningContext, o
 def test_what_the_followers_of_groups_write_stays_as_it_is(context: SigningContext) -> None:
     body = b'{"doc":{"ibidem":{"group":"g","lead":false}}}'
     there = {"text": LEASE, "ibidem": {"group": "h"}}
-    made = sign(context, Partial("a", "full", body, there=there), Partial("a", "full", body, "retry"))
-    assert [(each.body, each.fate) for each in made] == [(body, "same")] * 2
+    writes = sign(context, Partial("a", "full", body, there=there), Partial("a", "full", body, "retry"))
+    assert [(each.body, each.fate) for each in writes] == [(body, "same")] * 2
 
 
 def test_a_table_that_is_put_into_use_is_used_from_then_on(tables: Tables, tmp_path: Path) -> None:

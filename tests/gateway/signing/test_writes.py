@@ -11,7 +11,7 @@ import pytest
 
 from gateway.signing.conftest import Signed, Start
 from ibidem_engines.connect import open_engine
-from ibidem_ingest.signatures.group_name import group_name
+from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.groups.service import settle_all
@@ -46,14 +46,14 @@ def test_a_document_is_signed_as_a_worker_signs_it(signed: Signed) -> None:
     assert ours(signed, "a")["content"] == ours(signed, "b%2Fc")["content"]
     assert ours(signed, "b%2Fc")["group"] == group_name("b/c")
     signed.ask("POST", f"/{signed.index}/_refresh")
-    found = check(signed.settings)
-    assert (found.changed, found.outdated) == (0, 0)
+    report = check(signed.settings)
+    assert (report.changed, report.outdated) == (0, 0)
 
 
 def test_a_document_without_an_id_gets_one_since_it_is_part_of_what_is_signed(signed: Signed) -> None:
-    made = signed.ask("POST", f"/{signed.index}/_doc", {"text": LEASE})
-    assert made["result"] == "created"
-    assert ours(signed, made["_id"])["id"] == made["_id"]
+    response = signed.ask("POST", f"/{signed.index}/_doc", {"text": LEASE})
+    assert response["result"] == "created"
+    assert ours(signed, response["_id"])["id"] == response["_id"]
 
 
 def test_every_action_of_bulk_is_answered_in_its_order_and_its_documents_are_signed(signed: Signed) -> None:

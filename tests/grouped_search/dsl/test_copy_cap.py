@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ibidem
-from grouped_search.dsl.test_same_as_api import told
+from grouped_search.dsl.test_same_as_api import parts_of
 from grouped_search.dsl.test_search import SAYING
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
@@ -23,7 +23,7 @@ from support.wrapped_clients import filled
 
 INDEX = f"surplus-{os.getpid()}"
 COPIES = 700
-ASKED = {"dedupe": "indent", "dedupe_window": 200}
+OPTIONS = {"dedupe": "indent", "dedupe_window": 200}
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +38,8 @@ def copied(url: str, signed: list[Record], tmp_path_factory: pytest.TempPathFact
     remove_indices(url, INDEX)
 
 
-def ours(engine: Engine, page: int = 1, **asked: object) -> dict[str, Any]:
-    return search(engine, parse_query("said"), parse_request(ASKED | asked), page)
+def ours(engine: Engine, page: int = 1, **options: object) -> dict[str, Any]:
+    return search(engine, parse_query("said"), parse_request(OPTIONS | options), page)
 
 
 def test_the_page_is_filled_and_every_copy_that_was_not_read_is_counted(copied: Engine) -> None:
@@ -54,16 +54,16 @@ def test_the_page_is_filled_and_every_copy_that_was_not_read_is_counted(copied: 
 
 
 def test_all_groups_are_there_as_where_every_copy_is_read(copied: Engine) -> None:
-    whole = search(copied, parse_query("said"), parse_request(ASKED | {"dedupe_window": 2_000}), 1, 1_000)
-    found = [ours(copied, page) for page in range(1, whole["dedupe"]["groups"]["in_window"] // 10 + 2)]
-    leads = [hit["_id"] for each in found for hit in each["hits"]["hits"] if not hit["_dedupe"]["indent"]]
+    whole = search(copied, parse_query("said"), parse_request(OPTIONS | {"dedupe_window": 2_000}), 1, 1_000)
+    responses = [ours(copied, page) for page in range(1, whole["dedupe"]["groups"]["in_window"] // 10 + 2)]
+    leads = [hit["_id"] for each in responses for hit in each["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert leads == [hit["_id"] for hit in whole["hits"]["hits"] if not hit["_dedupe"]["indent"]]
 
 
 def test_a_wrapped_client_counts_the_same(copied: Engine, plain: Any) -> None:
     query = dsl.clause(parse_query("said"), copied.fields)  # type: ignore[attr-defined] # both engines have it
-    theirs = ibidem.wrap(plain).search(index=INDEX, body={"query": query}, **ASKED)
-    expected, answer = told(ours(copied)), told(theirs)
+    theirs = ibidem.wrap(plain).search(index=INDEX, body={"query": query}, **OPTIONS)
+    expected, answer = parts_of(ours(copied)), parts_of(theirs)
     assert answer["account"] == expected["account"]
     assert [hit[1] for hit in answer["hits"]] == [hit[1] for hit in expected["hits"]]
     assert theirs["hits"]["hits"][0]["_dedupe"]["only_counted"] > 0
@@ -71,7 +71,9 @@ def test_a_wrapped_client_counts_the_same(copied: Engine, plain: Any) -> None:
 
 def test_a_search_sorted_by_a_field_leaves_out_the_same(copied: Engine, plain: Any) -> None:
     body = {"query": {"match": {"text": "said"}}, "sort": [{"ibidem.id": "asc"}], "size": 10, "track_scores": True}
-    found = ibidem.wrap(plain).search(index=INDEX, body=body, dedupe="collapse", dedupe_window=200, dedupe_keep="rank")
-    assert found["dedupe"]["groups"]["on_page"] == 10
-    assert all(hit["_score"] for hit in found["hits"]["hits"])
-    assert found["dedupe"]["documents"]["matched"] == found["hits"]["total"]["value"]
+    response = ibidem.wrap(plain).search(
+        index=INDEX, body=body, dedupe="collapse", dedupe_window=200, dedupe_keep="rank"
+    )
+    assert response["dedupe"]["groups"]["on_page"] == 10
+    assert all(hit["_score"] for hit in response["hits"]["hits"])
+    assert response["dedupe"]["documents"]["matched"] == response["hits"]["total"]["value"]

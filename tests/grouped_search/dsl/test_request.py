@@ -29,13 +29,13 @@ def test_each_part_is_asked_for_where_it_belongs() -> None:
         "size": 10,
         "track_total_hits": False,
     }
-    made = read_search("news", body, {"routing": "a"}, INDENT)
-    assert made.ranking == {"query": MATCH, "sort": ["date"]}
-    assert made.aggregations == {"a": {}}
-    assert made.shown == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
-    assert made.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
-    assert made.target.params["routing"] == "a"
-    assert (made.page, made.size) == (3, 10)
+    flow = read_search("news", body, {"routing": "a"}, INDENT)
+    assert flow.ranking == {"query": MATCH, "sort": ["date"]}
+    assert flow.aggregations == {"a": {}}
+    assert flow.shown == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
+    assert flow.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
+    assert flow.target.params["routing"] == "a"
+    assert (flow.page, flow.size) == (3, 10)
 
 
 def test_the_same_search_always_reaches_the_same_copies_of_the_shards_whatever_its_page() -> None:

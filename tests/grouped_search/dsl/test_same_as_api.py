@@ -6,9 +6,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine
-from ibidem_engines.fields import Fields
+from support.examples import examples
 from support.wrapped_clients import INDEX, STORIES
 
 WORDS = sorted({word for story in STORIES[:20] for word in story.text.split()})
@@ -29,7 +30,7 @@ ALONE = ("took_ms", "cursor", "by", "not_understood", "did_you_mean")
 """What differs from answer to answer, and what is said of words typed by people alone."""
 
 
-def told(response: Any) -> dict[str, Any]:
+def parts_of(response: Any) -> dict[str, Any]:
     """What an answer says, without times, cursors and what is shown of each document."""
     hits = [(hit["_index"], hit["_id"], hit["_score"], hit["_dedupe"], inner(hit)) for hit in response["hits"]["hits"]]
     account = {name: each for name, each in response["dedupe"].items() if name not in ALONE}
@@ -41,18 +42,18 @@ def inner(hit: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(each["_id"], each["_dedupe"]) for each in duplicates]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
     joined=st.sampled_from([" ", " OR "]),
-    asked=asked_for,
+    options=asked_for,
     place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
 )
 def test_groups_leads_reasons_and_account_are_the_same(
-    wrapped: Any, engine: Engine, *, words: list[str], joined: str, asked: dict[str, Any], place: tuple[int, int]
+    wrapped: Any, engine: Engine, *, words: list[str], joined: str, options: dict[str, Any], place: tuple[int, int]
 ) -> None:
     page, size = place
     query = ibidem.parse_query(joined.join(words))
-    own = ibidem.search(engine, query, ibidem.parse_request(asked), page, size)
+    own = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
-    assert told(wrapped.search(index=INDEX, body=body, **asked)) == told(own)
+    assert parts_of(wrapped.search(index=INDEX, body=body, **options)) == parts_of(own)

@@ -10,18 +10,17 @@ import opensearchpy
 import pytest
 
 import ibidem
-from ibidem.dedupe.parameters import Preset
-from ibidem.dedupe.stored_presets import save_preset
+from ibidem.dedupe.parameters import Preset, save_preset
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import Policy
 from servers.indices import ask, remove_indices
 from support.naive_grouping import leaders
-from support.windows import Made
+from support.windows import SampleWindow
 from support.wrapped_clients import INDEX, STORIES, filled
 
-SAID = {"match": {"text": "said"}}
+QUERY = {"match": {"text": "said"}}
 ALL = 200
 SAYING = sum("said" in story.text.split() for story in STORIES)
 
@@ -74,7 +73,7 @@ PARTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("part", PARTS)
 def test_each_hit_is_the_servers_own_whatever_is_asked_of_it(plain: Any, wrapped: Any, part: str) -> None:
-    body = {name: each for name, each in {"query": SAID, "size": ALL, **PARTS[part]}.items() if each is not None}
+    body = {name: each for name, each in {"query": QUERY, "size": ALL, **PARTS[part]}.items() if each is not None}
     native, grouped = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
     assert by_id(grouped) == by_id(native)
     assert grouped["hits"]["total"] == native["hits"]["total"]
@@ -85,7 +84,7 @@ def test_each_hit_is_the_servers_own_whatever_is_asked_of_it(plain: Any, wrapped
 SCRIPTED: dict[str, dict[str, Any]] = {
     "script_fields": {"script_fields": {"n": {"script": {"source": "doc['ibidem.length'].value * 2"}}}},
     "script_score": {
-        "query": {"script_score": {"query": SAID, "script": {"source": "doc['ibidem.length'].value / 100.0"}}}
+        "query": {"script_score": {"query": QUERY, "script": {"source": "doc['ibidem.length'].value / 100.0"}}}
     },
 }
 
@@ -94,7 +93,7 @@ SCRIPTED: dict[str, dict[str, Any]] = {
 def test_scripts_run_where_the_server_has_their_language_and_else_the_clients_own_error_is_raised(
     kind: str, plain: Any, wrapped: Any, part: str
 ) -> None:
-    body = {"query": SAID, "size": ALL, **SCRIPTED[part]}
+    body = {"query": QUERY, "size": ALL, **SCRIPTED[part]}
     if kind == "elasticsearch":
         with pytest.raises(elasticsearch.BadRequestError, match="painless"):
             wrapped.search(index=INDEX, body=body, dedupe="indent")
@@ -107,12 +106,12 @@ def test_scripts_run_where_the_server_has_their_language_and_else_the_clients_ow
 def test_groups_are_those_of_the_plain_loop_over_the_servers_ranking(
     plain: Any, wrapped: Any, signed: list[Record], part: str
 ) -> None:
-    body = {"query": SAID, "size": ALL, **PARTS[part]}
+    body = {"query": QUERY, "size": ALL, **PARTS[part]}
     ranking = plain.search(index=INDEX, body=body)["hits"]["hits"]
     if "sort" not in body:
         ranking = sorted(ranking, key=lambda hit: (-hit["_score"], hit["_id"]))
     packed = {each.document.id: each.packed for each in signed}
-    leading = leaders(Made([packed[hit["_id"]] for hit in ranking]), Policy())
+    leading = leaders(SampleWindow([packed[hit["_id"]] for hit in ranking]), Policy())
     expected = [
         hit["_id"] for lead in sorted(set(leading)) for hit, of in zip(ranking, leading, strict=True) if of == lead
     ]
@@ -120,10 +119,10 @@ def test_groups_are_those_of_the_plain_loop_over_the_servers_ranking(
 
 
 def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped: Any) -> None:
-    whole = ids(wrapped.search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent"))
+    whole = ids(wrapped.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent"))
     paged, cursor = [], None
     for start in range(0, ALL, 10):
-        body = {"query": SAID, "from": start, "size": 10}
+        body = {"query": QUERY, "from": start, "size": 10}
         page = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_cursor=cursor)
         paged, cursor = paged + ids(page), page["dedupe"]["cursor"]
     assert paged == whole
@@ -131,7 +130,7 @@ def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped: An
 
 
 def test_collapse_carries_duplicates_inside_their_lead(wrapped: Any) -> None:
-    body = {"query": SAID, "size": ALL, "_source": ["title"]}
+    body = {"query": QUERY, "size": ALL, "_source": ["title"]}
     indented = wrapped.search(index=INDEX, body=body, dedupe="indent")
     collapsed = wrapped.search(index=INDEX, body=body, dedupe="collapse", dedupe_max_per_group=100)
     assert ids(collapsed) == leads(indented)
@@ -143,7 +142,7 @@ def test_collapse_carries_duplicates_inside_their_lead(wrapped: Any) -> None:
 
 def test_what_stands_beside_the_hits_is_answered_of_all_that_matches(plain: Any, wrapped: Any) -> None:
     body = {
-        "query": SAID,
+        "query": QUERY,
         "size": 2,
         "aggregations": {"longest": {"max": {"field": "ibidem.length"}}},
         "suggest": {"word": {"text": "sayd", "term": {"field": "text"}}},
@@ -152,19 +151,19 @@ def test_what_stands_beside_the_hits_is_answered_of_all_that_matches(plain: Any,
     assert grouped["aggregations"] == native["aggregations"]
     assert grouped["suggest"] == native["suggest"]
     assert grouped["_shards"] == native["_shards"]
-    assert "aggregations" not in wrapped.search(index=INDEX, body={"query": SAID}, dedupe="indent")
+    assert "aggregations" not in wrapped.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
 
 
 def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(wrapped: Any) -> None:
-    found = wrapped.search(index=INDEX, body={"query": SAID, "size": 0}, dedupe="indent")
-    assert found["hits"]["hits"] == []
-    assert found["dedupe"]["groups"]["in_window"] == 73
-    assert found["hits"]["total"]["value"] == SAYING
+    response = wrapped.search(index=INDEX, body={"query": QUERY, "size": 0}, dedupe="indent")
+    assert response["hits"]["hits"] == []
+    assert response["dedupe"]["groups"]["in_window"] == 73
+    assert response["hits"]["total"]["value"] == SAYING
 
 
 def test_ten_thousand_groups_are_a_page(wrapped: Any) -> None:
-    found = wrapped.search(index=INDEX, body={"query": SAID, "size": 10_000}, dedupe="collapse", dedupe_window=10)
-    assert len(ids(found)) == found["dedupe"]["groups"]["in_window"] == 73
+    response = wrapped.search(index=INDEX, body={"query": QUERY, "size": 10_000}, dedupe="collapse", dedupe_window=10)
+    assert len(ids(response)) == response["dedupe"]["groups"]["in_window"] == 73
 
 
 def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: Any, wrapped: Any) -> None:
@@ -173,13 +172,15 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: An
         if kind == "opensearch"
         else plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
     )
-    body = {"query": SAID, "size": 9, "pit": {"id": opened, "keep_alive": "1m"}, "sort": [{"ibidem.id": "asc"}]}
+    body = {"query": QUERY, "size": 9, "pit": {"id": opened, "keep_alive": "1m"}, "sort": [{"ibidem.id": "asc"}]}
     without = {name: part for name, part in body.items() if name != "pit"}
     for scope in ("window", "matches"):
-        found = wrapped.search(body=body, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
-        named = wrapped.search(index=INDEX, body=without, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
-        assert [hit["_dedupe"] for hit in found["hits"]["hits"]] == [hit["_dedupe"] for hit in named["hits"]["hits"]]
-        assert ids(found) == ids(named)
+        response = wrapped.search(body=body, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
+        by_name = wrapped.search(index=INDEX, body=without, dedupe="indent", dedupe_scope=scope, dedupe_window=20)
+        assert [hit["_dedupe"] for hit in response["hits"]["hits"]] == [
+            hit["_dedupe"] for hit in by_name["hits"]["hits"]
+        ]
+        assert ids(response) == ids(by_name)
     if kind == "opensearch":
         plain.delete_pit(body={"pit_id": [opened]})
     else:
@@ -187,14 +188,14 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain: An
 
 
 def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped: Any, engine: Engine) -> None:
-    body = {"query": SAID, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
-    found = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
+    body = {"query": QUERY, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
+    response = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
     whole = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
-    assert leads(found) == leads(whole)
-    assert found["dedupe"]["found_by_scope"] > 0
+    assert leads(response) == leads(whole)
+    assert response["dedupe"]["found_by_scope"] > 0
     allowed = {story.id for story in STORIES if story.source in ("AP", "Reuters")}
-    assert set(ids(found)) <= allowed
-    assert all(hit["_source"]["text"] for hit in found["hits"]["hits"])
+    assert set(ids(response)) <= allowed
+    assert all(hit["_source"]["text"] for hit in response["hits"]["hits"])
 
 
 @pytest.fixture(scope="module")
@@ -230,58 +231,58 @@ def mixed(url: str, signed: list[Record]) -> Iterator[str]:
 def test_over_several_indexes_each_document_is_index_and_id(
     wrapped: Any, mixed: str, signed: list[Record], target: Any
 ) -> None:
-    found = wrapped.search(index=target, body={"query": SAID, "size": ALL}, dedupe="indent")
-    named = {(hit["_index"], hit["_id"]) for hit in found["hits"]["hits"]}
-    assert len(named) == len(found["hits"]["hits"]) == sum(map(says, [*signed[:40], *signed[:20], *signed[30:45]]))
-    assert all("text" in hit["_source"] for hit in found["hits"]["hits"])
+    response = wrapped.search(index=target, body={"query": QUERY, "size": ALL}, dedupe="indent")
+    names = {(hit["_index"], hit["_id"]) for hit in response["hits"]["hits"]}
+    assert len(names) == len(response["hits"]["hits"]) == sum(map(says, [*signed[:40], *signed[:20], *signed[30:45]]))
+    assert all("text" in hit["_source"] for hit in response["hits"]["hits"])
     groups: dict[str, set[tuple[str, str]]] = {}
-    for hit in found["hits"]["hits"]:
+    for hit in response["hits"]["hits"]:
         groups.setdefault(hit["_dedupe"]["group"], set()).add((hit["_index"], hit["_id"]))
-    again = {name for index, name in named if index == "mixed-again"}
+    again = {name for index, name in names if index == "mixed-again"}
     assert all(
         any({("mixed-many", name), ("mixed-again", name)} <= members for members in groups.values()) for name in again
     )
 
 
 def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(wrapped: Any, mixed: str) -> None:
-    found = wrapped.search(index=mixed, body={"query": SAID, "size": ALL}, dedupe="indent")
-    bare = [hit for hit in found["hits"]["hits"] if hit["_index"] == "mixed-bare"]
+    response = wrapped.search(index=mixed, body={"query": QUERY, "size": ALL}, dedupe="indent")
+    bare = [hit for hit in response["hits"]["hits"] if hit["_index"] == "mixed-bare"]
     assert len(bare) == 15
     assert {hit["_dedupe"]["size"] for hit in bare} == {1}
-    assert found["dedupe"]["unsigned"] == 15
-    assert "ibidem backfill" in found["dedupe"]["remedy"]
+    assert response["dedupe"]["unsigned"] == 15
+    assert "ibidem backfill" in response["dedupe"]["remedy"]
 
 
 def test_an_index_without_anything_of_ours_is_searched_as_it_is(plain: Any, wrapped: Any, mixed: str) -> None:
-    body = {"query": SAID, "size": ALL, "sort": [{"source": {"order": "asc", "missing": "_last"}}]}
+    body = {"query": QUERY, "size": ALL, "sort": [{"source": {"order": "asc", "missing": "_last"}}]}
     native = plain.search(index="mixed-bare", body=body)
-    found = wrapped.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
-    assert by_id(found) == by_id(native)
-    assert found["dedupe"]["unsigned"] == found["dedupe"]["groups"]["in_window"] == 15
+    response = wrapped.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
+    assert by_id(response) == by_id(native)
+    assert response["dedupe"]["unsigned"] == response["dedupe"]["groups"]["in_window"] == 15
 
 
 def test_one_shard_of_several_is_chosen_by_routing(plain: Any, wrapped: Any, mixed: str) -> None:
-    asked = {"index": "mixed-many", "body": {"query": SAID, "size": ALL}, "routing": "a"}
-    assert by_id(wrapped.search(**asked, dedupe="indent")) == by_id(plain.search(**asked))
-    assert 0 < len(ids(plain.search(**asked))) < 40
+    options = {"index": "mixed-many", "body": {"query": QUERY, "size": ALL}, "routing": "a"}
+    assert by_id(wrapped.search(**options, dedupe="indent")) == by_id(plain.search(**options))
+    assert 0 < len(ids(plain.search(**options))) < 40
 
 
 def test_a_filter_of_an_alias_holds_beyond_the_window_too(url: str, wrapped: Any, engine: Engine) -> None:
     ask(url, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
-    found = wrapped.search(
-        index="only-ap", body={"query": SAID, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
+    response = wrapped.search(
+        index="only-ap", body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
     )
-    assert {hit["_source"]["source"] for hit in found["hits"]["hits"]} == {"AP"}
+    assert {hit["_source"]["source"] for hit in response["hits"]["hits"]} == {"AP"}
 
 
 def test_manual_decisions_are_followed(url: str, plain: Any, wrapped: Any, engine: Engine) -> None:
-    found = ibidem.wrap(plain).search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent")
-    duplicate = next(hit for hit in found["hits"]["hits"] if hit["_dedupe"]["indent"])
+    response = ibidem.wrap(plain).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
+    duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
     pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
     engine.put_records("overrides", {"word": {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
     try:
         fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
-        after = fresh.search(index=INDEX, body={"query": SAID, "size": ALL}, dedupe="indent", dedupe_explain=True)
+        after = fresh.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_explain=True)
         mine = next(hit for hit in after["hits"]["hits"] if hit["_id"] == duplicate["_id"])
         assert mine["_dedupe"]["of"] != pair[1][1]
         assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
@@ -293,33 +294,33 @@ def test_a_preset_of_the_index_is_known_by_its_name(plain: Any, engine: Engine) 
     save_preset(engine, "copies", Preset(Policy().similar(100), "all but equal"))
     try:
         fresh = ibidem.wrap(plain.options() if hasattr(plain, "options") else plain)
-        asked = {"index": INDEX, "body": {"query": SAID, "size": ALL}, "dedupe": "indent"}
+        options = {"index": INDEX, "body": {"query": QUERY, "size": ALL}, "dedupe": "indent"}
         own, same, default = (
-            [hit["_dedupe"] for hit in fresh.search(**asked, **figures)["hits"]["hits"]]
+            [hit["_dedupe"] for hit in fresh.search(**options, **figures)["hits"]["hits"]]
             for figures in ({"dedupe_preset": "copies"}, {"dedupe_similarity": 100}, {})
         )
         assert own == same != default
         with pytest.raises(UsageError, match="copies"):
-            fresh.search(**asked, dedupe_preset="copiers")
+            fresh.search(**options, dedupe_preset="copiers")
     finally:
         engine.delete_records("presets", ["copies"])
 
 
 def test_a_copy_of_an_index_under_new_ids_is_found_by_the_engines_ids(url: str, wrapped: Any, engine: Engine) -> None:
     remove_indices(url, "copied")
-    held = ask(url, "GET", f"/{INDEX}/_search?size={ALL}&docvalue_fields=ibidem.packed")["hits"]["hits"]
-    made = ask(url, "GET", f"/{INDEX}")[INDEX]
-    settings = {"analysis": made["settings"]["index"]["analysis"]}
-    ask(url, "PUT", "/copied", json.dumps({"mappings": made["mappings"], "settings": settings}))
-    lines = [line for hit in held for line in ({"index": {"_id": f"new-{hit['_id']}"}}, with_packed(hit))]
+    hits = ask(url, "GET", f"/{INDEX}/_search?size={ALL}&docvalue_fields=ibidem.packed")["hits"]["hits"]
+    definition = ask(url, "GET", f"/{INDEX}")[INDEX]
+    settings = {"analysis": definition["settings"]["index"]["analysis"]}
+    ask(url, "PUT", "/copied", json.dumps({"mappings": definition["mappings"], "settings": settings}))
+    lines = [line for hit in hits for line in ({"index": {"_id": f"new-{hit['_id']}"}}, with_packed(hit))]
     answer = ask(url, "POST", "/copied/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     assert not answer["errors"], answer["items"][0]
     try:
-        found = wrapped.search(index="copied", body={"query": SAID, "size": ALL}, dedupe="indent")
-        assert len(ids(found)) == SAYING
-        assert all(name.startswith("new-") for name in ids(found))
-        assert found["dedupe"]["groups"]["in_window"] == 73
-        assert not any("notes" in hit["_dedupe"] for hit in found["hits"]["hits"])
+        response = wrapped.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
+        assert len(ids(response)) == SAYING
+        assert all(name.startswith("new-") for name in ids(response))
+        assert response["dedupe"]["groups"]["in_window"] == 73
+        assert not any("notes" in hit["_dedupe"] for hit in response["hits"]["hits"])
     finally:
         remove_indices(url, "copied")
 
@@ -371,9 +372,9 @@ def test_the_nearest_by_vector_are_grouped(kind: str, plain: Any, wrapped: Any, 
             wrapped.search(index=parted, body={"knn": knn}, dedupe="indent")
         return
     native = plain.search(index=parted, knn=knn, size=ALL)
-    found = wrapped.search(index=parted, knn=knn, size=ALL, dedupe="indent")
-    assert by_id(found) == by_id(native)
-    assert len(ids(found)) == 40
+    response = wrapped.search(index=parted, knn=knn, size=ALL, dedupe="indent")
+    assert by_id(response) == by_id(native)
+    assert len(ids(response)) == 40
     both = plain.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL)
     assert by_id(
         wrapped.search(index=parted, knn=knn, query={"match": {"body": "said"}}, size=ALL, dedupe="indent")
@@ -388,5 +389,5 @@ def test_fields_that_exist_only_in_the_search_are_known_to_every_request(kind: s
     body = {"derived": {"n": {"type": "long", "script": {"source": "emit(params._source['text'].length())"}}}}
     body |= {"query": {"range": {"n": {"gte": 100}}}, "size": ALL}
     native = plain.search(index=INDEX, body=body)
-    found = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches", dedupe_window=20)
-    assert set(by_id(found)) == set(by_id(native))
+    response = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches", dedupe_window=20)
+    assert set(by_id(response)) == set(by_id(native))

@@ -10,14 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from grouped_search.dsl.test_same_as_api import WORDS, told
+from grouped_search.dsl.test_same_as_api import WORDS, parts_of
+from ibidem_engines.address import Fields
 from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.collapse import ClusterCollapse
 from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.engine import Engine
-from ibidem_engines.fields import Fields
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.follow import Follower
+from ibidem_workers.groups.service import Follower
 from servers.indices import ask
+from support.examples import examples
 from support.wrapped_clients import CLIENTS, INDEX
 
 ALL = {"match": {"text": "said"}}
@@ -40,37 +42,37 @@ asked_for = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
-    asked=asked_for,
+    options=asked_for,
     place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
 )
 def test_groups_leads_reasons_and_account_are_those_of_the_api(
-    wrapped: Any, engine: Engine, *, words: list[str], asked: dict[str, Any], place: tuple[int, int]
+    wrapped: Any, engine: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
 ) -> None:
     page, size = place
     query = ibidem.parse_query(" OR ".join(words))
-    asked = asked | {"dedupe_by": "stored"}
-    own = ibidem.search(engine, query, ibidem.parse_request(asked), page, size)
+    options = options | {"dedupe_by": "stored"}
+    own = ibidem.search(engine, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
-    assert told(wrapped.search(index=INDEX, body=body, **asked)) == told(own)
+    assert parts_of(wrapped.search(index=INDEX, body=body, **options)) == parts_of(own)
 
 
 def every_page(wrapped: Any, body: dict[str, Any], size: int, index: str | None = INDEX) -> list[Any]:
-    found, start, cursor = [], 0, None
+    hits, start, cursor = [], 0, None
     while True:
-        given = {"dedupe_cursor": cursor} if cursor else {}
+        parameters = {"dedupe_cursor": cursor} if cursor else {}
         response = wrapped.search(
             **({"index": index} if index else {}),
             body={**body, "from": start, "size": size},
             dedupe="indent",
             dedupe_by="stored",
-            **given,
+            **parameters,
         )
         if not response["hits"]["hits"]:
-            return found
-        found.append(response)
+            return hits
+        hits.append(response)
         start, cursor = start + size, response["dedupe"]["cursor"]
 
 
@@ -87,10 +89,10 @@ def ids(responses: list[Any]) -> list[str]:
 @pytest.mark.parametrize("sort", [None, "ibidem.length", [{"date": {"order": "desc"}}, "_score"]])
 def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped: Any, plain: Any, sort: Any) -> None:
     body = {"query": ALL} | ({"sort": sort} if sort else {})
-    found = every_page(wrapped, body, 7)
-    assert sorted(ids(found)) == matching(plain)
+    hits = every_page(wrapped, body, 7)
+    assert sorted(ids(hits)) == matching(plain)
     if sort:
-        assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in found[0]["hits"]["hits"])
+        assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in hits[0]["hits"]["hits"])
 
 
 def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped: Any, plain: Any) -> None:
@@ -134,12 +136,12 @@ def test_a_point_in_time_is_read_to_its_end(wrapped: Any, plain: Any, kind: str)
         pit = plain.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
     else:
         pit = plain.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
-    found = every_page(wrapped, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
-    assert sorted(ids(found)) == matching(plain)
+    hits = every_page(wrapped, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
+    assert sorted(ids(hits)) == matching(plain)
 
 
 @pytest.mark.parametrize(
-    ("given", "named"),
+    ("parameters", "reason"),
     [
         ({"dedupe_level": "identical"}, "dedupe_level=identical"),
         ({"dedupe_preset": "law"}, "dedupe_preset=law"),
@@ -149,23 +151,23 @@ def test_a_point_in_time_is_read_to_its_end(wrapped: Any, plain: Any, kind: str)
     ],
 )
 def test_figures_other_than_those_that_groups_are_stored_by_are_refused(
-    wrapped: Any, given: dict[str, Any], named: str
+    wrapped: Any, parameters: dict[str, Any], reason: str
 ) -> None:
-    with pytest.raises(UsageError, match=named):
-        wrapped.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **given)
+    with pytest.raises(UsageError, match=reason):
+        wrapped.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **parameters)
 
 
 def test_an_asynchronous_client_answers_alike(wrapped: Any, kind: str, url: str) -> None:
-    asked = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
+    options = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
 
     async def answer() -> Any:
         client = ibidem.wrap(CLIENTS[kind][1](url.partition("+")[2]))
         try:
-            return await client.search(**asked)
+            return await client.search(**options)
         finally:
             await client.close()
 
-    assert told(asyncio.run(answer())) == told(wrapped.search(**asked))
+    assert parts_of(asyncio.run(answer())) == parts_of(wrapped.search(**options))
 
 
 @pytest.fixture
@@ -179,12 +181,12 @@ def counted_off(url: str) -> Iterator[int]:
 
 def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(plain: Any, url: str, counted_off: int) -> None:
     client = ibidem.wrap(plain)
-    found = every_page(client, {"query": ALL}, 6)
-    assert len(found) * 6 > 2 * counted_off
+    hits = every_page(client, {"query": ALL}, 6)
+    assert len(hits) * 6 > 2 * counted_off
     with pytest.raises(UsageError, match="dedupe_cursor"):
         client.search(index=INDEX, body={"query": ALL, "from": 48, "size": 6}, dedupe="indent", dedupe_by="stored")
     ask(url, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": 10_000}}))
-    assert sorted(ids(found)) == matching(plain)
+    assert sorted(ids(hits)) == matching(plain)
 
 
 def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain: Any, url: str) -> None:
@@ -192,15 +194,15 @@ def test_documents_without_a_stored_group_stand_alone_where_they_rank(plain: Any
     for name in theirs:
         ask(url, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
     try:
-        found = every_page(ibidem.wrap(plain), {"query": ALL}, 10)
-        assert sorted(ids(found)) == matching(plain)
-        assert set(theirs) < set(ids(found))
-        account = found[0]["dedupe"]
+        hits = every_page(ibidem.wrap(plain), {"query": ALL}, 10)
+        assert sorted(ids(hits)) == matching(plain)
+        assert set(theirs) < set(ids(hits))
+        account = hits[0]["dedupe"]
         assert (account["ungrouped"], account["unsigned"]) == (5, 5)
-        groups = [hit["_dedupe"]["group"] for response in found for hit in response["hits"]["hits"]]
+        groups = [hit["_dedupe"]["group"] for response in hits for hit in response["hits"]["hits"]]
         assert account["groups"]["matching"] == len(set(groups))
         scores = [
-            hit["_score"] for response in found for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]
+            hit["_score"] for response in hits for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]
         ]
         assert scores == sorted(scores, reverse=True)
     finally:
@@ -225,28 +227,28 @@ def test_what_would_make_the_counts_wrong_is_refused(wrapped: Any, part: dict[st
 
 def test_a_filter_behind_the_query_holds_for_every_count(wrapped: Any, plain: Any) -> None:
     body = {"query": ALL, "post_filter": {"term": {"source": "AP"}}}
-    found = every_page(wrapped, body, 15)
+    pages = every_page(wrapped, body, 15)
     hits = plain.search(index=INDEX, body={**body, "size": 1_000})["hits"]["hits"]
-    assert sorted(ids(found)) == sorted(hit["_id"] for hit in hits)
-    assert found[0]["dedupe"]["documents"]["matched"] == len(hits)
-    groups = {hit["_dedupe"]["group"] for response in found for hit in response["hits"]["hits"]}
-    assert found[0]["dedupe"]["groups"]["matching"] == len(groups)
+    assert sorted(ids(pages)) == sorted(hit["_id"] for hit in hits)
+    assert pages[0]["dedupe"]["documents"]["matched"] == len(hits)
+    groups = {hit["_dedupe"]["group"] for response in pages for hit in response["hits"]["hits"]}
+    assert pages[0]["dedupe"]["groups"]["matching"] == len(groups)
 
 
 def test_more_groups_than_are_counted_are_estimated_and_told_so(plain: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
-    counted = ibidem.wrap(plain).search(**asked)["dedupe"]["groups"]
+    options = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
+    counted = ibidem.wrap(plain).search(**options)["dedupe"]["groups"]
     monkeypatch.setattr("ibidem_engines.cluster.match_counts.MOST_GROUPS", 3)
-    estimated = ibidem.wrap(plain).search(**asked)["dedupe"]["groups"]
+    estimated = ibidem.wrap(plain).search(**options)["dedupe"]["groups"]
     assert (counted["exact"], estimated["exact"]) == (True, False)
     assert abs(estimated["matching"] - counted["matching"]) <= counted["matching"] // 2
 
 
 def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searches(plain: Any, url: str) -> None:
-    client, asked = ibidem.wrap(plain), {"dedupe": "indent", "dedupe_by": "stored"}
+    client, options = ibidem.wrap(plain), {"dedupe": "indent", "dedupe_by": "stored"}
 
     def counted(client: Any) -> tuple[int, int]:
-        account = client.search(index=INDEX, body={"query": ALL, "size": 3}, **asked)["dedupe"]
+        account = client.search(index=INDEX, body={"query": ALL, "size": 3}, **options)["dedupe"]
         return account["documents"]["matched"], account["groups"]["matching"]
 
     def write(name: str, group: str) -> None:
@@ -274,8 +276,27 @@ def test_groups_are_counted_once_while_the_same_documents_match(
     client = ibidem.wrap(plain)
     counted = []
     count = MatchCounter.count
-    monkeypatch.setattr(MatchCounter, "count", lambda *given: counted.append(1) or count(*given))
-    found = every_page(client, {"query": ALL}, 10)
-    assert len(found) > 2
+    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counted.append(1) or count(*arguments))
+    hits = every_page(client, {"query": ALL}, 10)
+    assert len(hits) > 2
     assert len(counted) == 1
-    assert len({json.dumps(each["dedupe"]["groups"]["matching"]) for each in found}) == 1
+    assert len({json.dumps(each["dedupe"]["groups"]["matching"]) for each in hits}) == 1
+
+
+def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
+    plain: Any, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.refresh()
+    client = ibidem.wrap(plain)
+    read: list[str] = []
+    others = ClusterCollapse.others
+
+    def noted(ranking: ClusterCollapse, groups: Any, *rest: Any) -> Any:
+        read.extend(groups)
+        return others(ranking, groups, *rest)
+
+    monkeypatch.setattr(ClusterCollapse, "others", noted)
+    hits = every_page(client, {"query": ALL}, 10)
+    sizes = {hit["_dedupe"]["group"]: hit["_dedupe"]["size"] for page in hits for hit in page["hits"]["hits"]}
+    assert sorted(read) == sorted(name for name, size in sizes.items() if size > 1)
+    assert 0 < len(read) < len(sizes)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.follow import Follower, store_of
+from ibidem_workers.groups.service import Follower, store_of
 from support.wrapped_clients import INDEX, STORIES
 
 PAGE = Path(__file__).parents[3] / "docs" / "stored.md"
@@ -22,17 +22,17 @@ def groups(engine: Engine) -> dict[str, str]:
     """The stored group of each story."""
     Follower(engine).catch_up()
     engine.refresh()
-    found = store_of(engine).read([(INDEX, each.id) for each in STORIES])
-    return {each.name.id: each.group for each in found}
+    by_document = store_of(engine).read([(INDEX, each.id) for each in STORIES])
+    return {each.name.id: each.group for each in by_document}
 
 
-def asked(plain: Any, body: dict[str, Any]) -> Any:
+def response_to(plain: Any, body: dict[str, Any]) -> Any:
     """Send a request of the page for a word that the stories hold."""
     return plain.search(index=INDEX, body=json.loads(json.dumps(body).replace("wheat", "said")) | {"size": 500})
 
 
 def test_one_hit_of_each_group_with_others_inside_it(plain: Any, groups: dict[str, str]) -> None:
-    answer = asked(plain, COLLAPSE)
+    answer = response_to(plain, COLLAPSE)
     shown = [groups[hit["_id"]] for hit in answer["hits"]["hits"]]
     assert len(shown) == len(set(shown)) == answer["aggregations"]["different"]["value"]
     for hit in answer["hits"]["hits"]:
@@ -41,8 +41,8 @@ def test_one_hit_of_each_group_with_others_inside_it(plain: Any, groups: dict[st
 
 
 def test_the_leads_are_each_group_once(plain: Any, groups: dict[str, str]) -> None:
-    found = [groups[hit["_id"]] for hit in asked(plain, LEADS)["hits"]["hits"]]
-    assert len(found) == len(set(found)) > 10
+    names = [groups[hit["_id"]] for hit in response_to(plain, LEADS)["hits"]["hits"]]
+    assert len(names) == len(set(names)) > 10
 
 
 def test_unique_documents_over_time(plain: Any, groups: dict[str, str]) -> None:
@@ -50,7 +50,7 @@ def test_unique_documents_over_time(plain: Any, groups: dict[str, str]) -> None:
     for each in STORIES:
         if each.date:
             by_month[each.date[:7]].add(groups[each.id])
-    buckets = asked(plain, MONTHS)["aggregations"]["months"]["buckets"]
+    buckets = response_to(plain, MONTHS)["aggregations"]["months"]["buckets"]
     assert {each["key_as_string"][:7]: each["different"]["value"] for each in buckets} == {
         month: len(some) for month, some in by_month.items()
     }
@@ -58,7 +58,7 @@ def test_unique_documents_over_time(plain: Any, groups: dict[str, str]) -> None:
 
 def test_top_groups_are_those_of_the_most_copies(plain: Any, groups: dict[str, str]) -> None:
     copies = Counter({group: count - 1 for group, count in Counter(groups.values()).items() if count > 1})
-    buckets = asked(plain, GROUPS)["aggregations"]["groups"]["buckets"]
+    buckets = response_to(plain, GROUPS)["aggregations"]["groups"]["buckets"]
     assert [each["doc_count"] for each in buckets] == [count for _, count in copies.most_common(10)]
     assert all(copies[each["key"]] == each["doc_count"] for each in buckets)
     titles = {each.id.partition("-")[0]: each.title for each in STORIES}
@@ -68,8 +68,8 @@ def test_top_groups_are_those_of_the_most_copies(plain: Any, groups: dict[str, s
 
 
 def test_documents_and_groups_of_each_source(plain: Any, groups: dict[str, str]) -> None:
-    buckets = asked(plain, SOURCES)["aggregations"]["sources"]["buckets"]
-    told = {each["key"]: (each["doc_count"], each["different"]["value"]) for each in buckets if each["key"]}
+    buckets = response_to(plain, SOURCES)["aggregations"]["sources"]["buckets"]
+    counts = {each["key"]: (each["doc_count"], each["different"]["value"]) for each in buckets if each["key"]}
     for source in ("AP", "Reuters"):
         there = [each.id for each in STORIES if each.source == source]
-        assert told[source] == (len(there), len({groups[name] for name in there}))
+        assert counts[source] == (len(there), len({groups[name] for name in there}))

@@ -21,7 +21,7 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
 
 
 @pytest.mark.parametrize(
-    ("body", "params", "told"),
+    ("body", "params", "message"),
     [
         ({"from": 5, "size": 10}, {}, r"from=5 with size=10 .*from is a multiple of size: 0, 10"),
         ({"from": 5, "size": 0}, {}, r"from=5 with size=0 does not go with dedupe"),
@@ -37,9 +37,9 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
     ],
 )
 def test_pages_and_options_that_would_make_a_wrong_answer_are_refused(
-    body: dict[str, Any], params: dict[str, str], told: str
+    body: dict[str, Any], params: dict[str, str], message: str
 ) -> None:
-    with pytest.raises(UsageError, match=told):
+    with pytest.raises(UsageError, match=message):
         read_search("news", body, params, INDENT)
 
 
@@ -55,13 +55,13 @@ def test_an_index_beside_a_point_in_time_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scope", "body", "told"),
+    ("scope", "body", "message"),
     [
         ("matches", {"knn": {}}, "dedupe_scope=matches with knn .*use dedupe_scope=window"),
         ("matches", {"min_score": 1}, "dedupe_scope=matches with min_score .*has no score"),
         ("index", {"query": MATCH}, "dedupe_scope=index does not go with a query in the engine's own language"),
     ],
 )
-def test_a_scope_that_cannot_be_kept_to_is_refused(scope: str, body: dict[str, Any], told: str) -> None:
-    with pytest.raises(UsageError, match=told):
+def test_a_scope_that_cannot_be_kept_to_is_refused(scope: str, body: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         read_search("news", body, {}, parse_request({"dedupe": "indent", "dedupe_scope": scope}))

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.text.term_groups import TermGroups
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.terms import TermGroups, is_term
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 
@@ -30,8 +29,8 @@ def naive(text: str) -> tuple[list[tuple[float, str, int]], set[str]]:
 @given(texts)
 def test_one_document_is_as_the_definition_says(text: str) -> None:
     known, strange = naive(text)
-    found, others = candidates(tokens(text), TABLE)
-    assert [(candidate.term, candidate.first) for candidate in found] == [(word, first) for _, word, first in known]
+    terms, others = candidates(tokens(text), TABLE)
+    assert [(candidate.term, candidate.first) for candidate in terms] == [(word, first) for _, word, first in known]
     assert sorted(others) == sorted(map(wh1, strange))
 
 

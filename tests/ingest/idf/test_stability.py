@@ -31,10 +31,10 @@ def plain_spearman(a: dict[str, int], b: dict[str, int]) -> float | None:
 
 @given(COUNTS, COUNTS)
 def test_the_correlation_is_the_textbook_s_with_ties(a: dict[str, int], b: dict[str, int]) -> None:
-    found = correlation(table(a), table(b))
+    coefficient = correlation(table(a), table(b))
     expected = plain_spearman(a, b)
-    assert found.common == len(set(a) & set(b))
-    assert found.spearman == (None if expected is None else pytest.approx(expected, abs=1e-4))
+    assert coefficient.common == len(set(a) & set(b))
+    assert coefficient.spearman == (None if expected is None else pytest.approx(expected, abs=1e-4))
 
 
 def test_a_table_agrees_with_itself_and_changes_nothing() -> None:

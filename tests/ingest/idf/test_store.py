@@ -1,4 +1,7 @@
-"""A folder of tables: one current table for each language, all others by name."""
+"""A table of one's own counts documents, not occurrences.
+
+A folder of tables: one current table for each language, all others by name.
+"""
 
 import fcntl
 import os
@@ -10,8 +13,22 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.store import LEAST, Tables, count_terms
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.text.word_hash import wh1
+
+
+def test_a_term_counts_once_for_each_document() -> None:
+    texts = ["court court court of 1787" if number % 2 else "the appeal" for number in range(LEAST)]
+    table = count_terms(texts, "en", "a test")
+    assert table.counts[table.rank(wh1("court"))] == LEAST / 2
+    assert [table.term(rank) for rank in range(table.size)] == ["appeal", "court", "the"]
+
+
+def test_too_few_documents_are_refused_with_the_least_that_is_needed() -> None:
+    with pytest.raises(TableError, match=r"10 documents are too few.*1,000"):
+        count_terms(["a text"] * 10, "en", "a test")
+
 
 OWN = Table.of("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
 
@@ -39,11 +56,12 @@ def test_who_waited_while_another_process_made_a_table_opens_that_one(tmp_path: 
     assert [path.stem for path in tmp_path.glob("*.idf")] == [OWN.name]
 
 
+@pytest.mark.slow
 def test_opening_needs_no_word_list(tmp_path: Path) -> None:
     Tables(tmp_path).use(OWN)
-    told = "from ibidem_ingest.idf.store import Tables; import sys; Tables(sys.argv[1]).of('da').rank(1)"
-    asked = "; sys.exit('wordfreq' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", told + asked, str(tmp_path)], check=False).returncode == 0
+    program = "from ibidem_ingest.idf.store import Tables; import sys; Tables(sys.argv[1]).of('da').rank(1)"
+    question = "; sys.exit('wordfreq' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program + question, str(tmp_path)], check=False).returncode == 0
 
 
 def test_only_its_owner_may_read_what_was_built(tmp_path: Path) -> None:

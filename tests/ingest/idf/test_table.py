@@ -85,15 +85,15 @@ def test_a_changed_byte_is_noticed(table: Table, tmp_path: Path, place: int) -> 
         Table.open(path)
 
 
-@pytest.mark.parametrize(("told", "changed"), [(b'"en"', b'"de"'), (b":1000,", b":1001,"), (b"[4,", b"[3,")])
+@pytest.mark.parametrize(("part", "changed"), [(b'"en"', b'"de"'), (b":1000,", b":1001,"), (b"[4,", b"[3,")])
 def test_a_header_that_tells_something_else_is_noticed(
-    table: Table, tmp_path: Path, told: bytes, changed: bytes
+    table: Table, tmp_path: Path, part: bytes, changed: bytes
 ) -> None:
     path = tmp_path / "a.idf"
     table.save(path)
     content = path.read_bytes()
-    assert content.count(told) == 1
-    path.write_bytes(content.replace(told, changed))
+    assert content.count(part) == 1
+    path.write_bytes(content.replace(part, changed))
     with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
         Table.open(path)
 

@@ -13,10 +13,10 @@ hashes = st.integers(0, 2**64 - 1)
 def test_a_dictionary_gives_the_same_ranks(terms: list[int], others: list[int]) -> None:
     slots = slots_of(np.array(terms, np.uint64))
     naive = {term: place for place, term in enumerate(terms)}
-    asked = terms + [other for other in others if other & (1 << 40) - 1 not in {t & (1 << 40) - 1 for t in terms}]
-    expected = [naive.get(term, ABSENT) for term in asked]
-    assert ranks(slots, np.array(asked, np.uint64)).tolist() == expected
-    assert [rank(slots, term) for term in asked] == expected
+    keys = terms + [other for other in others if other & (1 << 40) - 1 not in {t & (1 << 40) - 1 for t in terms}]
+    expected = [naive.get(term, ABSENT) for term in keys]
+    assert ranks(slots, np.array(keys, np.uint64)).tolist() == expected
+    assert [rank(slots, term) for term in keys] == expected
 
 
 def test_terms_that_begin_at_one_slot_stand_side_by_side() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.pairs.decision import LEVELS, Evidence, Fingerprint, Policy, Slots, Terms, decide, least_shared
 from ibidem_ingest.signatures.schema import Signatures
-from support.windows import TABLES, Made, few, packed, signatures, windows, with_slots, with_terms
+from support.windows import TABLES, SampleWindow, few, packed, signatures, windows, with_slots, with_terms
 
 BASE = signatures(1)
 OTHER = signatures(2)
@@ -162,10 +162,10 @@ def test_nothing_but_identity_joins_beyond_the_date_window(a: str, b: str, near:
 
 
 def test_fields_that_must_not_differ_come_before_every_level_and_a_missing_one_passes() -> None:
-    found = [
+    verdicts = [
         decide(packed(BASE, "a", docket=a), packed(BASE, "b", docket=b), Policy()) for a, b in ("12", "11", ("1", ""))
     ]
-    assert [each is not None for each in found] == [False, True, True]
+    assert [each is not None for each in verdicts] == [False, True, True]
 
 
 def test_texts_without_words_are_no_duplicates_of_anything() -> None:
@@ -177,7 +177,7 @@ def test_texts_without_words_are_no_duplicates_of_anything() -> None:
 def test_evidence_is_given_in_the_order_of_the_table() -> None:
     everything = {"slots": BASE.slots, "terms": BASE.terms, "fingerprint": BASE.fingerprint, "profile": BASE.profile}
     other = unlike(**everything, number_sketch=BASE.number_sketch)
-    found = []
+    names = []
     for policy in (
         Policy(profile=0.8),
         Policy(profile=0.8, slots=None),
@@ -185,8 +185,8 @@ def test_evidence_is_given_in_the_order_of_the_table() -> None:
         Policy(profile=0.8, slots=None, terms=None, fingerprint=None),
     ):
         evidence = against(other, policy)
-        found.append(evidence and evidence.signature)
-    assert found == ["minhash", "termvector", "fingerprint", "profile"]
+        names.append(evidence and evidence.signature)
+    assert names == ["minhash", "termvector", "fingerprint", "profile"]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ POLICIES = st.sampled_from([Policy(), PAPER, Policy(window_days=42, profile=0.8)
 
 @few
 @given(windows, POLICIES)
-def test_the_decision_is_symmetric(window: Made, policy: Policy) -> None:
+def test_the_decision_is_symmetric(window: SampleWindow, policy: Policy) -> None:
     signed = [each for each in window.packed if each is not None][:12]
     for a in signed:
         for b in signed:
@@ -243,7 +243,7 @@ def test_the_decision_is_symmetric(window: Made, policy: Policy) -> None:
 
 @few
 @given(windows, POLICIES)
-def test_what_a_level_joins_every_weaker_level_joins(window: Made, policy: Policy) -> None:
+def test_what_a_level_joins_every_weaker_level_joins(window: SampleWindow, policy: Policy) -> None:
     signed = [each for each in window.packed if each is not None][:12]
     for a in signed:
         for b in signed:
@@ -253,7 +253,7 @@ def test_what_a_level_joins_every_weaker_level_joins(window: Made, policy: Polic
 
 @few
 @given(windows, POLICIES, st.integers(20, 100), st.integers(20, 100))
-def test_a_lower_similarity_never_loses_a_pair(window: Made, policy: Policy, one: int, other: int) -> None:
+def test_a_lower_similarity_never_loses_a_pair(window: SampleWindow, policy: Policy, one: int, other: int) -> None:
     signed = [each for each in window.packed if each is not None][:12]
     lower, higher = (policy.similar(percent) for percent in sorted((one, other)))
     for a in signed:

@@ -43,15 +43,15 @@ BOOK = prose(1, 30_000)
 
 
 def related(a: LongSignatures, b: LongSignatures) -> Relation:
-    found = relate(a, b)
-    assert found is not None
-    return found
+    relation = relate(a, b)
+    assert relation is not None
+    return relation
 
 
 def test_a_reprint_has_the_same_pagination() -> None:
-    found = related(paged(BOOK, 300), paged(misread(BOOK, 0.01), 300))
-    assert (found.name, found.contains, found.a) == ("same_pagination", None, (1, 100))
-    assert found.confidence > 0.9
+    relation = related(paged(BOOK, 300), paged(misread(BOOK, 0.01), 300))
+    assert (relation.name, relation.contains, relation.a) == ("same_pagination", None, (1, 100))
+    assert relation.confidence > 0.9
 
 
 def test_an_edition_in_another_format_has_a_different_pagination() -> None:
@@ -61,22 +61,22 @@ def test_an_edition_in_another_format_has_a_different_pagination() -> None:
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turned: bool) -> None:
     journal, article = paged(BOOK, 300), paged(BOOK[6_000:9_000], 300)
-    found = related(article, journal) if turned else related(journal, article)
-    found = found.turned() if turned else found
-    assert (found.name, found.contains) == ("contiguous_subset", "a")
-    assert (found.a, found.b) == ((21, 30), (1, 10))
+    relation = related(article, journal) if turned else related(journal, article)
+    relation = relation.turned() if turned else relation
+    assert (relation.name, relation.contains) == ("contiguous_subset", "a")
+    assert (relation.a, relation.b) == ((21, 30), (1, 10))
 
 
 def test_a_chapter_in_an_anthology_with_other_page_breaks_is_part_of_it() -> None:
     chapter = paged(BOOK[6_000:12_000], 450)
-    found = related(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
-    assert (found.told, found.contains) == ("part_of", "b")
+    relation = related(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
+    assert (relation.label, relation.contains) == ("part_of", "b")
 
 
 def test_an_excerpt_of_a_text_without_pages_is_part_of_it() -> None:
-    found = related(unpaged(BOOK), unpaged(BOOK[6_000:12_000]))
-    assert found.contains == "a"
-    assert found.name in ("contains", "contiguous_subset")
+    relation = related(unpaged(BOOK), unpaged(BOOK[6_000:12_000]))
+    assert relation.contains == "a"
+    assert relation.name in ("contains", "contiguous_subset")
 
 
 def test_two_collections_with_some_pieces_in_common_overlap() -> None:
@@ -126,22 +126,22 @@ def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
     a, b = paged(BOOK[:6_000], 300), paged(misread(BOOK[1_000:7_000], 0.05), 250)
     equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
     expected = {(x, y) for x, y in np.argwhere(equal >= pages.MATCHING).tolist()}
-    found = match_parts(a, b, None)
-    assert set(zip(found.a.tolist(), found.b.tolist(), strict=True)) == expected
-    assert found.similar.tolist() == pytest.approx(
-        [equal[x, y] / pages.SLOTS for x, y in zip(found.a, found.b, strict=True)]
+    parts = match_parts(a, b, None)
+    assert set(zip(parts.a.tolist(), parts.b.tolist(), strict=True)) == expected
+    assert parts.similar.tolist() == pytest.approx(
+        [equal[x, y] / pages.SLOTS for x, y in zip(parts.a, parts.b, strict=True)]
     )
 
 
 def test_every_filter_stays_between_0_and_1() -> None:
     for filters in FILTERS.values():
-        for passed in filters.values():
-            assert all(0 <= passed(value) <= 1 for value in np.linspace(-0.5, 1.5, 41))
+        for share in filters.values():
+            assert all(0 <= share(value) <= 1 for value in np.linspace(-0.5, 1.5, 41))
 
 
 def test_a_stray_page_does_not_widen_the_part_that_is_told() -> None:
     whole, part = prose(3, 60_000), BOOK[:6_000]
     stray = [*whole[:300], *part[:40], *whole[340:45_000], *part, *whole[45_000:]]
-    found = related(paged(part, 300), paged(stray, 300))
-    assert found.contains == "b"
-    assert 149 <= found.b[0] <= 151
+    relation = related(paged(part, 300), paged(stray, 300))
+    assert relation.contains == "b"
+    assert 149 <= relation.b[0] <= 151

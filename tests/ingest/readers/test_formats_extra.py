@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.errors import Unreadable, UsageError
 from ibidem_ingest.readers.formats import Format, library_for, require
 
 

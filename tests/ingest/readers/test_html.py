@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.html import record_of
 
 BODY = """<nav><a href="/">Home</a> <a href="/about">About us</a></nav>
@@ -34,8 +34,13 @@ def test_only_the_core_text_is_read(tmp_path: Path) -> None:
 def test_title_language_date_and_address_are_what_the_page_says_of_itself(tmp_path: Path) -> None:
     head = '<meta name="date" content="1798-05-03"><link rel="canonical" href="https://gazette.org/roe">'
     record = read(tmp_path, PAGE.format(head))
-    said = {name: record[name] for name in ("title", "language", "date", "url")}
-    assert said == {"title": "Roe v. Doe", "language": "en-US", "date": "1798-05-03", "url": "https://gazette.org/roe"}
+    values = {name: record[name] for name in ("title", "language", "date", "url")}
+    assert values == {
+        "title": "Roe v. Doe",
+        "language": "en-US",
+        "date": "1798-05-03",
+        "url": "https://gazette.org/roe",
+    }
 
 
 @pytest.mark.parametrize("head", ["", '<meta name="date" content="soon">'])

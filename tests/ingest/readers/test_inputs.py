@@ -8,7 +8,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.readers import Tally, read
-from ibidem_ingest.readers.choice import Choice
+from ibidem_ingest.readers.formats import Choice
 
 
 @pytest.fixture
@@ -23,6 +23,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_folder_gives_every_document_and_a_refusal_for_every_one_that_cannot_be(folder: Path) -> None:
     tally = Tally()
     roe, empty, news, no_text, page, scan = read([folder], tally=tally)
@@ -74,6 +75,7 @@ def test_reading_goes_step_by_step(folder: Path) -> None:
     assert next(reading) == Document("3", "written since")
 
 
+@pytest.mark.slow
 def test_a_prefix_stands_before_every_id(folder: Path) -> None:
     plain = [one.id for one in read([folder]) if isinstance(one, Document)]
     assert [one.id for one in read([folder], Choice(id_prefix="case-7/")) if isinstance(one, Document)] == [
@@ -96,6 +98,7 @@ def test_a_text_may_name_its_document(tmp_path: Path) -> None:
     assert first.origin == ""
 
 
+@pytest.mark.slow
 def test_what_a_file_holds_knows_the_folder_it_was_read_in(folder: Path) -> None:
     (document,) = read([folder / "page.html"])
     assert isinstance(document, Document)

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_ingest.readers.choice import Choice, IdFrom
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.formats import Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import InputFile, check, printable, sources
 
 
-def found(*paths: Path | str, follow_links: bool = False) -> list[str]:
+def ids_of(*paths: Path | str, follow_links: bool = False) -> list[str]:
     there = sources(paths, Choice(follow_links=follow_links), Counter())
     return [source.id if isinstance(source, InputFile) else "refused" for source in there]
 
@@ -22,12 +21,12 @@ def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) 
     for name in ("b/2.txt", "b/1.html", "a.jsonl", "c.pdf", "B.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    assert found(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
+    assert ids_of(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
 
 
 def test_a_file_given_itself_is_named_by_its_name(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
-    assert found(tmp_path / "a.txt", "-") == ["a.txt", "-"]
+    assert ids_of(tmp_path / "a.txt", "-") == ["a.txt", "-"]
 
 
 def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
@@ -65,8 +64,8 @@ def test_ids_come_from_paths_names_or_texts_and_are_unique_below_their_origin(
 ) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").touch()
-    given = [tmp_path, tmp_path / "sub" / "a.txt"]
-    there = [each for each in sources(given, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
+    paths = [tmp_path, tmp_path / "sub" / "a.txt"]
+    there = [each for each in sources(paths, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
     assert [each.id for each in there] == ids
     assert all(Path(each.origin) / each.id == each.path for each in there if each.id)
     assert len({(each.id, each.origin) for each in there}) == (2 if id_from == "path" else 1)
@@ -77,8 +76,8 @@ def test_a_folder_that_links_back_to_itself_is_gone_through_once(tmp_path: Path)
     (tmp_path / "below" / "a.txt").touch()
     (tmp_path / "below" / "back").symlink_to(tmp_path)
     (tmp_path / "twin").symlink_to(tmp_path / "below")
-    assert found(tmp_path, follow_links=True) == ["below/a.txt"]
-    assert found(tmp_path) == ["below/a.txt"]
+    assert ids_of(tmp_path, follow_links=True) == ["below/a.txt"]
+    assert ids_of(tmp_path) == ["below/a.txt"]
 
 
 def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: Path) -> None:
@@ -93,8 +92,8 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
     passed_over: Counter[str] = Counter()
     names = [source.id for source in sources([inside], Choice(), passed_over) if isinstance(source, InputFile)]
     assert (names, passed_over) == (["inside.txt"], {"link": 3})
-    assert found(tmp_path / "given") == ["inside.txt"]
-    assert found(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
+    assert ids_of(tmp_path / "given") == ["inside.txt"]
+    assert ids_of(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
 
 
 def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
@@ -102,11 +101,11 @@ def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_pa
     (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
     (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
     os.mkfifo(tmp_path / "pipe.txt")
-    assert found(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
+    assert ids_of(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
 
 
 def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) -> None:
-    assert found(tmp_path / "gone", tmp_path) == ["refused"]
+    assert ids_of(tmp_path / "gone", tmp_path) == ["refused"]
 
 
 @pytest.mark.parametrize(

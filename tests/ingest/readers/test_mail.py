@@ -10,19 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal
+from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.mail import mails, record_of
+from support.examples import examples
 
 
 def mail(text: str = "Dear Sir,\nthe rent has not arrived.", subject: str = "Ihre Miete für März") -> EmailMessage:
-    made = EmailMessage()
-    made["From"], made["To"] = "Ann Landlord <ann@example.org>", "tenant@example.org"
-    made["Subject"], made["Date"] = subject, "Mon, 19 Oct 1987 09:30:00 -0500"
-    made["Message-ID"] = "<1@example.org>"
-    made.set_content(text)
-    return made
+    message = EmailMessage()
+    message["From"], message["To"] = "Ann Landlord <ann@example.org>", "tenant@example.org"
+    message["Subject"], message["Date"] = subject, "Mon, 19 Oct 1987 09:30:00 -0500"
+    message["Message-ID"] = "<1@example.org>"
+    message.set_content(text)
+    return message
 
 
 def read_mail(folder: Path, data: bytes) -> dict[str, object]:
@@ -41,10 +41,10 @@ def test_subject_sender_date_and_body_are_the_document(tmp_path: Path) -> None:
 
 
 def test_attached_texts_are_further_pages_and_other_attachments_are_named(tmp_path: Path) -> None:
-    made = mail()
-    made.add_attachment("the lease itself", filename="lease.txt")
-    made.add_attachment(b"\x00\x01", maintype="image", subtype="png", filename="roof.png")
-    record = read_mail(tmp_path, bytes(made))
+    message = mail()
+    message.add_attachment("the lease itself", filename="lease.txt")
+    message.add_attachment(b"\x00\x01", maintype="image", subtype="png", filename="roof.png")
+    record = read_mail(tmp_path, bytes(message))
     assert record["pages"] == ["Dear Sir,\nthe rent has not arrived.\n", "the lease itself\n"]
     assert record["meta"]["attachments"] == ["lease.txt", "roof.png"]  # type: ignore[index]
 
@@ -76,6 +76,7 @@ def test_what_is_no_mail_or_holds_no_text_is_refused(tmp_path: Path, data: bytes
         read_mail(tmp_path, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [
@@ -98,7 +99,7 @@ def test_a_broken_mail_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_stands_below_a_header_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
     with suppress(Unreadable):
         read_mail(tmp_path, b"Subject: a\n" + data)
@@ -108,13 +109,15 @@ def mailbox(*bodies: str) -> bytes:
     return b"".join(b"From ann@example.org Mon Oct 19 09:30:00 1987\n" + bytes(mail(body)) + b"\n" for body in bodies)
 
 
+@pytest.mark.slow
 def test_each_mail_of_a_mailbox_is_a_document_with_a_number(tmp_path: Path) -> None:
     (tmp_path / "in.mbox").write_bytes(mailbox("one", "two\n>From here on", "three"))
-    found = [one for one in read([tmp_path]) if isinstance(one, Document)]
-    assert [one.id for one in found] == ["in.mbox#1", "in.mbox#2", "in.mbox#3"]
-    assert [one.text.strip() for one in found] == ["one", "two\nFrom here on", "three"]
+    matches = [one for one in read([tmp_path]) if isinstance(one, Document)]
+    assert [one.id for one in matches] == ["in.mbox#1", "in.mbox#2", "in.mbox#3"]
+    assert [one.text.strip() for one in matches] == ["one", "two\nFrom here on", "three"]
 
 
+@pytest.mark.slow
 def test_a_broken_mail_harms_no_other_of_its_mailbox(tmp_path: Path) -> None:
     broken = b"From x\nContent-Type: image/png\n\nx\n\n"
     large = b"From x\nSubject: a\n\n" + b"x" * 60_000 + b"\n\n"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_ingest.readers.error_map import Unreadable
+from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.pdf import record_of
 from support.pdf_files import pdf
 

@@ -12,9 +12,8 @@ import pytest
 from faults.environment import until
 from faults.kill import kill, living
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal
+from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.error_map import Unreadable
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sandbox import SandboxedReader
 from support.pdf_files import pdf
@@ -55,21 +54,24 @@ def apart() -> Iterator[SandboxedReader]:
         yield apart
 
 
+@pytest.mark.slow
 def test_the_process_says_nothing_of_itself(page: Path, capfd: pytest.CaptureFixture[str]) -> None:
     with SandboxedReader(100_000) as apart:
         apart.record_of(Format.HTML, page)
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 def test_the_process_is_given_no_passwords(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("IBIDEM_BROKER", "ibidem_engine", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "amqp://me:s3cr3t@mq//")
     with SandboxedReader(1_000, 60, (sys.executable, "-c", TELLS)) as apart:
-        given = apart.record_of(Format.HTML, page)
-    assert given["PATH"] == os.environ["PATH"]
-    assert "s3cr3t" not in str(given)
+        record = apart.record_of(Format.HTML, page)
+    assert record["PATH"] == os.environ["PATH"]
+    assert "s3cr3t" not in str(record)
 
 
+@pytest.mark.slow
 def test_a_file_is_read_as_it_is_in_this_process(apart: SandboxedReader, page: Path) -> None:
     assert apart.record_of(Format.HTML, page)["title"] == "Duty"
     with pytest.raises(Unreadable, match="cannot be read"):
@@ -77,6 +79,7 @@ def test_a_file_is_read_as_it_is_in_this_process(apart: SandboxedReader, page: P
     assert apart.record_of(Format.HTML, page)["title"] == "Duty"
 
 
+@pytest.mark.slow
 def test_a_file_that_takes_too_long_is_refused(page: Path) -> None:
     with (
         SandboxedReader(1_000, 0.2, (sys.executable, "-c", HANGS)) as apart,
@@ -95,6 +98,7 @@ with SandboxedReader(1_000, 60, (sys.executable, "-c", {FOR_EVER!r})) as apart:
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> None:
     with subprocess.Popen([sys.executable, "-c", STARTS], stderr=subprocess.PIPE, text=True) as starter:
         assert starter.stderr is not None
@@ -106,6 +110,7 @@ def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> Non
         assert not (living(reader) and kill(reader))
 
 
+@pytest.mark.slow
 def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
     with SandboxedReader(1_000, 60, (sys.executable, "-c", ENDS)) as apart:
         for _ in range(2):
@@ -113,6 +118,7 @@ def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
                 apart.record_of(Format.HTML, page)
 
 
+@pytest.mark.slow
 def test_a_small_pdf_that_unpacks_into_more_than_the_memory_allows_is_refused_and_the_next_is_read(
     tmp_path: Path,
 ) -> None:

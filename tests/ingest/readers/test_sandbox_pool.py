@@ -11,8 +11,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.choice import Choice
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.formats import Choice, Format
 from ibidem_ingest.readers.inputs import count_documents
 from ibidem_ingest.readers.sandbox import SandboxedReader, SandboxPool
 
@@ -28,11 +27,12 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 3])
 def test_documents_come_in_the_order_of_their_files(folder: Path, processes: int) -> None:
-    found = list(read([folder], processes=processes))
-    assert [one.id for one in found] == [f"{number:02}.html" for number in range(PAGES)]
-    assert [number for number, one in enumerate(found) if isinstance(one, Refusal)] == [3]
+    documents = list(read([folder], processes=processes))
+    assert [one.id for one in documents] == [f"{number:02}.html" for number in range(PAGES)]
+    assert [number for number, one in enumerate(documents) if isinstance(one, Refusal)] == [3]
 
 
 def test_as_many_files_are_parsed_at_once_as_there_are_processes() -> None:
@@ -54,18 +54,19 @@ def test_what_is_there_already_waits_for_what_came_before_it() -> None:
 
 
 def test_little_is_read_ahead() -> None:
-    asked: list[int] = []
+    calls: list[int] = []
 
-    def found() -> Iterator[int]:
+    def numbers() -> Iterator[int]:
         for number in range(1_000):
-            asked.append(number)
+            calls.append(number)
             yield number
 
     with SandboxPool(1_000, processes=2) as pool:
-        assert next(iter(pool.in_order(found()))) == 0
-    assert len(asked) < 10
+        assert next(iter(pool.in_order(numbers()))) == 0
+    assert len(calls) < 10
 
 
+@pytest.mark.slow
 def test_a_file_in_hand_does_not_keep_a_run_from_ending(folder: Path) -> None:
     hangs = (sys.executable, "-c", "import sys, time; sys.stdin.readline(); time.sleep(600)")
     pool = SandboxPool(1_000, seconds=600)
@@ -85,6 +86,7 @@ def test_the_documents_of_a_folder_are_counted_before_any_is_read(folder: Path) 
     assert count_documents([folder], Choice()) is None
 
 
+@pytest.mark.slow
 def test_mails_of_a_mailbox_are_parsed_at_once_and_leave_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +97,6 @@ def test_mails_of_a_mailbox_are_parsed_at_once_and_leave_no_file(
     mail = head + "The duty was raised {0} times.\n\n"
     box = tmp_path / "all.mbox"
     box.write_text("".join(mail.format(number) for number in range(PAGES)))
-    found = [one for one in read([box], processes=2) if isinstance(one, Document)]
-    assert [one.title for one in found] == [f"Duty {number}" for number in range(PAGES)]
+    matches = [one for one in read([box], processes=2) if isinstance(one, Document)]
+    assert [one.title for one in matches] == [f"Duty {number}" for number in range(PAGES)]
     assert not list(copies.iterdir())

@@ -7,23 +7,23 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.choice import Choice
+from ibidem_ingest.readers.formats import Choice
 
 
-def found(folder: Path, data: str | bytes, text_column: str = "", name: str = "a.csv") -> list[Document | Refusal]:
+def outcomes(folder: Path, data: str | bytes, text_column: str = "", name: str = "a.csv") -> list[Document | Refusal]:
     (folder / name).write_bytes(data if isinstance(data, bytes) else data.encode())
     return list(read([folder / name], Choice(text_column=text_column), max_text=1_000))
 
 
 def test_columns_are_fields_by_their_name_and_all_others_go_into_meta(tmp_path: Path) -> None:
-    (one,) = found(tmp_path, "id,body,title,date,court,version\na,We the People,Preamble,17.9.1787,none,3\n", "body")
+    (one,) = outcomes(tmp_path, "id,body,title,date,court,version\na,We the People,Preamble,17.9.1787,none,3\n", "body")
     assert isinstance(one, Document)
     assert one == Document("a", "We the People", "Preamble", "1787-09-17", version=3, meta={"court": "none"})
     assert one.origin == ""
 
 
 def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: Path) -> None:
-    rows = found(tmp_path, 'text;who\n"We\nthe ""People""";Ann\n\n;Bob\nUnion;\n')
+    rows = outcomes(tmp_path, 'text;who\n"We\nthe ""People""";Ann\n\n;Bob\nUnion;\n')
     assert [(one.id, one.text) for one in rows if isinstance(one, Document)] == [
         ("a.csv#2", 'We\nthe "People"'),
         ("a.csv#4", ""),
@@ -34,13 +34,13 @@ def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: P
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 def test_what_separates_cells_is_told_by_the_first_line(tmp_path: Path, separator: str) -> None:
-    (one,) = found(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
+    (one,) = outcomes(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
     assert one == Document("a", "x")
 
 
 @pytest.mark.parametrize("data", ["", "id,body\na,b\n", "\x00", "a\n" * 3])
 def test_a_table_without_such_a_column_names_those_that_there_are(tmp_path: Path, data: str) -> None:
-    (refusal,) = found(tmp_path, data)
+    (refusal,) = outcomes(tmp_path, data)
     assert isinstance(refusal, Refusal)
     assert "--text-column" in refusal.why
 
@@ -51,14 +51,14 @@ def test_a_table_without_such_a_column_names_those_that_there_are(tmp_path: Path
     ids=["encoding", "long line", "open quote"],
 )
 def test_what_comes_before_damage_is_read_and_the_rest_refused(tmp_path: Path, rest: bytes, why: str) -> None:
-    first, *_, last = found(tmp_path, b"text,more\nWe the People,a\n" + b"Union,b\n" * 1_500 + rest)
+    first, *_, last = outcomes(tmp_path, b"text,more\nWe the People,a\n" + b"Union,b\n" * 1_500 + rest)
     assert isinstance(first, Document)
     assert isinstance(last, Refusal)
     assert why in last.why
 
 
 def test_a_row_that_cannot_be_taken_harms_no_other(tmp_path: Path) -> None:
-    first, second, third = found(tmp_path, "text,date\nx,1787\ny,soon\nz,1788\n")
+    first, second, third = outcomes(tmp_path, "text,date\nx,1787\ny,soon\nz,1788\n")
     assert isinstance(second, Refusal)
     assert (second.where, second.field) == (f"{tmp_path}/a.csv:3", "date")
     assert isinstance(first, Document)

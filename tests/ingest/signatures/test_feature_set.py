@@ -10,7 +10,7 @@ from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import feature_set
 from ibidem_ingest.signatures.feature_set import FeatureSet
-from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 
@@ -40,7 +40,7 @@ def test_one_document_is_as_the_definition_says(text: str) -> None:
 def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
     batch = TokenBatch.of(several)
     rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
-    assert feature_set.sign_batch(rarest, TABLE) == [feature_set.sign(tokens(text), TABLE) for text in several]
+    assert feature_set.sign_batch(rarest, TABLE).rows() == [feature_set.sign(tokens(text), TABLE) for text in several]
 
 
 def test_nineteen_terms_make_no_set_and_twenty_are_padded() -> None:

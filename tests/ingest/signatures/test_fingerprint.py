@@ -11,7 +11,7 @@ from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import fingerprint
 from ibidem_ingest.signatures.fingerprint import BINNED, STRICT, Fingerprint
-from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 WORDS = [a + b + c for a in "bcdfg" for b in "aeiou" for c in "lmnrs"]
@@ -49,7 +49,7 @@ def test_a_batch_is_as_one_by_one(several: Sequence[str], bin_size: int) -> None
     batch = TokenBatch.of(several)
     rarest = RarestTerms.of(batch, TermGroups.of(batch), TABLE)
     expected = [fingerprint.sign(tokens(text), TABLE, bin_size) for text in several]
-    assert fingerprint.sign_batch(batch, rarest, bin_size) == expected
+    assert fingerprint.sign_batch(batch, rarest, bin_size).rows() == expected
 
 
 def test_what_stands_before_the_first_of_the_six_does_not_matter() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.signatures.lookup_keys import bands, lookup_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, WEAK, Packed
-from support.windows import Made, few, windows
+from support.windows import SampleWindow, few, windows
 
 WHOLE = Packed(
     scheme=2,
@@ -39,14 +39,14 @@ def key(letter: str, value: int) -> str:
 
 
 def test_a_full_document_is_looked_up_by_everything() -> None:
-    found = lookup_keys(WHOLE)
-    assert found["content"] == ["ch2:000102030405060708090a0b0c0d0e0f"]
-    assert found["fingerprint"] == ["fp1:abababababababab"]
-    assert found["fingerprint_binned"] == ["fb1:cdcdcdcdcdcdcdcd"]
-    assert found["profile"] == ["tp1:efefefefefefefef"]
-    assert found["rare"][:2] == [key("r", 0x8967452301 << 24), key("r", 0x8967452301 << 24 | 1)]
-    assert len(found["rare"]) == 25
-    assert len(set(found["bands"])) == 33
+    keys = lookup_keys(WHOLE)
+    assert keys["content"] == ["ch2:000102030405060708090a0b0c0d0e0f"]
+    assert keys["fingerprint"] == ["fp1:abababababababab"]
+    assert keys["fingerprint_binned"] == ["fb1:cdcdcdcdcdcdcdcd"]
+    assert keys["profile"] == ["tp1:efefefefefefefef"]
+    assert keys["rare"][:2] == [key("r", 0x8967452301 << 24), key("r", 0x8967452301 << 24 | 1)]
+    assert len(keys["rare"]) == 25
+    assert len(set(keys["bands"])) == 33
 
 
 @given(st.lists(st.integers(0, 65535), min_size=100, max_size=100))
@@ -69,7 +69,7 @@ def test_a_text_whose_noise_block_says_nothing_has_no_keys_of_its_characters() -
 
 @few
 @given(windows)
-def test_many_at_once_have_the_keys_that_each_has_alone(window: Made) -> None:
+def test_many_at_once_have_the_keys_that_each_has_alone(window: SampleWindow) -> None:
     values = [each or b"" for each in window.values]
     assert lookup_keys_batch(values) == [{} if each is None else lookup_keys(each) for each in window.packed]
 

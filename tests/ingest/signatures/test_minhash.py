@@ -8,9 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ibidem_ingest.signatures import minhash
-from ibidem_ingest.text.shingles import Shingles, shingles
 from ibidem_ingest.text.tokens import TokenBatch, tokens
-from ibidem_ingest.text.word_hash import wh1
+from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 MASK = (1 << 64) - 1
 texts = st.lists(st.lists(st.sampled_from("abcdefghij"), max_size=40).map(" ".join), max_size=5)
@@ -47,8 +46,8 @@ def naive(hashes: set[int], k: int) -> list[int]:
 @example(["a b c d e f " * 150] * 3, 100)
 def test_slots_are_as_the_definition_says(several: list[str], k: int) -> None:
     batch = TokenBatch.of(several)
-    found = minhash.sketch_batch(Shingles.of(batch.hashes, batch.offsets), k).tolist()
-    for text, slots in zip(several, found, strict=True):
+    sketches = minhash.sketch_batch(Shingles.of(batch.hashes, batch.offsets), k).tolist()
+    for text, slots in zip(several, sketches, strict=True):
         hashes = shingles([wh1(token) for token in tokens(text)])
         expected = naive(set(hashes), k) if hashes else [MASK] * k
         assert slots == expected
@@ -81,10 +80,10 @@ def test_the_estimate_is_unbiased_and_its_error_that_of_the_theory(size: int, ja
     pairs = 600 if size < 5000 else 150
     shared = round(2 * size * jaccard / (1 + jaccard))
     exact = shared / (2 * size - shared)
-    found = estimates(size, jaccard, pairs, seed=size)
+    shares = estimates(size, jaccard, pairs, seed=size)
     theory = sqrt(exact * (1 - exact) / 100)
-    assert sqrt(((found - exact) ** 2).mean()) <= 1.15 * theory
-    assert abs(found.mean() - exact) <= 4 * theory / sqrt(pairs)
+    assert sqrt(((shares - exact) ** 2).mean()) <= 1.15 * theory
+    assert abs(shares.mean() - exact) <= 4 * theory / sqrt(pairs)
 
 
 def test_unrelated_documents_share_almost_no_slot() -> None:

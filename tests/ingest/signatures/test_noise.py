@@ -15,9 +15,10 @@ from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.text.token_classes import is_term
+from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import C2, wh1
+from support.examples import examples
 
 MASK = (1 << 32) - 1
 VOWELS, OTHERS = "aeiou", "bcdfghklmnprstvwz"
@@ -30,9 +31,8 @@ def word(number: int) -> str:
 
 WORDS = sorted({word(number) for number in range(3_000)})
 POOR = Table.of("en", 100_000, dict.fromkeys(WORDS, 50.0), "words of the tests")
-MORE = {
-    f"x{'abcdefghij'[n % 10]}{n:x}".translate(str.maketrans("0123456789", "klmnopqrst")): 9.0 for n in range(150_000)
-}
+LETTERS = str.maketrans("0123456789", "klmnopqrst")
+MORE = {f"x{'abcdefghij'[n % 10]}{n:x}".translate(LETTERS): 9.0 for n in range(150_000)}
 TABLE = Table.of("en", 1_000_000, dict.fromkeys(WORDS, 50.0) | MORE, "more words")
 
 
@@ -48,7 +48,7 @@ def naive(text: str, table: Table) -> bytes:
     slots = [0] * 64
     open_ = set(range(64))
     for number in range(8):
-        found: dict[int, int] = {}
+        least: dict[int, int] = {}
         for h in hashes:
             x = h + number * noise.A & MASK
             x ^= x >> 16
@@ -56,10 +56,10 @@ def naive(text: str, table: Table) -> bytes:
             x ^= x >> 13
             x = x * noise.M2 & MASK
             x ^= x >> 16
-            found[x >> 26] = min(found.get(x >> 26, MASK), x & (1 << 26) - 1)
-        for slot in open_ & found.keys():
-            slots[slot] = found[slot] & 255
-        open_ -= found.keys()
+            least[x >> 26] = min(least.get(x >> 26, MASK), x & (1 << 26) - 1)
+        for slot in open_ & least.keys():
+            slots[slot] = least[slot] & 255
+        open_ -= least.keys()
     strange = {wh1(each) for each in words if is_term(each) and each not in KNOWN[table.name]}
     mixed = [[mix(t * SLOT_MULTIPLIERS[j]) for t in strange] for j in range(8)]
     terms = bytes(min(each) & 255 if each else 0 for each in mixed)
@@ -82,7 +82,7 @@ texts = st.builds(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(texts, max_size=3), st.sampled_from([TABLE, POOR]))
 def test_a_batch_is_signed_as_the_formula_says(several: list[str], table: Table) -> None:
     documents = [Document(str(number), text) for number, text in enumerate(several)]
@@ -118,7 +118,7 @@ def packed(words: list[str], table: Table = TABLE) -> Packed:
     return read
 
 
-def found(a: list[str], b: list[str], policy: Policy | None = None, table: Table = TABLE) -> Evidence | None:
+def decision(a: list[str], b: list[str], policy: Policy | None = None, table: Table = TABLE) -> Evidence | None:
     policy = policy or Policy(slots=None, terms=None, fingerprint=None)
     evidence = decide(packed(a, table), packed(b, table), policy)
     assert evidence == decide(packed(b, table), packed(a, table), policy)
@@ -130,7 +130,7 @@ STORY = random.Random(7).choices(WORDS, k=300)  # noqa: S311
 
 @pytest.mark.parametrize("rate", [0.05, 0.1])
 def test_a_text_that_was_misread_is_a_near_duplicate_and_says_so(rate: float) -> None:
-    evidence = found(STORY, read_again(STORY, rate, 1))
+    evidence = decision(STORY, read_again(STORY, rate, 1))
     assert evidence is not None
     assert (evidence.level, evidence.signature) == ("near", "characters")
     assert evidence.why["of"] == 64
@@ -138,33 +138,33 @@ def test_a_text_that_was_misread_is_a_near_duplicate_and_says_so(rate: float) ->
 
 
 def test_two_bad_readings_of_one_page_are_near_duplicates() -> None:
-    assert found(read_again(STORY, 0.05, 1), read_again(STORY, 0.05, 2)) is not None
+    assert decision(read_again(STORY, 0.05, 1), read_again(STORY, 0.05, 2)) is not None
 
 
 def test_a_text_that_differs_in_good_words_is_none_however_many_characters_it_shares() -> None:
     rng = random.Random(3)  # noqa: S311
     other = [rng.choice(WORDS) if rng.random() < 0.2 else each for each in STORY]
-    assert found(STORY, other) is None
+    assert decision(STORY, other) is None
 
 
 def test_a_text_that_differs_in_figures_is_none_though_some_words_are_misread_too() -> None:
     rng = random.Random(4)  # noqa: S311
     a = [str(rng.randrange(10**6)) if at % 4 == 0 else each for at, each in enumerate(STORY)]
     b = [str(rng.randrange(10**6)) if at % 4 == 0 else each for at, each in enumerate(STORY)]
-    assert found(a, read_again(b, 0.004, 1)) is None
+    assert decision(a, read_again(b, 0.004, 1)) is None
 
 
 def test_where_the_table_knows_few_words_only_a_preset_for_scans_counts_it() -> None:
     misread = read_again(STORY, 0.05, 1)
-    assert found(STORY, misread, table=POOR) is None
+    assert decision(STORY, misread, table=POOR) is None
     scans = Policy(slots=None, terms=None, fingerprint=None, characters=Characters(few=True))
-    assert found(STORY, misread, scans, table=POOR) is not None
+    assert decision(STORY, misread, scans, table=POOR) is not None
 
 
 def test_other_lengths_and_no_rule_are_no_evidence() -> None:
     misread = read_again(STORY, 0.05, 1)
-    assert found(STORY, misread[:200]) is None
-    assert found(STORY, misread, Policy(slots=None, terms=None, fingerprint=None, characters=None)) is None
+    assert decision(STORY, misread[:200]) is None
+    assert decision(STORY, misread, Policy(slots=None, terms=None, fingerprint=None, characters=None)) is None
 
 
 def lines_of(words: list[str], length: int = 7) -> list[list[str]]:
@@ -175,20 +175,20 @@ def lines_of(words: list[str], length: int = 7) -> list[list[str]]:
 def test_a_page_whose_lines_part_words_without_a_hyphen_is_near_the_one_in_whole_words() -> None:
     read = lines_of(read_again(STORY, 0.05, 1), 6)
     parted = [[*line[:-1], line[-1][:2], line[-1][2:]] for line in read]
-    evidence = found(STORY, [part for line in parted for part in line if part])
+    evidence = decision(STORY, [part for line in parted for part in line if part])
     assert evidence is not None
     assert evidence.signature == "characters"
 
 
 def test_a_page_whose_hyphens_at_line_ends_were_joined_is_the_same_in_words() -> None:
     broken = "\n".join(" ".join([*line[:-1], f"{line[-1][:2]}-\n{line[-1][2:]}"]) for line in lines_of(STORY))
-    assert found(STORY, [broken], Policy()) == found(STORY, STORY, Policy())
+    assert decision(STORY, [broken], Policy()) == decision(STORY, STORY, Policy())
 
 
 def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> None:
     left, right = lines_of(read_again(STORY, 0.04, 1)[:150]), lines_of(read_again(STORY, 0.04, 1)[150:])
     across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
-    evidence = found(STORY, across)
+    evidence = decision(STORY, across)
     assert evidence is not None
     assert evidence.signature == "characters"
 
@@ -196,7 +196,7 @@ def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> N
 def test_columns_that_were_read_across_and_not_misread_share_their_rarest_terms() -> None:
     left, right = lines_of(STORY[:150]), lines_of(STORY[150:])
     across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
-    evidence = found(STORY, across, Policy(slots=None, fingerprint=None))
+    evidence = decision(STORY, across, Policy(slots=None, fingerprint=None))
     assert evidence is not None
     assert evidence.signature == "termvector"
 
@@ -204,4 +204,4 @@ def test_columns_that_were_read_across_and_not_misread_share_their_rarest_terms(
 def test_other_pages_of_the_same_book_are_none() -> None:
     book = random.Random(8).choices(WORDS, k=1_200)  # noqa: S311
     pages = [read_again(book[at : at + 300], 0.05, at) for at in range(0, 1_200, 300)]
-    assert not any(found(pages[a], pages[b]) for a in range(4) for b in range(a))
+    assert not any(decision(pages[a], pages[b]) for a in range(4) for b in range(a))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.signatures import numbers
 from ibidem_ingest.signatures.numbers import Numbers
-from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 
@@ -17,10 +17,10 @@ def test_sketches_are_as_the_definition_says(several: list[str]) -> None:
     batch = TokenBatch.of(several)
     expected = []
     for text in several:
-        found = {token for token in tokens(text) if any(character.isdigit() for character in token)}
-        sketch = sorted({wh1(token) >> 48 for token in found})[:16]
-        expected.append(Numbers(min(255, len(found)), tuple(sketch)))
-    assert numbers.sign_batch(batch, TermGroups.of(batch)) == expected
+        figures = {token for token in tokens(text) if any(character.isdigit() for character in token)}
+        sketch = sorted({wh1(token) >> 48 for token in figures})[:16]
+        expected.append(Numbers(min(255, len(figures)), tuple(sketch)))
+    assert numbers.sign_batch(batch, TermGroups.of(batch)).rows() == expected
     assert [numbers.sign(tokens(text)) for text in several] == expected
 
 
@@ -28,7 +28,7 @@ def test_more_than_255_numbers_are_counted_as_255() -> None:
     text = " ".join(map(str, range(300)))
     batch = TokenBatch.of([text])
     assert numbers.sign(tokens(text)).distinct == 255
-    assert numbers.sign_batch(batch, TermGroups.of(batch))[0].distinct == 255
+    assert numbers.sign_batch(batch, TermGroups.of(batch)).rows()[0].distinct == 255
 
 
 def test_the_share_is_taken_on_the_smallest_of_the_union() -> None:

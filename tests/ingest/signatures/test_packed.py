@@ -170,7 +170,7 @@ def test_terms_that_do_not_ascend_count_as_damage() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "meta", "kept"),
+    ("names", "meta", "guards"),
     [
         (["docket"], {"docket": "86-1"}, True),
         (["meta.docket"], {"docket": "86-1"}, True),
@@ -182,8 +182,8 @@ def test_terms_that_do_not_ascend_count_as_damage() -> None:
         ([], {"docket": "86-1"}, False),
     ],
 )
-def test_a_missing_field_guards_nothing(named: list[str], meta: dict[str, object], kept: bool) -> None:
-    assert any(guard(replace(STORY, meta=meta), named)) == kept
+def test_a_missing_field_guards_nothing(names: list[str], meta: dict[str, object], guards: bool) -> None:
+    assert any(guard(replace(STORY, meta=meta), names)) == guards
 
 
 def test_the_guard_tells_values_and_fields_apart() -> None:

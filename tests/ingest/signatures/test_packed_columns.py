@@ -92,3 +92,12 @@ def test_flags_are_read_by_their_bits() -> None:
     wordless = Signatures(0, 0, "ch2:none:a", "", "", True, "", 0, (), (), False, (), "")
     columns = PackedColumns.of([pack(Document("a", ""), wordless)])
     assert columns.flags.tolist() == [WEAK | NO_SET | NO_MINHASH | NO_WORDS]
+
+
+@given(st.lists(values(), max_size=4))
+def test_columns_that_are_decoded_once_one_is_asked_for_hold_the_same(some: list[bytes | None]) -> None:
+    at_once = PackedColumns.of(some)
+    for name in PackedColumns.__slots__:
+        later = PackedColumns.lazily(some)
+        assert [later.packed(row) for row in range(len(some))] == [at_once.packed(row) for row in range(len(some))]
+        assert np.array_equal(np.array(getattr(later, name)), np.array(getattr(at_once, name)))

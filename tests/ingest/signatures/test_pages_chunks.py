@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from ibidem_ingest.signatures.pages import LEAST, MOST, chunk_starts, local_minima
 
 
-def made(seed: int, size: int) -> np.ndarray:
+def make_hashes(seed: int, size: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 1 << 63, size).astype(np.uint64)
 
 
 @given(st.integers(0, 99), st.integers(0, 3_000))
 def test_a_text_is_cut_into_chunks_of_200_to_600_tokens(seed: int, size: int) -> None:
-    places = chunk_starts(made(seed, size))
+    places = chunk_starts(make_hashes(seed, size))
     lengths = np.diff(places)
     assert (places[0], places[-1]) == (0, size)
     assert (lengths <= MOST).all()
@@ -22,7 +22,7 @@ def test_a_text_is_cut_into_chunks_of_200_to_600_tokens(seed: int, size: int) ->
 
 @given(st.integers(0, 99), st.integers(0, 1_500), st.integers(1, 5))
 def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: int, values: int) -> None:
-    hashes = made(seed, size) % np.uint64(10**values)
+    hashes = make_hashes(seed, size) % np.uint64(10**values)
     expected = [
         at
         for at in range(LEAST, size)
@@ -33,10 +33,10 @@ def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: in
 
 
 def test_an_insertion_moves_no_cut_that_is_far_behind_it() -> None:
-    before = made(1, 20_000)
-    after = np.concatenate((before[:5_000], made(2, 37), before[5_000:]))
-    kept = {int(cut) for cut in chunk_starts(before) if cut > 7_000}
-    assert len(kept & {int(cut) - 37 for cut in chunk_starts(after)}) >= 0.9 * len(kept)
+    before = make_hashes(1, 20_000)
+    after = np.concatenate((before[:5_000], make_hashes(2, 37), before[5_000:]))
+    cuts = {int(cut) for cut in chunk_starts(before) if cut > 7_000}
+    assert len(cuts & {int(cut) - 37 for cut in chunk_starts(after)}) >= 0.9 * len(cuts)
 
 
 def test_a_text_of_one_repeated_word_is_cut_all_the_same() -> None:

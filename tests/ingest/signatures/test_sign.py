@@ -11,7 +11,16 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.sign import batches, sign, sign_and_pack, sign_batch, sign_columns, sign_one, sign_stream
+from ibidem_ingest.signatures.sign import (
+    batches,
+    sign,
+    sign_and_pack,
+    sign_batch,
+    sign_columns,
+    sign_one,
+    sign_stream,
+    stored,
+)
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
 TABLE = Table.of("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
@@ -64,17 +73,17 @@ def test_a_batch_is_packed_as_each_of_its_documents(
 
 def test_a_long_text_is_packed_in_columns_as_it_is_alone(tables: Tables) -> None:
     several = [Document("a", " ".join(WORDS * 300)), Document("b", "one page\fanother"), Document("c", "")]
-    alone = [(signatures, pack(document, signatures)) for document, signatures in sign_stream(several, tables)]
-    assert sign_and_pack(several, tables) == alone
-    assert [bool(signatures.long) for signatures, _ in alone] == [True, True, False]
+    alone = list(sign_stream(several, tables))
+    assert sign_and_pack(several, tables) == [(stored(each), pack(document, each)) for document, each in alone]
+    assert [bool(signatures.long) for _, signatures in alone] == [True, True, False]
 
 
 def test_documents_of_several_languages_are_signed_in_their_order(tables: Tables) -> None:
     texts = [" ".join(WORDS[start : start + 120]) for start in range(0, 60, 10)] * 4
     mixed = [Document(str(n), text, language=("en", "la", "xx")[n % 3]) for n, text in enumerate(texts)]
-    found = sign(mixed, tables)
-    assert found == [sign_one(document, tables.of(document.language)) for document in mixed]
-    assert {document.language for document, each in zip(mixed, found, strict=True) if each.idf} == {"en"}
+    signatures = sign(mixed, tables)
+    assert signatures == [sign_one(document, tables.of(document.language)) for document in mixed]
+    assert {document.language for document, each in zip(mixed, signatures, strict=True) if each.idf} == {"en"}
 
 
 def test_a_language_without_a_table_keeps_the_other_signatures(tables: Tables) -> None:

@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.unique_words import (
     sign,
     sign_batch,
 )
-from ibidem_ingest.text.term_groups import TermGroups
+from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

@@ -1,115 +1,161 @@
-"""`tok1`: the tokens of a text, plain and in batches, are those of the definition."""
+"""Kinds of characters: pinned at Unicode 14.0, and what newer Pythons know does not change them.
+
+Words broken at the end of a line or page are joined, and nothing else is.
+"""
+
+import re
+import unicodedata
+from hashlib import sha256
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_ingest.text.tokens import (
+    OTHER,
+    UNASSIGNED,
+    WIDEST,
+    code_points,
+    join_broken_words,
+    kind,
+    kinds,
+    kinds_of,
+    normal_length,
+)
 
 # ruff: noqa: RUF001 - characters that look like others are what is tested
 
-import unicodedata
-from collections.abc import Sequence
 
-import numpy as np
-import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
-
-from ibidem_ingest.text.dehyphenation import join_broken_words
-from ibidem_ingest.text.tokens import TokenBatch, sparse_nonzero, tokens
-from ibidem_ingest.text.unicode_kinds import UNASSIGNED, kind
-from ibidem_ingest.text.word_hash import wh1
-
-SCRIPTS = (
-    "aZ9 .,-\n\f\tàÉß\u0301\u0345ΣσςİıſKÅﬁ½²™…’“漢字々ひらカﾞーไทยกำລາວភាမြန်한국어द्वाराعَرَبШ\u00ad\u0378𝒜𝟗\U0003ffff"
-)
-mixed = st.text(st.one_of(st.sampled_from(SCRIPTS), st.characters()), max_size=60)
-ascii_text = st.text(st.characters(max_codepoint=127), max_size=60)
-latin = st.text(st.characters(max_codepoint=0x24F, exclude_characters="İ"), max_size=60)
+CHANGED_SINCE = {0x295: "Lo"}
+"""Letters whose category Unicode moved after 14.0."""
 
 
-def naive(text: str) -> list[str]:
-    """From the definition, a character at a time."""
-    text = join_broken_words(text)
-    text = "".join(" " if kind(character) == UNASSIGNED else character for character in text)
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower())
-    found: list[str] = []
-    inside = alone = False
-    for character in text:
-        major, single = unicodedata.category(character), chr(kind(character)) in "Ss"
-        if major[0] == "L" or major == "Nd":
-            if inside and not single and not alone:
-                found[-1] += character
-            else:
-                found.append(character)
-            inside, alone = True, single
-        elif major[0] == "M" and inside:
-            found[-1] += character
-        else:
-            inside = alone = False
-    return found
+def category_of(kind: int) -> str:
+    return {"l": "Ll", "L": "L", "S": "L", "M": "M", "D": "Nd", "s": "Nd"}.get(chr(kind), "")
 
 
-@given(mixed)
-@example("ΑΣ ΑΣΑ")
-@example("e\u0301-\nx")
-def test_tokens_are_as_the_definition_says(text: str) -> None:
-    assert tokens(text) == naive(text)
+def test_the_pinned_kinds_are_the_categories_that_this_python_knows() -> None:
+    differing = {
+        point: category
+        for point, pinned in enumerate(kinds().tolist())
+        if pinned not in (UNASSIGNED, OTHER)
+        and not (category := unicodedata.category(chr(point))).startswith(category_of(pinned))
+    }
+    assert differing.items() <= CHANGED_SINCE.items()
 
 
-@given(st.lists(st.one_of(mixed, ascii_text, latin), max_size=6))
-@example(["", "", "a"])
-@example(["bro-", "ken"])
-@example(["bro-\nken", "", "x- y", "whole"])
-def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
-    batch = TokenBatch.of(texts)
-    bounds = batch.offsets.tolist()
-    assert len(batch) == len(texts)
-    assert batch.lengths.tolist() == [len(tokens(text)) for text in texts]
-    for document, text in enumerate(texts):
-        places = range(bounds[document], bounds[document + 1])
-        assert [batch.token(place) for place in places] == tokens(text)
-        assert [int(batch.hashes[place]) for place in places] == [wh1(token) for token in tokens(text)]
-        assert all(batch.documents[place] == document for place in places)
-    assert batch.joined() == [" ".join(tokens(text)).encode() for text in texts]
+def test_what_separates_is_no_letter_mark_or_digit() -> None:
+    categories = {unicodedata.category(chr(point)) for point, pinned in enumerate(kinds().tolist()) if pinned == OTHER}
+    assert not {category for category in categories if category[0] in "LM" or category == "Nd"}
+
+
+def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> None:
+    digest = sha256()
+    for point, pinned in enumerate(kinds().tolist()):
+        if pinned != UNASSIGNED:
+            folded = unicodedata.normalize("NFKC", chr(point)).lower()
+            digest.update(unicodedata.normalize("NFKC", folded).encode("utf-8", "surrogatepass") + b"\n")
+    assert digest.hexdigest() == "a704358dc87d6871176b8a01492f6ff88d67c527254509cc8b8a6366bef51967"
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("characters", "expected"),
     [
-        ("abc12 12abc", ["abc12", "12abc"]),
-        ("द्वारा عَرَبيّ", ["द्वारा", "عَرَبيّ"]),
-        ("2024年法律", ["2024", "年", "法", "律"]),
-        ("กำ ภาษา", ["ก\u0e4d", "า", "ภ", "า", "ษ", "า"]),
-        ("カーABCひら", ["カ", "ー", "abc", "ひ", "ら"]),
-        ("ﬁnding №5 ½ x²", ["finding", "no5", "1", "2", "x2"]),
-        ("\u0301abc", ["abc"]),
-        ("O’Brien’s §12(b)", ["o", "brien", "s", "12", "b"]),
-        ("STRASSE Straße", ["strasse", "straße"]),
-        ("one\ftwo", ["one", "two"]),
-        ("", []),
-        (" \n\f…—", []),
-        ("a\ud800b\x00c", ["a", "b", "c"]),
+        ("日々ひカーไทລາខမြ", "SSSSSSSSSSSM"),
+        ("٣๓५Ⅳ½", "DsD--"),
+        ("\u0378\ud800", "??"),
+        ("한국어", "LLL"),
     ],
 )
-def test_tokens_of_scripts_and_signs(text: str, expected: list[str]) -> None:
-    assert tokens(text) == expected
-    batch = TokenBatch.of([text, "ascii"])
-    assert [batch.token(place) for place in range(len(expected))] == expected
+def test_kinds_of_scripts(characters: str, expected: str) -> None:
+    assert kinds_of(characters).decode() == expected
+    assert [chr(kind(character)) for character in characters] == list(expected)
 
 
-def test_characters_unknown_to_unicode_14_separate() -> None:
-    nag_mundari_letter = "\U0001e4d0"  # of Unicode 15
-    assert tokens(f"a{nag_mundari_letter}b") == ["a", "b"]
+def test_code_points_of_a_lone_surrogate_are_read() -> None:
+    assert code_points("a\udfff𝒜").tolist() == [0x61, 0xDFFF, 0x1D49C]
 
 
-def test_no_text_at_all_is_a_batch_of_none() -> None:
-    batch = TokenBatch.of([])
-    assert len(batch) == 0
-    assert batch.joined() == []
+def test_no_character_stands_for_more_than_the_widest() -> None:
+    assert (
+        max(normal_length(chr(point)) for point in (0x41, 0xFB01, 0x3300, 0xFDFA)) == WIDEST == normal_length("\ufdfa")
+    )
 
 
-def test_a_broken_word_is_joined_in_every_text_of_a_batch() -> None:
-    texts = [f"begin{'x' * pad} appel-\nlant end" for pad in range(20)]
-    assert [joined.split()[1] for joined in TokenBatch.of(texts).joined()] == [b"appellant"] * 20
+broken = st.text(st.sampled_from("aB1é\u0301-\u2010¬\u00ad \t\r\n\f."), max_size=30)
 
 
-@given(st.lists(st.booleans(), max_size=40))
-def test_sparse_nonzero_is_flatnonzero(flags: list[bool]) -> None:
-    array = np.array(flags, bool)
-    assert sparse_nonzero(array).tolist() == np.flatnonzero(array).tolist()
+def naive(text: str) -> str:
+    """From the definition: find each break from left to right, then move the page breaks behind their words."""
+    out = ""
+    at = 0
+    while at < len(text):
+        space = re.compile(r"[ \t]*(\r?\n[ \t]*)?\f[ \t]*(\r?\n[ \t]*)?|[ \t]*\r?\n[ \t]*").match(text, at + 1)
+        hyphen = text[at]
+        before = text[:at].rstrip("\u0301")[-1:]
+        lower = before and space and text[space.end() : space.end() + 1]
+        soft = hyphen in "\u00ad\u2223"
+        hard = (
+            hyphen in "-\u2010\u2011¬"
+            and lower
+            and all(unicodedata.category(letter) == "Ll" for letter in (before, text[space.end()]))
+        )
+        if space and (soft or hard):
+            out += "\x00" * space[0].count("\f")
+            at = space.end()
+        else:
+            out += hyphen
+            at += 1
+    while moved := re.search("\x00+([^\\W_]|[\u0301])", out):
+        out = out[: moved.start()] + moved[1] + moved[0][:-1] + out[moved.end() :]
+    return out.replace("\x00", "\f")
+
+
+@given(broken)
+def test_joining_is_as_the_definition_says(text: str) -> None:
+    assert join_broken_words(text) == naive(text)
+
+
+@given(broken)
+def test_a_text_keeps_its_number_of_pages(text: str) -> None:
+    assert join_broken_words(text).count("\f") == text.count("\f")
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("appel-\nlant", "appellant"),
+        ("appel- \t\r\n  lant", "appellant"),
+        ("appel\u2010\nlant appel¬\nlee", "appellant appellee"),
+        ("appel\u00ad\nLANT", "appelLANT"),
+        ("re\u00adspond\u00ad\nent", "re\u00adspondent"),
+        ("cafe\u0301-\nteria", "cafe\u0301teria"),
+        ("Anglo-\nSaxon", "Anglo-\nSaxon"),
+        ("1987-\n88", "1987-\n88"),
+        ("well-known - and\n- so on -\n", "well-known - and\n- so on -\n"),
+        ("con-\n\nstitution", "con-\n\nstitution"),
+    ],
+)
+def test_a_hyphen_goes_only_where_one_word_goes_on(text: str, joined: str) -> None:
+    assert join_broken_words(text) == joined
+
+
+@pytest.mark.parametrize(
+    ("pages", "joined"),
+    [
+        ("the hol-\fding was", "the holding\f was"),
+        ("the hol-\n\f\nding was", "the holding\f was"),
+        ("a-\fb-\fc d", "abc\f\f d"),
+        ("hy-\fphen-\nated word", "hyphenated\f word"),
+        ("end-\fless", "endless\f"),
+        ("one\ftwo", "one\ftwo"),
+        ("x\u00ad\f, y", "x\f, y"),
+    ],
+)
+def test_a_word_over_a_page_break_belongs_to_the_first_page(pages: str, joined: str) -> None:
+    assert join_broken_words(pages) == joined
+
+
+def test_a_text_without_broken_words_is_handed_back_itself() -> None:
+    text = "no word is broken here - none"
+    assert join_broken_words(text) is text

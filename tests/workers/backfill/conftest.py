@@ -65,8 +65,8 @@ class Theirs:
         for name, source in documents.items():
             first = {"_id": name, **routing(name), **head}
             lines += [json.dumps({verb: first}), json.dumps({"doc": source} if verb == "update" else source)]
-        told = ask(self.address, "POST", f"/{index}/_bulk", "\n".join(lines) + "\n")
-        assert not told["errors"], told
+        response = ask(self.address, "POST", f"/{index}/_bulk", "\n".join(lines) + "\n")
+        assert not response["errors"], response
 
     def delete(self, name: str, index: str = ALIAS) -> None:
         """Delete a document."""

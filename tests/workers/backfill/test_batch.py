@@ -1,5 +1,6 @@
 """One document that cannot be signed harms no other, and every document is accounted for."""
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,14 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import batch as pages
 from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, sign_batch
-from ibidem_workers.backfill.paging import names, whole
+from ibidem_workers.backfill.checkpoint import Portions, names, whole
+from ibidem_workers.backfill.run import open_for_backfill
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
-from workers.backfill.conftest import story
+from servers.fake_server import Answer, Request, between
+from workers.backfill.conftest import FIELDS, FIRST, KINDS, Theirs, story
+
+BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})
 
 
 @pytest.fixture
@@ -31,19 +36,20 @@ def context(settings: Settings, engine: Engine) -> BackfillContext:
 
 
 def all_of(context: BackfillContext, **about: object) -> BackfillBatch:
-    found: list[Name] = [name for each in whole(context.holding.newest()) for name in names(context.holding, each)]
-    return BackfillBatch("by-hand", 0, found, **about)  # type: ignore[arg-type]
+    all_names: list[Name] = [name for each in whole(context.holding.newest()) for name in names(context.holding, each)]
+    return BackfillBatch("by-hand", 0, all_names, **about)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
     context: BackfillContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = pages.is_current
 
-    def wrong(held: pages.SourceDocument, tables: Tables) -> bool:
-        if held.name.id == "d4":
+    def wrong(document: pages.SourceDocument, tables: Tables) -> bool:
+        if document.name.id == "d4":
             raise ZeroDivisionError("division by zero")
-        return right(held, tables)
+        return right(document, tables)
 
     monkeypatch.setattr(pages, "is_current", wrong)
     account = sign_batch(context, all_of(context)).account
@@ -51,6 +57,7 @@ def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
     assert [(one.id, one.why) for one in account.refusals] == [("d4", "ZeroDivisionError: division by zero")]
 
 
+@pytest.mark.slow
 def test_an_engine_that_takes_nothing_more_ends_it(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> bool:
         raise Permanent("the disk is full")
@@ -61,6 +68,7 @@ def test_an_engine_that_takes_nothing_more_ends_it(context: BackfillContext, mon
     assert not list(context.engine.get_records("runs", "by-hand/"))
 
 
+@pytest.mark.slow
 def test_a_document_that_others_change_all_the_time_is_given_up(
     context: BackfillContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,11 +85,13 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
     assert {one.why for one in account.refusals} == {"other writers change it all the time; try again"}
 
 
+@pytest.mark.slow
 def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(context: BackfillContext) -> None:
     account = sign_batch(context, all_of(context, before=3)).account
     assert (account.indexed, account.unchanged) == (3, 10)
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_signed_again(
     context: BackfillContext, tmp_path: Path
 ) -> None:
@@ -96,6 +106,7 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     assert (account.indexed, account.unchanged) == (0, 10)
 
 
+@pytest.mark.slow
 def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
     written = sign_batch(context, all_of(context, changes_only=True))
     ((key, noted),) = context.engine.get_records("runs", "by-hand/")
@@ -103,9 +114,54 @@ def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
     assert (written.account.documents, written.own) == (0, [])
 
 
+@pytest.mark.slow
 def test_our_own_writes_are_told(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "is_current", lambda held, _: held.name.id != "d3")
+    monkeypatch.setattr(pages, "is_current", lambda document, _: document.name.id != "d3")
     last = next(iter(context.holding.newest().values()))
     context.engine.write([])
     assert sign_batch(context, all_of(context)).account.documents == 10
     assert next(iter(context.holding.newest().values())) in {last, last + 1}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
+    kind: str, request: pytest.FixtureRequest, tables_folder: Path
+) -> None:
+    address: str = request.getfixturevalue(kind)
+    theirs = Theirs(address)
+    theirs.remove()
+    theirs.make(shards=1)
+    together, lock, left = threading.Barrier(4), threading.Lock(), [4]
+
+    def plan(request: Request) -> Answer | None:
+        """Let four writes go on once all of them are under way, and reject the one after them."""
+        if b'{"update"' not in request.body:
+            return None
+        with lock:
+            left[0] -= 1
+            turn = left[0]
+        if turn >= 0:
+            together.wait(20)
+        return BUSY if turn == -1 else None
+
+    try:
+        theirs.write({f"t{at}": story(at) for at in range(40)}, FIRST)
+        with between(address, plan) as server:
+            there = Settings(
+                engine=server.address(kind),
+                index=FIRST,
+                fields=FIELDS,
+                tables=tables_folder,
+                concurrency=1,
+                patience=30,
+            )
+            with open_for_backfill(there) as (engine, holding):
+                holding.prepare()
+                context = BackfillContext(engine, holding, None, Tables(there.tables), there, Portions(4, 100_000))
+                outcome = sign_batch(context, all_of(context))
+                again = sign_batch(context, replace(all_of(context), number=1))
+    finally:
+        theirs.remove()
+    assert (outcome.account.indexed, len(set(outcome.own)), outcome.account.documents) == (40, len(outcome.own), 40)
+    assert (again.account.unchanged, again.account.documents) == (40, 40)
+    assert left[0] < -1, "none was rejected"

@@ -36,13 +36,14 @@ def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
     theirs.write({"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update")
     theirs.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
     theirs.write({"t9": story(9)})
-    found = check(at_theirs)
-    assert sorted(found.listed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
-    assert (found.read, found.unchanged, found.changed, found.unsigned, found.refused) == (9, 5, 3, 1, 0)
+    report = check(at_theirs)
+    assert sorted(report.listed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t7")]
+    assert (report.read, report.unchanged, report.changed, report.unsigned, report.refused) == (9, 5, 3, 1, 0)
     in_place(at_theirs)
     assert check(at_theirs).changed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "xx"])
 def test_what_was_ingested_and_never_touched_is_unchanged(settings: Settings, engine: Engine, language: str) -> None:
     documents = [
@@ -54,10 +55,11 @@ def test_what_was_ingested_and_never_touched_is_unchanged(settings: Settings, en
     ingest_documents(
         [*documents, Document("blank", "* * *"), Document("other", "populus", language=language)], settings
     )
-    found = check(settings)
-    assert (found.read, found.unchanged, found.changed, found.unsigned) == (32, 31, 0, 1)
+    report = check(settings)
+    assert (report.read, report.unchanged, report.changed, report.unsigned) == (32, 31, 0, 1)
 
 
+@pytest.mark.slow
 def test_documents_of_another_table_are_outdated_and_not_changed(
     settings: Settings, engine: Engine, tables_folder: Path, tmp_path: Path
 ) -> None:
@@ -65,5 +67,5 @@ def test_documents_of_another_table_are_outdated_and_not_changed(
     settings = settings.changed(tables=tmp_path / "tables")
     ingest_documents([Document("a", story(1)["body"]["content"])], settings)
     Tables(settings.tables).use(Table.of("en", 9_000, {"people": 10.0}, "another"))
-    found = check(settings)
-    assert (found.unchanged, found.changed, found.outdated) == (1, 0, 1)
+    report = check(settings)
+    assert (report.unchanged, report.changed, report.outdated) == (1, 0, 1)

@@ -6,20 +6,21 @@ from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.batch import BackfillBatch
-from ibidem_workers.backfill.paging import names, whole
+from ibidem_workers.backfill.checkpoint import names, whole
 from ibidem_workers.backfill.pool import FEW, Signers, SigningJob
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("documents", [FEW - 1, FEW])
 def test_one_process_or_several_give_the_same_account(settings: Settings, engine: Engine, documents: int) -> None:
     ingest_documents([Document(f"d{at}", f"We the People {at}") for at in range(20)], settings)
     holding = open_reindex_source(settings.address, settings.index)
-    found = [name for each in whole(holding.newest()) for name in names(holding, each)]
+    all_names = [name for each in whole(holding.newest()) for name in names(holding, each)]
     holding.close()
     with Signers(SigningJob(settings, settings.index), documents) as signers:
         assert signers.at_once == (1 if documents < FEW else 2 * settings.workers)
-        waiting = [signers.sign(BackfillBatch("run", at, found[at::2])) for at in range(2)]
+        waiting = [signers.sign(BackfillBatch("run", at, all_names[at::2])) for at in range(2)]
         accounts = [wait().account for wait in waiting]
     assert [(one.unchanged, one.documents) for one in accounts] == [(10, 10), (10, 10)]

@@ -1,13 +1,17 @@
-"""A new index takes the place of one that people already have; nothing that is written meanwhile is lost."""
+"""What others add or change is signed while it is followed, and an engine that is away for a while is waited for.
+
+A new index takes the place of one that people already have; nothing that is written meanwhile is lost.
+"""
 
 import json
 import shutil
+import threading
 import time
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
-from typing import get_args
+from typing import Any, Self, get_args
 
 import pytest
 
@@ -20,15 +24,87 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import replace
+from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.checkpoint import KEYS
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
+from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index
 from ibidem_workers.backfill.run import in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
 from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
+from servers.fake_server import Answer, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story
 from workers.backfill.test_run import writing
+
+
+class Following:
+    """A process that follows, as a thread."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.said: list[str] = []
+        self.run = ""
+        self._asked = threading.Event()
+        self._thread = threading.Thread(target=self._follow, args=(settings,))
+
+    def _follow(self, settings: Settings) -> None:
+        self.run = follow(settings, lambda seconds: self._asked.wait(seconds / 20), notify=self.said.append)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._asked.set()
+        self._thread.join()
+
+    def until(self, done: Any) -> None:
+        """Wait until something is so; fails after a minute."""
+        last = time.monotonic() + 60
+        while not done():
+            assert time.monotonic() < last, self.said
+            assert self._thread.is_alive()
+            time.sleep(0.02)
+
+
+def test_what_is_added_and_what_is_changed_is_signed(theirs: Theirs, at_theirs: Settings, their_engine: Engine) -> None:
+    theirs.make()
+    theirs.write(stories(10))
+    with Following(at_theirs) as following:
+        following.until(lambda: following.said)
+        old = theirs.signed()
+        theirs.write({"t20": story(20), "t21": story(21)})
+        theirs.write({"t3": {"body": {"content": "another people"}}}, verb="update")
+        following.until(lambda: {"t20", "t21"} <= theirs.signed().keys() and theirs.signed()["t3"] != old["t3"])
+    assert check(at_theirs).changed == 0
+    counts = summary(their_engine, following.run)
+    assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
+    assert following.said[0].startswith("10 documents looked at")
+
+
+def test_an_engine_that_is_away_is_waited_for(theirs: Theirs, at_theirs: Settings) -> None:
+    theirs.make()
+    theirs.write(stories(5))
+    away = threading.Event()
+
+    def plan(_: object) -> Answer | None:
+        return (
+            Answer(503, {"error": {"type": "master_not_discovered_exception", "reason": "none"}, "status": 503})
+            if (away.is_set())
+            else None
+        )
+
+    kind = theirs.address.partition("+")[0]
+    with between(theirs.address, plan) as server:
+        settings = at_theirs.changed(engine=server.address(kind))
+        with Following(settings) as following:
+            following.until(lambda: following.said)
+            away.set()
+            following.until(lambda: any("waiting" in line for line in following.said))
+            theirs.write({"t20": story(20)})
+            away.clear()
+            following.until(lambda: "t20" in theirs.signed())
+            following.until(lambda: "it answers again" in following.said)
+
 
 OTHER = Table.of("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
 
@@ -50,9 +126,9 @@ class TestTheirIndex:
         assert (done.source, done.alias, done.pruned) == (FIRST, ALIAS, 0)
         after = theirs.all()
         assert {hit["_index"] for hit in after.values()} == {SECOND}
-        kept = ("_id", "_version", "_routing")
-        assert {name: [hit.get(each) for each in kept] for name, hit in after.items()} == {
-            name: [hit.get(each) for each in kept] for name, hit in before.items()
+        fields = ("_id", "_version", "_routing")
+        assert {name: [hit.get(each) for each in fields] for name, hit in after.items()} == {
+            name: [hit.get(each) for each in fields] for name, hit in before.items()
         }
         assert {name: json.dumps(one) for name, one in theirs.sources().items()} == {
             name: json.dumps(hit["_source"]) for name, hit in before.items()
@@ -72,8 +148,8 @@ class TestTheirIndex:
         host = theirs.address.partition("://")[2]
         with closing(HTTPConnection(host)) as connection:
             connection.request("GET", f"/{SECOND}/_source/t1")
-            told = connection.getresponse().read().decode()
-        assert told.startswith(raw[:-1] + ',"ibidem":{')
+            body = connection.getresponse().read().decode()
+        assert body.startswith(raw[:-1] + ',"ibidem":{')
 
     def test_mapping_and_settings_are_those_of_the_first_index(self, theirs: Theirs, at_theirs: Settings) -> None:
         theirs.make(shards=3)
@@ -81,16 +157,16 @@ class TestTheirIndex:
         ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps(changed))
         theirs.write(stories(3))
         into_second(at_theirs)
-        told = ask(theirs.address, "GET", f"/{SECOND}")[SECOND]
+        definition = ask(theirs.address, "GET", f"/{SECOND}")[SECOND]
         for name in ("refresh_interval", "number_of_shards", "max_result_window"):
             assert (
-                told["settings"]["index"][name]
+                definition["settings"]["index"][name]
                 == {"refresh_interval": "7s", "number_of_shards": "3", "max_result_window": "20000"}[name]
             )
-        fields = {name: field for name, field in told["mappings"]["properties"].items() if name != "ibidem"}
+        fields = {name: field for name, field in definition["mappings"]["properties"].items() if name != "ibidem"}
         first = ask(theirs.address, "GET", f"/{FIRST}")[FIRST]["mappings"]
         assert fields == first["properties"]
-        assert told["mappings"]["dynamic"] == "strict"
+        assert definition["mappings"]["dynamic"] == "strict"
 
     def test_what_is_written_and_deleted_meanwhile_is_there_afterwards(
         self, theirs: Theirs, at_theirs: Settings
@@ -220,8 +296,8 @@ class TestTheirIndex:
         theirs.write(stories(3))
         ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {"default_pipeline": "no-such"}}))
         into_second(at_theirs)
-        told = ask(theirs.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
-        assert told["default_pipeline"] == "no-such"
+        settings = ask(theirs.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
+        assert settings["default_pipeline"] == "no-such"
         assert theirs.sources() == stories(3)
 
     def test_a_routing_of_its_own_finds_the_copy(self, theirs: Theirs, at_theirs: Settings) -> None:
@@ -229,8 +305,8 @@ class TestTheirIndex:
         theirs.write(stories(7))
         into_second(at_theirs)
         for name in stories(7):
-            asked = "&".join(f"{key}={value}" for key, value in routing(name).items())
-            assert ask(theirs.address, "GET", f"/{ALIAS}/_doc/{name}?{asked}")["found"]
+            query = "&".join(f"{key}={value}" for key, value in routing(name).items())
+            assert ask(theirs.address, "GET", f"/{ALIAS}/_doc/{name}?{query}")["found"]
 
 
 class TestSqlite:
@@ -239,6 +315,7 @@ class TestSqlite:
         shutil.copytree(tables_folder, tmp_path / "tables")
         return settings.changed(tables=tmp_path / "tables", concurrency=1)
 
+    @pytest.mark.slow
     def test_a_new_table_is_put_into_use_by_a_copy_and_both_can_be_searched_meanwhile(
         self, own: Settings, engine: Engine
     ) -> None:
@@ -256,6 +333,7 @@ class TestSqlite:
         assert KEYS not in dict(second.get_records("runs"))
         second.close()
 
+    @pytest.mark.slow
     def test_a_table_that_came_while_it_was_filled_needs_another_copy(self, own: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], own)
         replace_index(Replacement("second"), own)
@@ -263,6 +341,7 @@ class TestSqlite:
         with pytest.raises(UsageError, match="'second' was begun with another idf table"):
             replace_index(Replacement("second"), own)
 
+    @pytest.mark.slow
     def test_what_was_deleted_meanwhile_goes_when_the_command_is_given_again(
         self, own: Settings, engine: Engine
     ) -> None:
@@ -275,11 +354,13 @@ class TestSqlite:
         assert sorted(hit.id for hits in second.scan() for hit in hits) == ["a", "c", "d"]
         second.close()
 
+    @pytest.mark.slow
     def test_there_are_no_aliases(self, own: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], own)
         with pytest.raises(UsageError, match=r"SQLite has no aliases.*IBIDEM_INDEX=second"):
             replace_index(Replacement("second", "news"), own)
 
+    @pytest.mark.slow
     def test_an_index_of_another_schema_is_copied_into_one_of_now(self, own: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], own)
         engine._file.run("""update "ibidem.{index}.state" set value = '0' where name = 'schema'""")  # type: ignore[attr-defined]

@@ -27,7 +27,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill import paging, pool
+from ibidem_workers.backfill import checkpoint, pool
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.run import Backfill, in_place
 from ibidem_workers.ingest import Interrupted, ingest_documents
@@ -36,15 +36,18 @@ from ibidem_workers.runs import summary
 from ibidem_workers.settings import Settings
 from servers.indices import ask
 from support.deadly_index import Deadly
+from support.examples import examples
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
 
 
 def counts(engine: Engine, run: str) -> dict[str, object]:
-    found = summary(engine, run)
-    return {name: found[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned", "pending")}
+    progress = summary(engine, run)
+    return {
+        name: progress[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned", "pending")
+    }
 
 
-def told(**counted: int) -> dict[str, int]:
+def expected_counts(**counted: int) -> dict[str, int]:
     return dict.fromkeys(("read", "indexed", "unchanged", "stale", "refused", "unsigned", "pending"), 0) | counted
 
 
@@ -54,16 +57,18 @@ class TestTheirIndex:
     ) -> None:
         theirs.make()
         theirs.write(stories(30))
-        before, kept = theirs.sources(), ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
+        before, mappings = theirs.sources(), ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
         run = in_place(at_theirs)
-        assert counts(their_engine, run) == told(read=30, indexed=30)
+        assert counts(their_engine, run) == expected_counts(read=30, indexed=30)
         assert summary(their_engine, run)["duplicates"] == {"identical": 3, "near": 0}
         now = theirs.sources()
         assert {name: json.dumps(each) for name, each in now.items()} == {
             name: json.dumps(each) for name, each in before.items()
         }
         after = ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
-        assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == kept["properties"]
+        assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == mappings[
+            "properties"
+        ]
         assert after["dynamic"] == "strict"
         signed = theirs.signed()
         assert len(signed) == 30
@@ -79,7 +84,7 @@ class TestTheirIndex:
         theirs.write(stories(12))
         in_place(at_theirs)
         before = {name: hit["_version"] for name, hit in theirs.all().items()}
-        assert counts(their_engine, in_place(at_theirs)) == told(read=12, unchanged=12)
+        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=12, unchanged=12)
         assert {name: hit["_version"] for name, hit in theirs.all().items()} == before
 
     def test_what_others_changed_since_is_signed_anew_and_what_is_no_longer_there_is_unset(
@@ -90,7 +95,7 @@ class TestTheirIndex:
         in_place(at_theirs)
         old = theirs.signed()
         theirs.write({"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update")
-        assert counts(their_engine, in_place(at_theirs)) == told(read=6, indexed=1, unchanged=5)
+        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=6, indexed=1, unchanged=5)
         assert {name for name, content in theirs.signed().items() if content != old[name]} == {"t4"}
         assert theirs.all()["t4"]["_source"]["ibidem"]["date"] is None
 
@@ -112,7 +117,7 @@ class TestTheirIndex:
         empty = {"t8": {"body": {"content": ""}}}
         theirs.write(wrong | right | empty)
         run = in_place(at_theirs.changed(max_text=1_000, fields="title=headline,text=body.content,meta="))
-        assert counts(their_engine, run) == told(read=8, indexed=3, refused=5, unsigned=1)
+        assert counts(their_engine, run) == expected_counts(read=8, indexed=3, refused=5, unsigned=1)
         refusals: Any = summary(their_engine, run)["refusals"]
         assert {one["id"]: one["field"] for one in refusals} == dict.fromkeys(wrong, "body.content")
         assert {one["where"] for one in refusals} == {f"index {FIRST}"}
@@ -126,9 +131,9 @@ class TestTheirIndex:
         dates: list[object] = ["10/11/1987", 561600000000, "19.10.1987", "Mon, 19 Oct 1987 09:30:00 GMT", "1987-10"]
         theirs.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
         in_place(at_theirs)
-        found = theirs.all()
-        assert [found[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
-        days = [found[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
+        documents = theirs.all()
+        assert [documents[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
+        days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
         assert days == [None, ["1987-10-19"], ["1987-10-19"], ["1987-10-19"], ["1987-10-01", "1987-10-31"]]
 
     def test_names_of_fields_that_it_does_not_have_are_said(self, theirs: Theirs, at_theirs: Settings) -> None:
@@ -158,19 +163,19 @@ class TestTheirIndex:
         turns = iter(range(2))
 
         def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-            found = read(self, names, raw=raw)
+            lines = read(self, names, raw=raw)
             if (turn := next(turns, None)) is not None:
                 theirs.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
                 theirs.delete("t1")
-            return found
+            return lines
 
         monkeypatch.setattr(reindex_source.ClusterReindexSource, "read", then_written)
         run = in_place(at_theirs)
-        found = counts(their_engine, run)
-        assert found["refused"] == 0
+        result = counts(their_engine, run)
+        assert result["refused"] == 0
         assert sorted(theirs.signed()) == sorted(theirs.sources()) == sorted(f"t{at}" for at in range(20) if at != 1)
         assert theirs.sources()["t2"] == story(2, 2)
-        assert counts(their_engine, in_place(at_theirs)) == told(read=19, unchanged=19)
+        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=19, unchanged=19)
 
     def test_a_writer_that_never_stops_loses_nothing(
         self, theirs: Theirs, at_theirs: Settings, their_engine: Engine
@@ -184,7 +189,7 @@ class TestTheirIndex:
         assert theirs.sources() == last
         in_place(at_theirs)
         assert len(theirs.signed()) == len(last)
-        assert counts(their_engine, in_place(at_theirs)) == told(read=len(last), unchanged=len(last))
+        assert counts(their_engine, in_place(at_theirs)) == expected_counts(read=len(last), unchanged=len(last))
 
 
 class writing:  # noqa: N801 - a context that reads like one
@@ -210,10 +215,10 @@ class writing:  # noqa: N801 - a context that reads like one
             new = {f"t{1000 + turn}": story(1000 + turn)}
             self.theirs.write(old | new)
             self.last |= old | new
-            gone = f"t{600 - turn}"
+            name = f"t{600 - turn}"
             if turn < 100:
-                self.theirs.delete(gone)
-                self.last.pop(gone, None)
+                self.theirs.delete(name)
+                self.last.pop(name, None)
             self.turns.append(turn)
             time.sleep(0.01)
 
@@ -235,7 +240,7 @@ class TestAnyDocument:
         theirs.make({"dynamic": False, "properties": {"body": {"type": "object", "enabled": False}}})
         return theirs
 
-    @trials(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @trials(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(more=st.lists(st.dictionaries(st.text("xyzé", min_size=1), VALUES, max_size=4), min_size=1, max_size=20))
     def test_whatever_else_stands_in_a_document_stays_as_it_is(
         self, any_theirs: Theirs, at_theirs: Settings, more: list[dict[str, Any]]
@@ -251,6 +256,7 @@ class TestAnyDocument:
 
 
 class TestGoingOn:
+    @pytest.mark.slow
     def test_a_killed_run_goes_on_where_it_stopped(
         self, settings: Settings, tmp_path: Path, tables_folder: Path
     ) -> None:
@@ -267,7 +273,7 @@ class TestGoingOn:
             assert 2 <= accounts(engine) < 8
             run = in_place(settings)
             assert run == first.run
-            assert counts(engine, run) == told(read=4_000, indexed=4_000)
+            assert counts(engine, run) == expected_counts(read=4_000, indexed=4_000)
             assert list(engine.info().tables.values()) == [4_000]
 
     def test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost(
@@ -286,21 +292,23 @@ class TestGoingOn:
         assert theirs.sources() == before | {"t7": story(7, 1), "t9000": story(9_000)}
         assert len(theirs.signed()) == 4_001
         again = in_place(several)
-        assert (again != run, counts(their_engine, again)) == (True, told(read=4_001, unchanged=4_001))
+        assert (again != run, counts(their_engine, again)) == (True, expected_counts(read=4_001, unchanged=4_001))
 
+    @pytest.mark.slow
     def test_a_document_that_ends_its_process_is_refused_and_all_others_are_signed(
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
         monkeypatch.setattr(pool, "FEW", 0)
-        monkeypatch.setattr(paging, "PAGE", 10)
+        monkeypatch.setattr(checkpoint, "PAGE", 10)
         monkeypatch.setattr(Backfill, "_place", lambda self: Deadly(settings, settings.index))
         run = in_place(settings)
-        assert counts(engine, run) == told(read=30, unchanged=29, refused=1)
+        assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)
         refusals: Any = summary(engine, run)["refusals"]
         assert [(one["id"], one["where"]) for one in refusals] == [("d14", "index ibidem")]
         assert "ended the process" in refusals[0]["why"]
 
+    @pytest.mark.slow
     def test_ctrl_c_says_how_to_go_on(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(40)], settings)
 
@@ -310,8 +318,9 @@ class TestGoingOn:
         with pytest.raises(Interrupted, match="go on with the same command"):
             in_place(settings, stop)
         run = in_place(settings)
-        assert counts(engine, run) == told(read=40, unchanged=40)
+        assert counts(engine, run) == expected_counts(read=40, unchanged=40)
 
+    @pytest.mark.slow
     def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
         ingest_documents([Document("a", "We the People")], settings)
         assert in_place(settings) != in_place(settings)

@@ -34,8 +34,8 @@ class TestTheirIndex:
         before = theirs.all()
         in_place(at_theirs)
         assert len(theirs.signed()) == 40
-        found = strip(StripRequest(), at_theirs)
-        assert (found.read, found.stripped, found.left, found.refused) == (40, 40, 0, 0)
+        result = strip(StripRequest(), at_theirs)
+        assert (result.read, result.stripped, result.left, result.refused) == (40, 40, 0, 0)
         after = theirs.all()
         assert {name: json.dumps(hit["_source"]) for name, hit in after.items()} == {
             name: json.dumps(hit["_source"]) for name, hit in before.items()
@@ -59,8 +59,8 @@ class TestTheirIndex:
         in_place(at_theirs)
         strip(StripRequest(), at_theirs)
         versions = {name: hit["_version"] for name, hit in theirs.all().items()}
-        found = strip(StripRequest(), at_theirs)
-        assert (found.read, found.stripped) == (10, 0)
+        result = strip(StripRequest(), at_theirs)
+        assert (result.read, result.stripped) == (10, 0)
         assert {name: hit["_version"] for name, hit in theirs.all().items()} == versions
 
     def test_a_dry_run_counts_and_writes_nothing(self, theirs: Theirs, at_theirs: Settings) -> None:
@@ -69,10 +69,10 @@ class TestTheirIndex:
         in_place(at_theirs)
         theirs.write({"t50": story(50)})
         before = theirs.all()
-        found = strip(StripRequest(dry=True), at_theirs)
-        assert (found.read, found.stripped) == (11, 10)
+        result = strip(StripRequest(dry=True), at_theirs)
+        assert (result.read, result.stripped) == (11, 10)
         signed = [hit["_source"]["ibidem"] for hit in before.values() if "ibidem" in hit["_source"]]
-        assert found.bytes == pytest.approx(sum(len(json.dumps(each)) for each in signed), rel=0.1)
+        assert result.bytes == pytest.approx(sum(len(json.dumps(each)) for each in signed), rel=0.1)
         assert theirs.all() == before
 
     def test_the_index_says_nothing_of_ibidem_and_can_be_signed_again(
@@ -82,8 +82,8 @@ class TestTheirIndex:
         theirs.write(stories(10))
         in_place(at_theirs)
         strip(StripRequest(), at_theirs)
-        (told,) = ask(theirs.address, "GET", f"/{FIRST}/_mapping").values()
-        assert told["mappings"]["_meta"] == {"owner": "desk"}
+        (mapping,) = ask(theirs.address, "GET", f"/{FIRST}/_mapping").values()
+        assert mapping["mappings"]["_meta"] == {"owner": "desk"}
         in_place(at_theirs)
         assert len(theirs.signed()) == 10
 
@@ -115,13 +115,13 @@ class TestTheirIndex:
         before = theirs.sources()
         (mapping,) = ask(theirs.address, "GET", f"/{FIRST}/_mapping").values()
         in_place(at_theirs)
-        found = strip(StripRequest(into=SECOND), at_theirs)
-        assert (found.stripped, found.alias, found.pruned) == (40, ALIAS, 0)
+        result = strip(StripRequest(into=SECOND), at_theirs)
+        assert (result.stripped, result.alias, result.pruned) == (40, ALIAS, 0)
         assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
         assert {name: hit["_source"] for name, hit in theirs.all().items()} == before
-        (told,) = ask(theirs.address, "GET", f"/{SECOND}/_mapping").values()
-        assert told["mappings"]["properties"] == mapping["mappings"]["properties"]
-        assert "ibidem" not in json.dumps(told["mappings"])
+        (definition,) = ask(theirs.address, "GET", f"/{SECOND}/_mapping").values()
+        assert definition["mappings"]["properties"] == mapping["mappings"]["properties"]
+        assert "ibidem" not in json.dumps(definition["mappings"])
         assert len(theirs.signed(FIRST)) == 40
 
     def test_a_new_index_that_was_left_half_filled_is_filled_and_a_strange_one_is_refused(
@@ -153,6 +153,7 @@ def pipelines(theirs: Theirs, **settings: str) -> None:
     ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": settings}))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["", "plain"])
 def test_an_index_in_sqlite_keeps_its_documents_and_loses_its_signatures(
     tmp_path: Path, tables_folder: Path, into: str
@@ -162,8 +163,8 @@ def test_an_index_in_sqlite_keeps_its_documents_and_loses_its_signatures(
     settings = Settings(engine=address, broker=broker, tables=tables_folder, concurrency=1)
     documents = [Document(f"d{number}", "the export duty on grain " * 30, title="Duty") for number in range(3)]
     ingest_documents(documents, settings)
-    found = strip(StripRequest(into=into, records=True), settings)
-    assert (found.read, found.stripped, found.left) == (3, 3, 0)
+    result = strip(StripRequest(into=into, records=True), settings)
+    assert (result.read, result.stripped, result.left) == (3, 3, 0)
     index = into or settings.index
     engine = open_engine(address, index)
     info = engine.info()

@@ -16,9 +16,9 @@ def folder(tmp_path: Path) -> SpoolDirectory:
 def test_messages_come_out_in_the_order_they_went_in(folder: SpoolDirectory) -> None:
     for message in (b"one", b"two", b"three"):
         folder.put(message)
-    taken = [folder.take(name, "me") for name in folder.names()]
-    assert [path.read_bytes() for path in taken if path] == [b"one", b"two", b"three"]
-    assert (folder.waiting(), folder.held()) == (0, 3)
+    messages = [folder.take(name, "me") for name in folder.names()]
+    assert [path.read_bytes() for path in messages if path] == [b"one", b"two", b"three"]
+    assert (folder.waiting(), folder.count_taken()) == (0, 3)
 
 
 def test_a_message_is_taken_by_one_of_many(folder: SpoolDirectory) -> None:
@@ -26,8 +26,8 @@ def test_a_message_is_taken_by_one_of_many(folder: SpoolDirectory) -> None:
         folder.put(str(number).encode())
     names = folder.names() * 8
     with ThreadPoolExecutor(8) as threads:
-        taken = [path for path in threads.map(lambda name: folder.take(name, "me"), names) if path]
-    assert sorted(int(path.read_bytes()) for path in taken) == list(range(50))
+        paths = [path for path in threads.map(lambda name: folder.take(name, "me"), names) if path]
+    assert sorted(int(path.read_bytes()) for path in paths) == list(range(50))
 
 
 def test_a_message_whose_taker_is_gone_goes_back_with_one_more_try(folder: SpoolDirectory) -> None:
@@ -44,17 +44,17 @@ def test_a_message_whose_taker_lives_stays_with_it(folder: SpoolDirectory) -> No
     folder.put(b"slow")
     lease = folder.sign_on()
     folder.take(folder.names()[0], lease.name)
-    assert (folder.recover(), folder.held(), folder.workers()) == (0, 1, 1)
+    assert (folder.recover(), folder.count_taken(), folder.workers()) == (0, 1, 1)
     lease.end()
     assert (folder.recover(), folder.waiting(), folder.workers()) == (1, 1, 0)
 
 
 def test_a_message_that_is_handed_back_counts_no_try(folder: SpoolDirectory) -> None:
     folder.put(b"later")
-    taken = folder.take(folder.names()[0], "me")
-    assert taken is not None
-    assert folder.put_back(taken, tried=False)
-    assert not folder.put_back(taken, tried=False)
+    message = folder.take(folder.names()[0], "me")
+    assert message is not None
+    assert folder.put_back(message, tried=False)
+    assert not folder.put_back(message, tried=False)
     assert tries(folder.names()[0]) == 0
 
 
@@ -63,8 +63,8 @@ def test_a_message_that_was_put_back_stands_behind_the_others(folder: SpoolDirec
     folder.put(b"second")
     folder.take(folder.names()[0], "nobody~1~gone")
     folder.recover()
-    taken = [folder.take(name, "me") for name in folder.names()]
-    assert [path.read_bytes() for path in taken if path] == [b"second", b"first"]
+    messages = [folder.take(name, "me") for name in folder.names()]
+    assert [path.read_bytes() for path in messages if path] == [b"second", b"first"]
 
 
 def test_what_waits_can_be_purged(folder: SpoolDirectory) -> None:
@@ -76,6 +76,6 @@ def test_what_somebody_else_laid_into_the_folders_is_left_alone(folder: SpoolDir
     for place in ("ready", "taken"):
         (tmp_path / "news" / place / ".nfs0001").write_bytes(b"")
     folder.put(b"one")
-    assert (folder.waiting(), folder.held(), folder.recover()) == (1, 0, 0)
+    assert (folder.waiting(), folder.count_taken(), folder.recover()) == (1, 0, 0)
     assert folder.purge() == 1
     assert (tmp_path / "news" / "ready" / ".nfs0001").exists()

@@ -1,4 +1,7 @@
-"""Leases: a sign of life that ends with the process, however that ends."""
+"""Leases: a sign of life that ends with the process, however that ends.
+
+Which process holds a run, told by its name alone.
+"""
 
 import os
 import signal
@@ -7,8 +10,10 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from ibidem_workers.brokers import lease
-from ibidem_workers.brokers.lease import Lease
+from ibidem_workers.brokers.lease import Lease, has_exited, host_of, this_process
 
 HOLD = """
 import sys, time
@@ -20,14 +25,15 @@ time.sleep(60)
 
 
 def test_a_lease_holds_until_it_is_ended(tmp_path: Path) -> None:
-    held = Lease(tmp_path, 60)
-    assert not lease.lapsed(tmp_path, held.name, 60)
+    own = Lease(tmp_path, 60)
+    assert not lease.lapsed(tmp_path, own.name, 60)
     assert lease.count_living(tmp_path, 60) == 1
-    held.end()
-    assert lease.lapsed(tmp_path, held.name, 60)
+    own.end()
+    assert lease.lapsed(tmp_path, own.name, 60)
     assert lease.count_living(tmp_path, 60) == 0
 
 
+@pytest.mark.slow
 def test_a_lease_lapses_at_once_when_its_process_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -48,26 +54,60 @@ def test_a_lease_of_another_machine_lapses_by_the_clock(tmp_path: Path) -> None:
 
 
 def test_a_holder_that_hangs_loses_its_lease(tmp_path: Path) -> None:
-    held = Lease(tmp_path, 60)
+    own = Lease(tmp_path, 60)
     long_ago = time.time() - 61
-    os.utime(tmp_path / held.name, (long_ago, long_ago))
-    assert lease.lapsed(tmp_path, held.name, 60)
-    held.end()
+    os.utime(tmp_path / own.name, (long_ago, long_ago))
+    assert lease.lapsed(tmp_path, own.name, 60)
+    own.end()
 
 
 def test_a_living_lease_is_renewed(tmp_path: Path) -> None:
-    held = Lease(tmp_path, 0.06)
-    os.utime(tmp_path / held.name, (0, 0))
+    own = Lease(tmp_path, 0.06)
+    os.utime(tmp_path / own.name, (0, 0))
     until = time.monotonic() + 10
-    while lease.lapsed(tmp_path, held.name, 60) and time.monotonic() < until:
+    while lease.lapsed(tmp_path, own.name, 60) and time.monotonic() < until:
         time.sleep(0.01)
-    assert not lease.lapsed(tmp_path, held.name, 60)
-    held.end()
+    assert not lease.lapsed(tmp_path, own.name, 60)
+    own.end()
 
 
 def test_signs_of_life_that_were_left_behind_are_removed(tmp_path: Path) -> None:
     (tmp_path / f"{lease.HOST}~1~abc").touch()
-    held = Lease(tmp_path, 60)
+    own = Lease(tmp_path, 60)
     lease.clear(tmp_path, 60)
-    assert [path.name for path in tmp_path.iterdir()] == [held.name]
-    held.end()
+    assert [path.name for path in tmp_path.iterdir()] == [own.name]
+    own.end()
+
+
+TELLS = "from ibidem_workers.brokers.lease import this_process; print(this_process(), flush=True); input()"
+
+
+@pytest.mark.slow
+def test_a_process_is_there_until_it_is_killed_also_before_anybody_has_taken_note_of_its_end() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", TELLS], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as one:
+        assert one.stdout is not None
+        name = one.stdout.readline().strip()
+        assert not has_exited(name)
+        one.kill()
+        os.waitid(os.P_PID, one.pid, os.WEXITED | os.WNOWAIT)
+        assert has_exited(name)
+    assert has_exited(name)
+
+
+def test_another_process_that_was_given_the_same_number_is_another() -> None:
+    machine, number, began = this_process().split("~")
+    assert not has_exited(f"{machine}~{number}~{began}")
+    assert has_exited(f"{machine}~{number}~1{began}")
+
+
+def test_of_another_machine_nobody_can_tell() -> None:
+    elsewhere = "elsewhere/pid:[1]~999999~7/x"
+    assert not has_exited(elsewhere)
+    assert host_of(elsewhere) == "elsewhere"
+
+
+def test_a_name_that_is_none_says_nothing() -> None:
+    assert not any(map(has_exited, ("", "~", "a~b~c", this_process().partition("~")[0])))
+    assert host_of("") == ""

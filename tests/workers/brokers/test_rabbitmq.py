@@ -20,10 +20,10 @@ from ibidem_workers.settings import Settings
     ],
 )
 def test_each_refusal_has_its_class_and_its_remedy(error: AMQPError, ours: type[EngineError], remedy: str) -> None:
-    found = of_broker(error, "amqp://me:secret@mq//")
-    assert type(found) is ours
-    assert "amqp://***@mq//" in found.what
-    assert remedy in found.remedy
+    failure = of_broker(error, "amqp://me:secret@mq//")
+    assert type(failure) is ours
+    assert "amqp://***@mq//" in failure.what
+    assert remedy in failure.remedy
 
 
 @pytest.mark.server("rabbitmq")

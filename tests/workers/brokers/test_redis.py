@@ -47,12 +47,12 @@ def queue(redis: str, name: str) -> Iterator[Stream]:
     Redis.from_url(redis).delete(f"ibidem:{name}")
 
 
-def taken(queue: Stream) -> QueuedMessage:
+def next_message(queue: Stream) -> QueuedMessage:
     """Take a message as soon as there is one."""
     until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
-        if found := queue.take():
-            return found
+        if message := queue.take():
+            return message
     raise AssertionError("no message came")
 
 
@@ -69,30 +69,30 @@ def taken_by_one_that_is_killed(redis: str, name: str) -> int:
 def test_what_a_killed_worker_held_comes_again_with_the_number_of_tries(queue: Stream, redis: str, name: str) -> None:
     queue.put(b"poison")
     assert [taken_by_one_that_is_killed(redis, name) for _ in range(2)] == [0, 1]
-    again = taken(queue)
+    again = next_message(queue)
     assert (again.message, again.tries) == (b"poison", 2)
     queue.hand_back(again)
-    assert taken(queue).tries == 2
+    assert next_message(queue).tries == 2
 
 
 def test_a_message_stays_with_one_who_lives_however_long_that_takes(queue: Stream, redis: str, name: str) -> None:
     queue.put(b"slow")
-    held = taken(queue)
+    message = next_message(queue)
     other = stream(redis, name, SHORT)
     until = time.monotonic() + 4 * SHORT
     while time.monotonic() < until:
         assert other.take() is None
     other.end()
-    queue.done(held)
+    queue.done(message)
     assert queue.waiting() == 0
 
 
 def test_a_worker_that_ends_leaves_what_it_holds_to_others(queue: Stream, redis: str, name: str) -> None:
     first = stream(redis, name, SHORT)
     first.put(b"hello")
-    taken(first)
+    next_message(first)
     first.end()
-    assert taken(queue).message == b"hello"
+    assert next_message(queue).message == b"hello"
 
 
 def test_a_message_that_could_not_be_acknowledged_keeps_no_worker_from_the_next(redis: str, name: str) -> None:
@@ -119,16 +119,16 @@ def test_a_message_that_could_not_be_acknowledged_keeps_no_worker_from_the_next(
 
 def test_a_server_that_forgot_everything_takes_messages_again(queue: Stream, redis: str, name: str) -> None:
     queue.put(b"lost")
-    taken(queue)
+    next_message(queue)
     Redis.from_url(redis).delete(f"ibidem:{name}")
     queue.put(b"sent again")
-    assert taken(queue).message == b"sent again"
+    assert next_message(queue).message == b"sent again"
 
 
 def test_what_nobody_holds_is_counted_and_purged(queue: Stream) -> None:
     for message in (b"one", b"two", b"three"):
         queue.put(message)
     assert queue.waiting() == 3
-    taken(queue)
+    next_message(queue)
     assert queue.waiting() == 2
     assert (queue.purge(), queue.waiting()) == (2, 0)

@@ -4,11 +4,12 @@ import multiprocessing
 import random
 import time
 
+import pytest
+
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.follow import Follower
-from ibidem_workers.groups.service import settle_all
-from workers.groups.test_follow import groups, index, plain, signed
+from ibidem_workers.groups.service import Follower, settle_all
+from workers.groups.test_service import groups, index, plain, signed
 
 
 def settle(path: str) -> None:
@@ -34,12 +35,13 @@ def address_of(engine: Engine) -> str:
     return f"sqlite:////{engine._file.path}"  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_killed_processes_leave_the_groups_of_one_plain_pass() -> None:
     rng = random.Random(17)  # noqa: S311 - made-up data keeps no secret
-    made = signed(17, families=40, versions=8)
+    records = signed(17, families=40, versions=8)
     with index() as engine:
-        while made:
-            some, made = made[:15], made[15:]
+        while records:
+            some, records = records[:15], records[15:]
             engine.write(some)
             killed(address_of(engine), rng.uniform(0.0, 0.15))
         settle_all(engine)

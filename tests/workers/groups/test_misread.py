@@ -13,7 +13,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.pairs.decision import Policy
 from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again
-from workers.groups.test_follow import Follower, groups, plain, regroup
+from workers.groups.test_service import Follower, groups, plain, regroup
 
 __all__ = ["absent", "address", "alone", "engine", "tidy"]
 
@@ -51,8 +51,8 @@ def test_a_story_and_two_misread_copies_are_one_stored_group(
 def test_each_copy_is_listed_among_the_duplicates_of_the_others_with_the_reason(engine: Engine, tmp_path: Path) -> None:
     write(engine, tmp_path, {"clean": CLEAN, "first": FIRST, "second": SECOND, "other": OTHERS[0]})
     for name in ("clean", "first", "second"):
-        found = inspect(engine, name, BY_RUNS).duplicates
-        assert {each.id for each in found} == {"clean", "first", "second"} - {name}
-        assert {each.evidence.signature for each in found} == {"characters"}
+        duplicates = inspect(engine, name, BY_RUNS).duplicates
+        assert {each.id for each in duplicates} == {"clean", "first", "second"} - {name}
+        assert {each.evidence.signature for each in duplicates} == {"characters"}
     assert inspect(engine, "other", BY_RUNS).duplicates == []
     assert index_groups(engine, BY_RUNS).kinds == {"characters": 2}

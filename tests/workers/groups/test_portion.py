@@ -8,20 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe.parameters import PRESETS
-from ibidem_engines.stored_groups import Wanted
+from ibidem_engines.stored_groups import LeadKeys
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.lookup import content_of, values_of
-from ibidem_workers.groups.overrides import Override, Overrides, none_said
-from ibidem_workers.groups.pairs import possible
-from ibidem_workers.groups.portion import Row, Rules, grouped
-from support.windows import Made, few, packed, signatures, value, windows, with_slots
+from ibidem_workers.groups.pairs import content_of, possible, values_of
+from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, grouped, none_said
+from support.windows import SampleWindow, few, packed, signatures, value, windows, with_slots
 
 Groups = dict[str, str]
 
 
-def rows_of(window: Made) -> list[Row]:
+def rows_of(window: SampleWindow) -> list[Row]:
     every = [Row(("news", f"{at:04}"), at, value or b"") for at, value in enumerate(window.values, 1)]
     return [row for row in every if row.packed is not None and row.packed.length]
 
@@ -29,48 +27,48 @@ def rows_of(window: Made) -> list[Row]:
 def plain(rows: Sequence[Row], rules: Rules) -> Groups:
     """Take row after row, and compare it with every lead before it."""
     leads: list[Row] = []
-    found: Groups = {}
+    groups: Groups = {}
     for row in rows:
         join = rules.first(row, leads)
         if join is None:
             leads.append(row)
-        found[row.name[1]] = join.lead.name[1] if join else row.name[1]
-    return found
+        groups[row.name[1]] = join.lead.name[1] if join else row.name[1]
+    return groups
 
 
 def in_portions(rows: Sequence[Row], rules: Rules, size: int, words: Overrides | None = None) -> Groups:
     """Settle portion after portion; look-ups find what an engine would find, and what readers declared the same."""
-    found: Groups = {}
+    groups: Groups = {}
     leads: list[Row] = []
-    said = words or none_said()
+    overrides = words or none_said()
 
     def find(some: Sequence[Row], *, copies: bool) -> list[Row]:
-        return [lead for lead in leads if any(carries(lead, row, rules, said, copies=copies) for row in some)]
+        return [lead for lead in leads if any(carries(lead, row, rules, overrides, copies=copies) for row in some)]
 
     for at in range(0, len(rows), size):
         portion = rows[at : at + size]
         joins = {join.row.name[1]: join.lead.name[1] for join in grouped(portion, find, rules)}
-        found |= {row.name[1]: joins.get(row.name[1], row.name[1]) for row in portion}
+        groups |= {row.name[1]: joins.get(row.name[1], row.name[1]) for row in portion}
         leads += [row for row in portion if row.name[1] not in joins]
-    return found
+    return groups
 
 
-def carries(lead: Row, row: Row, rules: Rules, said: Overrides, *, copies: bool) -> bool:
+def carries(lead: Row, row: Row, rules: Rules, overrides: Overrides, *, copies: bool) -> bool:
     """Tell whether a lead is found for a row."""
-    held, asked = lead.packed, row.packed
-    assert held
-    assert asked
+    packed_lead, packed_row = lead.packed, row.packed
+    assert packed_lead
+    assert packed_row
     if copies:
-        return content_of(held) == content_of(asked)
-    values, wanted = values_of(held, rules.policy), values_of(asked, rules.policy)
-    same = any(set(values.values.get(clue, ())) & set(some) for clue, some in wanted.values.items())
+        return content_of(packed_lead) == content_of(packed_row)
+    values, others = values_of(packed_lead, rules.policy), values_of(packed_row, rules.policy)
+    same = any(set(values.values.get(clue, ())) & set(some) for clue, some in others.values.items())
     alike = any(
         clue in values.several
         and len(set(values.several[clue].values) & set(some.values)) >= some.least
-        and some.shortest <= held.length <= some.longest
-        for clue, some in wanted.several.items()
+        and some.shortest <= packed_lead.length <= some.longest
+        for clue, some in others.several.items()
     )
-    return same or alike or content_of(held) == content_of(asked) or lead.name in said.partners(row)
+    return same or alike or content_of(packed_lead) == content_of(packed_row) or lead.name in overrides.partners(row)
 
 
 POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy)
@@ -78,14 +76,18 @@ POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS
 
 @few
 @given(windows, st.integers(1, 20), st.sampled_from(POLICIES))
-def test_portions_of_any_size_give_what_one_pass_over_all_gives(window: Made, size: int, policy: Policy) -> None:
+def test_portions_of_any_size_give_what_one_pass_over_all_gives(
+    window: SampleWindow, size: int, policy: Policy
+) -> None:
     rows, rules = rows_of(window), Rules(policy, none_said().judge(policy))
     assert in_portions(rows, rules, size) == plain(rows, rules)
 
 
 @few
 @given(windows, st.integers(1, 20), st.randoms(use_true_random=False))
-def test_what_readers_said_is_followed_in_portions_of_any_size(window: Made, size: int, rng: random.Random) -> None:
+def test_what_readers_said_is_followed_in_portions_of_any_size(
+    window: SampleWindow, size: int, rng: random.Random
+) -> None:
     rows = rows_of(window)
     pairs = [rng.sample(rows, 2) for _ in range(6)] if len(rows) > 1 else []
     words = none_said(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
@@ -95,18 +97,18 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(window: Made, siz
 
 @few
 @given(windows, st.sampled_from(POLICIES))
-def test_no_pair_that_the_decision_passes_is_left_out(window: Made, policy: Policy) -> None:
+def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, policy: Policy) -> None:
     rows = rows_of(window)
     columns = PackedColumns.of([row.value for row in rows])
-    found = possible(columns, columns, policy)
+    candidates = possible(columns, columns, policy)
     judge = none_said().judge(policy)
-    passed = [{at for at, other in enumerate(rows) if judge(row, other)} for row in rows]
-    assert [right <= set(some) for right, some in zip(passed, found, strict=True)] == [True] * len(rows)
+    pairs = [{at for at, other in enumerate(rows) if judge(row, other)} for row in rows]
+    assert [right <= set(some) for right, some in zip(pairs, candidates, strict=True)] == [True] * len(rows)
 
 
 @few
 @given(windows)
-def test_who_joins_was_compared_with_its_lead_itself(window: Made) -> None:
+def test_who_joins_was_compared_with_its_lead_itself(window: SampleWindow) -> None:
     rows, policy = rows_of(window), POLICY
     joins = grouped(rows, nothing, Rules(policy, none_said().judge(policy)))
     leads = {join.lead.name for join in joins}
@@ -141,4 +143,4 @@ def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> Non
         "characters": (3, 160, 250),
     }
     assert set(values_of(one, POLICY).several) == {"rare"}
-    assert values_of(one, Policy("identical")) == Wanted({})
+    assert values_of(one, Policy("identical")) == LeadKeys({})

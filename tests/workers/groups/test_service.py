@@ -1,74 +1,307 @@
-"""Settling by one process at a time: who holds the lease goes on, the others wait."""
+"""Groups that are settled after writing: those of one plain pass, whatever the portions, processes and changes."""
 
-from functools import partial
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ibidem_engines.engine import Engine
-from ibidem_workers.groups import service
-from ibidem_workers.groups.checkpoint import Checkpoint
-from ibidem_workers.groups.follow import Follower
-from ibidem_workers.groups.service import Lease, settle, settle_all
-from workers.groups.test_follow import groups, index, plain, signed
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record
+from ibidem_engines.records import records
+from ibidem_engines.reindex import SeqNoRange
+from ibidem_engines.stored_groups import Assignment, Grouped
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.content import group_name
+from ibidem_ingest.signatures.sign import sign
+from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, policy_of
+from ibidem_workers.groups.portion import Overrides
+from ibidem_workers.groups.service import Follower, regroup, store_of
+from ibidem_workers.groups.settle import Settler, row_of
+from support.signed_records import make_record
+from support.windows import counts, documents, few
+
+Groups = dict[str, str]
 
 
-def test_who_waits_for_another_settles_nothing() -> None:
+@contextmanager
+def index() -> Iterator[Engine]:
+    with TemporaryDirectory() as folder:
+        engine = open_engine(f"sqlite:////{folder}/index.sqlite", "news")
+        engine.create()
+        yield engine
+        engine.close()
+
+
+def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
+    texts = documents(seed, families, versions)
+    with TemporaryDirectory() as folder:
+        tables = Tables(Path(folder))
+        tables.use(Table.of("en", 10_000, counts(texts), "a test"))
+        whole = sign(texts, tables)  # of which a record keeps what engines store beside the packed value
+        return [replace(one, signatures=each) for one, each in zip(records(texts, tables), whole, strict=True)]
+
+
+def stored(engine: Engine) -> list[Grouped]:
+    """All documents in the order of writing."""
+    store = store_of(engine)
+    upto = store.newest()
+    names = [hit.id for some in engine.scan() for hit in some]
+    assert set(upto) == set(store.parts())
+    return sorted(store.read([(engine.index, name) for name in names]), key=lambda each: each.name.order)
+
+
+def groups(engine: Engine) -> Groups:
+    """Name the lead of each document's group."""
+    rows = stored(engine)
+    leads = {each.group: each.name.id for each in rows if each.lead}
+    return {each.name.id: leads[each.group] for each in rows}
+
+
+def plain(engine: Engine, policy: Policy = POLICY) -> Groups:
+    """Take the documents in the order of writing, each compared with every lead before it."""
+    judge = Overrides.of(engine).judge(policy)
+    rows = [row for each in stored(engine) if (row := row_of(each))]
+    leads = []
+    lead_of = {each.name.id: each.name.id for each in stored(engine)}
+    for row in rows:
+        lead = next((lead for lead in leads if judge(row, lead)), None)
+        if lead is None:
+            leads.append(row)
+        else:
+            lead_of[row.name[1]] = lead.name[1]
+    return lead_of
+
+
+def check(engine: Engine) -> None:
+    """See that each group has one lead, each document duplicates its lead, and no two leads duplicate each other."""
+    after = stored(engine)
+    leads = [each for each in after if each.lead]
+    assert len({each.group for each in leads}) == len(leads)
+    by_group = {each.group: each for each in leads}
+    judge = Overrides.of(engine).judge(POLICY)
+    for each in after:
+        if not each.lead:
+            row, lead = row_of(each), row_of(by_group[each.group])
+            assert row
+            assert lead
+            assert judge(row, lead)
+    rows = [row for each in leads if (row := row_of(each))]
+    assert not [(a.name, b.name) for a, b in combinations(rows, 2) if judge(b, a)]
+
+
+@pytest.mark.slow
+@few
+@given(st.integers(0, 2**32), st.integers(1, 7), st.randoms(use_true_random=False))
+def test_groups_are_those_of_one_pass_however_writing_and_grouping_take_turns(
+    seed: int, size: int, rng: random.Random
+) -> None:
+    writes = signed(seed)
     with index() as engine:
-        engine.write(signed(1))
-        other = Lease(engine)
-        assert other.take()
-        settle(engine, 1.0)
-        assert Checkpoint.read(engine).done == {}
-        other.give_back()
-        settle(engine, 10.0)
+        while writes:
+            some, writes = writes[: (cut := rng.randrange(1, 12))], writes[cut:]
+            engine.write(some)
+            if rng.random() < 0.7:
+                Follower(engine, size=size).step()
+        Follower(engine, size=size).catch_up()
+        assert groups(engine) == plain(engine)
+        count = Checkpoint.read(engine).joined
+        assert sum(count.values()) == sum(not each.lead for each in stored(engine))
+
+
+class Killed(BaseException):
+    """A process ended."""
+
+
+@pytest.mark.slow
+@few
+@given(st.integers(0, 2**32), st.integers(1, 7), st.randoms(use_true_random=False))
+def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, rng: random.Random) -> None:
+    with index() as engine:
+        engine.write(signed(seed))
+        ways = {"assign": type(store_of(engine)).assign, "put_records": type(engine).put_records}
+
+        def deadly(name: str) -> object:
+            def call(self: object, *args: object) -> object:
+                if rng.random() < 0.3:
+                    raise Killed
+                if name == "assign" and rng.random() < 0.3:
+                    ways[name](self, args[0][: rng.randrange(1 + len(args[0]))])  # type: ignore[arg-type, index]
+                    raise Killed
+                return ways[name](self, *args)
+
+            return call
+
+        for _ in range(8):
+            with (
+                patch.object(type(store_of(engine)), "assign", deadly("assign")),
+                patch.object(type(engine), "put_records", deadly("put_records")),
+            ):
+                try:
+                    Follower(engine, size=size).catch_up()
+                except Killed:
+                    continue
+        count = Follower(engine, size=size).catch_up().joined
+        assert groups(engine) == plain(engine)
+        assert sum(count.values()) == sum(not each.lead for each in stored(engine))
+
+
+@pytest.mark.slow
+@few
+@given(st.integers(0, 2**32), st.integers(1, 7), st.integers(2, 8), st.randoms(use_true_random=False))
+def test_any_number_of_processes_settle_the_same_groups(seed: int, size: int, workers: int, rng: random.Random) -> None:
+    """Processes take turns between any two calls to the engine."""
+    with index() as engine:
+        engine.write(signed(seed))
+        steps = [turns(engine, size) for _ in range(workers)]
+        while steps:
+            at = rng.randrange(len(steps))
+            if next(steps[at], None) is None:
+                del steps[at]
+        Follower(engine, size=size).catch_up()
         assert groups(engine) == plain(engine)
 
 
-def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Lease:
-    """Another process takes the lease that it saw free a moment before."""
-    other = Lease(engine)
-    with monkeypatch.context() as patch:
-        patch.setattr(Lease, "taken", lambda _: False)
-        assert other.take()
-    return other
+def turns(engine: Engine, size: int) -> Iterator[str]:
+    """A follower that stops after each portion, with a checkpoint of its own at hand meanwhile."""
+    checkpoint = Checkpoint.read(engine)
+    yield "read"
+    store = store_of(engine)
+    (part,) = store.parts()
+    upto = store.newest()[part]
+    settler = Settler(store, policy_of(checkpoint.policy), Overrides.of(engine))
+    yield "newest"
+    while portion := store.leads(SeqNoRange(part, checkpoint.after(part), upto), size):
+        yield "leads"
+        settler.settle(portion, {part: checkpoint.after(part)}, lambda joining: None)
+        checkpoint.settle(part, portion[-1].name.order)
+        yield "settled"
+        checkpoint.save(engine)
+        yield "noted"
 
 
-def test_of_two_that_take_the_lease_in_the_same_moment_the_first_leaves_off(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+@few
+@given(st.integers(0, 2**32), st.randoms(use_true_random=False))
+def test_whatever_is_rewritten_deleted_or_said_each_group_has_one_lead_that_all_its_documents_duplicate(
+    seed: int, rng: random.Random
+) -> None:
+    writes = signed(seed)
     with index() as engine:
-        one = Lease(engine)
-        assert one.take()
-        other = taken_by_another(engine, monkeypatch)
-        one.renew()
-        other.renew()
-        assert (one.lost, other.lost) == (True, False)
-        one.give_back()
-        assert Lease(engine).taken()
-        other.give_back()
-        assert not Lease(engine).taken()
+        engine.write(writes)
+        Follower(engine, size=5).catch_up()
+        check(engine)
+        ids = [record.document.id for record in writes]
+        for version in range(2, 8):
+            change(engine, rng, writes, ids, version)
+            if rng.random() < 0.6:
+                Follower(engine, size=rng.randrange(1, 8)).catch_up()
+                check(engine)
+        Follower(engine, size=5).catch_up()
+        check(engine)
 
 
-def test_a_process_whose_lease_another_took_stops_after_its_portion(monkeypatch: pytest.MonkeyPatch) -> None:
+def change(engine: Engine, rng: random.Random, writes: Sequence[Record], ids: Sequence[str], version: int) -> None:
+    """Write some documents again with the text of another, delete one, or say something of a pair."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        engine.delete([rng.choice(ids)], version)
+    elif kind == 1 and len(ids) > 1:
+        a, b = rng.sample(ids, 2)
+        key = f'[["news","{min(a, b)}"],["news","{max(a, b)}"]]'
+        entry = {"a": ["news", a], "b": ["news", b], "verdict": rng.choice(["same", "not"])}
+        engine.put_records("overrides", {key: entry})
+    elif kind == 2:
+        engine.delete_records("overrides", [key for key, _ in engine.get_records("overrides")])
+    else:
+        for _ in range(3):
+            one, other = rng.choice(writes), rng.choice(writes)
+            document = replace(other.document, id=one.document.id, version=version)
+            engine.write([signed_like(other, document, version)])
+
+
+def signed_like(record: Record, document: Document, version: int) -> Record:
+    """Give a document the signatures of another."""
+    name, before = document.id.encode(), record.document.id.encode()
+    packed = record.packed[: -len(before) - 2] + len(name).to_bytes(2, "little") + name
+    return replace(record, document=document, version=version, digest=f"{version:032x}", packed=packed)
+
+
+def test_a_group_outlives_its_lead_under_its_name() -> None:
+    text = " ".join(f"word{at}" for at in range(90))
     with index() as engine:
-        engine.write(signed(2, families=10))
-        seen = []
-
-        def looked(documents: int) -> None:
-            seen.append(documents)
-            if len(seen) == 2:
-                taken_by_another(engine, monkeypatch)
-
-        monkeypatch.setattr(service, "Follower", partial(Follower, size=5))
-        settle(engine, 60.0, looked)
-        assert seen == [5, 5, 5]
+        engine.write(made_of(engine, {"a": text, "b": f"{text} more", "c": f"{text} again"}))
+        Follower(engine).catch_up()
+        assert groups(engine) == {"a": "a", "b": "a", "c": "a"}
+        engine.delete(["a"], 2)
+        Follower(engine).catch_up()
+        assert {(each.name.id, each.group, each.lead) for each in stored(engine)} == {
+            ("b", group_name("a"), True),
+            ("c", group_name("a"), False),
+        }
 
 
-def test_a_manual_decision_is_followed_where_nothing_was_written_since() -> None:
+def test_the_name_stays_with_the_larger_part_when_a_lead_becomes_another_text() -> None:
+    text, other = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("word", "other"))
     with index() as engine:
-        engine.write(signed(3))
-        settle_all(engine)
-        leads = sorted(set(groups(engine).values()))
-        a, b = leads[:2]
-        entry = {"a": ["news", a], "b": ["news", b], "verdict": "same"}
-        engine.put_records("overrides", {f'[["news","{a}"],["news","{b}"]]': entry})
-        settle_all(engine)
-        assert groups(engine)[a] == groups(engine)[b]
+        engine.write(made_of(engine, {"a": text, "b": f"{text} more", "c": f"{text} again"}))
+        Follower(engine).catch_up()
+        engine.write(made_of(engine, {"a": other}, version=2))
+        Follower(engine).catch_up()
+        assert groups(engine) == {"a": "a", "b": "b", "c": "b"}
+        group_of = {each.name.id: each.group for each in stored(engine)}
+        assert group_of["b"] == group_of["c"] == group_name("a") != group_of["a"]
+        engine.write(made_of(engine, {"d": other}, version=2))
+        Follower(engine).catch_up()
+        assert groups(engine)["d"] == "a"
+
+
+def made_of(engine: Engine, texts: dict[str, str], version: int = 1) -> list[Record]:
+    return [make_record(name, text, version) for name, text in texts.items()]
+
+
+def test_nothing_new_is_nothing_to_do() -> None:
+    with index() as engine:
+        engine.write(signed(7))
+        Follower(engine).catch_up()
+        assert not Follower(engine).step()
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> None:
+    with index() as engine:
+        engine.write(signed(11, families=10))
+        Follower(engine, size=5).catch_up()
+        right = groups(engine)
+        rows = stored(engine)
+        wrong = [Assignment(each, rows[0].group, lead=False) for each in rows[1:6]]
+        store_of(engine).assign(wrong)
+        regroup(engine, everything=everything, size=5)
+        check(engine)
+        if everything:
+            assert set(right) == set(groups(engine))
+
+
+@pytest.mark.parametrize("policy", [replace(POLICY.similar(60), window_days=300), replace(POLICY.similar(85))])
+@few
+@given(seed=st.integers(0, 1_000), size=st.integers(1, 40))
+def test_other_figures_give_the_groups_of_one_plain_pass_by_them(policy: Policy, seed: int, size: int) -> None:
+    writes = signed(seed)
+    with index() as engine:
+        engine.write(writes[: len(writes) // 2])
+        Follower(engine, size=size).catch_up()
+        regroup(engine, everything=True, policy=policy, size=size)
+        assert groups(engine) == plain(engine, policy)
+        engine.write(writes[len(writes) // 2 :])
+        Follower(engine, size=size).catch_up()
+        assert groups(engine) == plain(engine, policy)

@@ -14,12 +14,12 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.follow import Follower, regroup, store_of
-from ibidem_workers.groups.overrides import none_said
+from ibidem_workers.groups.portion import none_said
+from ibidem_workers.groups.service import Follower, regroup, store_of
 from ibidem_workers.groups.settle import row_of
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record
-from workers.groups.test_follow import signed, stored
+from workers.groups.test_service import signed, stored
 
 SHARDS = 3
 SERVERS = (
@@ -35,10 +35,10 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
     name = f"shards-{token_hex(4)}"
     engine = open_engine(address, name)
     engine.create()
-    made = ask(address, "GET", f"/{name}")[name]
-    index = {part: each for part, each in made["settings"]["index"].items() if part in ("analysis", "codec")}
+    definition = ask(address, "GET", f"/{name}")[name]
+    index = {part: each for part, each in definition["settings"]["index"].items() if part in ("analysis", "codec")}
     ask(address, "DELETE", f"/{name}")
-    body = {"settings": {"index": index | {"number_of_shards": SHARDS}}, "mappings": made["mappings"]}
+    body = {"settings": {"index": index | {"number_of_shards": SHARDS}}, "mappings": definition["mappings"]}
     ask(address, "PUT", f"/{name}", json.dumps(body))
     engine.close()
     engine = open_engine(address, name)
@@ -50,12 +50,12 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 def check(engine: Engine) -> None:
     """Each document duplicates the lead of its group, no two leads are duplicates, and each group has one lead."""
     judge = none_said().judge(POLICY)
-    found = stored(engine)
-    rows = {each.name.id: row_of(each) for each in found}
+    groups = stored(engine)
+    rows = {each.name.id: row_of(each) for each in groups}
     by_group = defaultdict(list)
-    for each in found:
+    for each in groups:
         by_group[each.group].append(each)
-    leads = [each for each in found if each.lead]
+    leads = [each for each in groups if each.lead]
     assert len(leads) == len(by_group)
     for lead in leads:
         for each in by_group[lead.group]:
@@ -66,11 +66,11 @@ def check(engine: Engine) -> None:
 
 
 def test_documents_join_leads_that_they_duplicate_whatever_the_shards(engine: Engine) -> None:
-    made = signed(5, families=25, versions=6)
-    half = len(made) // 2
-    engine.write(made[:half])
+    records = signed(5, families=25, versions=6)
+    half = len(records) // 2
+    engine.write(records[:half])
     Follower(engine, size=20).catch_up()
-    engine.write(made[half:])
+    engine.write(records[half:])
     Follower(engine, size=20).catch_up()
     check(engine)
     assert sum(not each.lead for each in stored(engine)) > 10
@@ -79,8 +79,8 @@ def test_documents_join_leads_that_they_duplicate_whatever_the_shards(engine: En
 
 
 def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> None:
-    made = signed(6, families=15, versions=4)
-    engine.write(made)
+    records = signed(6, families=15, versions=4)
+    engine.write(records)
     Follower(engine).catch_up()
     engine.refresh()
     query, request = parse_query("said"), parse_request({"dedupe": "indent", "dedupe_by": "stored"})
@@ -95,17 +95,17 @@ def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> No
 
 def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(engine: Engine) -> None:
     texts = {at: " ".join(f"word{at}x{number}" for number in range(40)) for at in range(24)}
-    made = [make_record(f"lead{at}", text) for at, text in texts.items()]
-    made += [make_record(f"other{at}", f"something else said {at} times over again here") for at in texts]
-    made += [make_record(f"copy{at}", text) for at, text in texts.items()]
-    engine.write(made)
+    records = [make_record(f"lead{at}", text) for at, text in texts.items()]
+    records += [make_record(f"other{at}", f"something else said {at} times over again here") for at in texts]
+    records += [make_record(f"copy{at}", text) for at, text in texts.items()]
+    engine.write(records)
     for at in texts:
         a, b = [engine.index, f"copy{at}"], [engine.index, f"other{at}"]
         entry = {"a": a, "b": b, "verdict": "same"}
         engine.put_records("overrides", {json.dumps([a, b], separators=(",", ":")): entry})
     Follower(engine, size=4).catch_up()
-    found = stored(engine)
-    assert sorted(each.group for each in found if each.lead) == sorted({each.group for each in found})
+    groups = stored(engine)
+    assert sorted(each.group for each in groups if each.lead) == sorted({each.group for each in groups})
 
 
 def test_a_document_is_read_where_its_own_shard_is_settled(engine: Engine) -> None:

@@ -1,7 +1,8 @@
 """Backfill of one batch: read, sign, write onto the version that was read, count."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.errors import EngineError
@@ -12,51 +13,58 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
-from ibidem_workers.backfill.paging import Portions
-from ibidem_workers.batches import Batch
-from ibidem_workers.results import BatchResult
+from ibidem_workers.backfill.checkpoint import Portions
+from ibidem_workers.batches import Batch, BatchResult
+from ibidem_workers.overlap import overlap
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.settings import Settings
 
 
-def refusal(held: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
+def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
     """Tell why a document cannot be signed; None when it can.
 
     Args:
-        held: The document.
+        original: The document.
         text_field: What its index calls the text.
         max_text: The most characters that a text may have.
     """
-    where, text = f"index {held.name.index}", held.document.text
-    if held.fault:
-        why = f"{held.fault}; give it a text, or name another field in IBIDEM_FIELDS: text=…"
+    where, text = f"index {original.name.index}", original.document.text
+    if original.fault:
+        why = f"{original.fault}; give it a text, or name another field in IBIDEM_FIELDS: text=…"
     elif len(text) > max_text:
         why = f"{len(text):,} characters, at most {max_text:,} are taken; raise IBIDEM_MAX_TEXT"
     else:
         return None
-    return Refusal(where, held.name.id, text_field, why)
+    return Refusal(where, original.name.id, text_field, why)
 
 
-def is_current(held: SourceDocument, tables: Tables) -> bool:
+def is_current(original: SourceDocument, tables: Tables) -> bool:
     """Return whether a document is signed as it is, with the schema and the table of now."""
-    table = tables.of(held.document.language)
+    table = tables.of(original.document.language)
     name = table.name if table else ""
-    if not held.packed or (held.schema, held.idf) != (SCHEMA, name):
+    if not original.packed or (original.schema, original.idf) != (SCHEMA, name):
         return False
-    return held.digest == digest(held.document, held.idf)
+    return original.digest == digest(original.document, original.idf)
 
 
-def has_words(held: SourceDocument) -> bool:
+def has_words(original: SourceDocument) -> bool:
     """Return whether a signed document had any words."""
-    packed = unpack(held.packed)
+    packed = unpack(original.packed)
     return packed is not None and packed.length > 0
 
 
-def signed_records(held: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
+def signed_records(originals: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
     """Sign documents; each keeps the version that it has."""
-    made = records([each.document for each in held], tables, settings.distinct)
-    return [replace(record, version=each.version) for each, record in zip(held, made, strict=True)]
+    signed = records([each.document for each in originals], tables, settings.distinct)
+    return [replace(record, version=each.version) for each, record in zip(originals, signed, strict=True)]
 
+
+READS = 2
+"""Portions that are read at the same time, ahead of what is signed."""
+
+PORTION, PORTION_CHARACTERS = 125, 250_000
+"""Documents, and characters of text, that are read and written by one request: a fourth of a page, so that parts of one
+are read, signed and written at the same time."""
 
 ROUNDS = 8
 """How often a document is read again that another writer changed before it could be written."""
@@ -116,7 +124,7 @@ class BackfillContext:
     copy: ReindexTarget | None
     tables: Tables
     settings: Settings
-    portions: Portions = field(default_factory=Portions)
+    portions: Portions = field(default_factory=lambda: Portions(PORTION, PORTION_CHARACTERS))
     own: list[int] = field(default_factory=list)
 
 
@@ -147,16 +155,17 @@ class _Round:
 
 
 def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
-    """Sign a page; its account is noted before this returns.
+    """Sign a page, while some of it is still read and some is written; its account is noted before this returns.
 
     Raises:
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
         Permanent: The engine takes nothing more.
     """
-    account = BatchResult(indexed=page.before)
     context.own.clear()
-    for some in context.portions.cut(page.names):
-        account += _whole(context, page, some)
+    at_once = context.settings.writes if context.engine.parallel_writes else 1
+    reads = (partial(_portion, context, some) for some in context.portions.cut(page.names))
+    writes = (_write(context, page, each) for each in overlap(reads, min(READS, at_once)))
+    account = sum(overlap(writes, at_once), BatchResult(indexed=page.before))
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
     retry_unavailable(
@@ -165,28 +174,72 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     return BatchOutcome(account, list(context.own))
 
 
-def _whole(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
-    """Sign documents at once, and where that fails one by one: one that cannot be signed harms no other."""
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """Documents that are written by one request.
+
+    Args:
+        names: Which.
+        originals: What the index holds of them; None where one could not be read that nobody foresaw.
+    """
+
+    names: Sequence[Name]
+    originals: Sequence[SourceDocument] | None
+
+
+def _portion(context: BackfillContext, names: Sequence[Name]) -> _Portion:
     try:
-        return _signed(context, page, names)
+        return _Portion(names, _read(context, names))
     except EngineError:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on and it is accounted for
-        if len(names) == 1:
-            return BatchResult(refusals=[_refused(names[0], f"{type(error).__name__}: {error}")])
+    except Exception:  # noqa: BLE001 - they are read again one by one, where the one is refused
+        return _Portion(names, None)
+
+
+def _write(context: BackfillContext, page: BackfillBatch, portion: _Portion) -> Callable[[], BatchResult]:
+    """Sign a portion; returns the call that writes it."""
+    try:
+        write = None if portion.originals is None else _signed(context, page, portion.names, portion.originals)
+    except EngineError:
+        raise
+    except Exception:  # noqa: BLE001 - likewise
+        write = None
+    return partial(_whole, context, page, portion.names, write)
+
+
+def _whole(
+    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
+) -> BatchResult:
+    """Write documents at once, and where that fails one by one: one that cannot be signed harms no other.
+
+    Args:
+        context: What pages are signed with.
+        page: The page that they belong to.
+        names: The documents.
+        write: Writes them, where they could be signed at once.
+    """
     account = BatchResult()
+    if write is not None or len(names) == 1:
+        try:
+            return _until_none_is_changed(context, page, names, write)
+        except EngineError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever one document does, the others go on
+            if len(names) == 1:
+                return BatchResult(refusals=[_refused(names[0], f"{type(error).__name__}: {error}")])
     for name in names:
-        account += _whole(context, page, [name])
+        account += _whole(context, page, [name], None)
     return account
 
 
-def _signed(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> BatchResult:
-    """Sign documents; those that were changed between reading and writing are read again."""
-    account = BatchResult()
-    left = list(names)
+def _until_none_is_changed(
+    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
+) -> BatchResult:
+    """Write documents; those that were changed between reading and writing are read and signed again."""
+    account, left = BatchResult(), list(names)
     for _ in range(ROUNDS):
-        done = _once(context, page, left)
-        account, left = account + done.account, done.changed
+        done = (write or _signed(context, page, left, _read(context, left)))()
+        account, left, write = account + done.account, done.changed, None
         if not left:
             return account
     return account + BatchResult(
@@ -194,53 +247,74 @@ def _signed(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]
     )
 
 
-def _once(context: BackfillContext, page: BackfillBatch, names: Sequence[Name]) -> _Round:
+def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
     raw = context.copy is not None
-    held = retry_unavailable(lambda: context.holding.read(names, raw=raw), context.settings.patience)
-    context.portions.learn([len(each.document.text) for each in held])
-    judged = [(each, refusal(each, context.holding.text_field, context.settings.max_text)) for each in held]
+    originals = retry_unavailable(lambda: context.holding.read(names, raw=raw), context.settings.patience)
+    context.portions.learn([len(each.document.text) for each in originals])
+    return originals
+
+
+def _signed(
+    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], originals: Sequence[SourceDocument]
+) -> Callable[[], _Round]:
+    """Sign documents that were read; returns the call that writes them."""
+    judged = [(each, refusal(each, context.holding.text_field, context.settings.max_text)) for each in originals]
     fit = [each for each, why in judged if why is None]
     unfit = [each for each, why in judged if why is not None]
-    done = (
-        _in_place(context, page, fit)
-        if context.copy is None
-        else _Round(_copied(context, context.copy, page, fit, unfit), [])
-    )
+    write = _in_place(context, page, fit) if context.copy is None else _copy(context, context.copy, page, fit, unfit)
     refusals = [why for _, why in judged if why is not None]
-    return replace(done, account=BatchResult(refusals=refusals, stale=len(names) - len(held)) + done.account)
+    beside = BatchResult(refusals=refusals, stale=len(names) - len(originals))
+
+    def written() -> _Round:
+        done = write()
+        return replace(done, account=beside + done.account)
+
+    return written
 
 
-def _in_place(context: BackfillContext, page: BackfillBatch, held: Sequence[SourceDocument]) -> _Round:
-    """Add signatures to documents that have none, or not those of now."""
-    same = [each for each in held if is_current(each, context.tables)]
+def _in_place(
+    context: BackfillContext, page: BackfillBatch, originals: Sequence[SourceDocument]
+) -> Callable[[], _Round]:
+    """Sign documents that have no signatures, or not those of now; returns the call that adds them."""
+    same = [each for each in originals if is_current(each, context.tables)]
     there = {each.name.id for each in same}
-    others = [each for each in held if each.name.id not in there]
+    others = [each for each in originals if each.name.id not in there]
     signed = list(zip(others, signed_records(others, context.tables, context.settings), strict=True))
-    outcomes = retry_unavailable(lambda: context.holding.sign(signed), context.settings.patience) if signed else []
-    changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
-    done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
-    context.own.extend(outcome.order for _, outcome in done if outcome.order)
-    late = sum(each.order != each.name.order for each in same) if page.resumed else 0
-    result = BatchResult(indexed=late, unchanged=len(same) - late, unsigned=sum(not has_words(each) for each in same))
-    return _Round(result + _account(done), changed)
+
+    def write() -> _Round:
+        outcomes = retry_unavailable(lambda: context.holding.sign(signed), context.settings.patience) if signed else []
+        changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
+        done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
+        context.own.extend(outcome.order for _, outcome in done if outcome.order)
+        late = sum(each.order != each.name.order for each in same) if page.resumed else 0
+        beside = BatchResult(
+            indexed=late, unchanged=len(same) - late, unsigned=sum(not has_words(each) for each in same)
+        )
+        return _Round(beside + _account(done), changed)
+
+    return write
 
 
-def _copied(
+def _copy(
     context: BackfillContext,
     copy: ReindexTarget,
     page: BackfillBatch,
     fit: list[SourceDocument],
     unfit: Sequence[SourceDocument],
-) -> BatchResult:
-    """Copy documents, signed where they can be; the others, which are refused already, as they are."""
+) -> Callable[[], _Round]:
+    """Sign documents where they can be; returns the call that copies them, and the others, which are refused."""
     signed: list[Signed] = [*zip(fit, signed_records(fit, context.tables, context.settings), strict=True)]
     signed += [(each, None) for each in unfit]
     late = page.late
-    if late is None:
-        outcomes = retry_unavailable(lambda: copy.take(signed), context.settings.patience)
-    else:
-        outcomes = retry_unavailable(lambda: copy.take_late(signed, late), context.settings.patience)
-    return _account(list(zip(signed, outcomes, strict=True))[: len(fit)])
+
+    def write() -> _Round:
+        if late is None:
+            outcomes = retry_unavailable(lambda: copy.take(signed), context.settings.patience)
+        else:
+            outcomes = retry_unavailable(lambda: copy.take_late(signed, late), context.settings.patience)
+        return _Round(_account(list(zip(signed, outcomes, strict=True))[: len(fit)]), [])
+
+    return write
 
 
 def _account(done: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
@@ -257,8 +331,8 @@ def _account(done: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
 
 def _refusals(done: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
     return [
-        Refusal(f"index {held.name.index}", outcome.id, outcome.field, outcome.why)
-        for (held, _), outcome in done
+        Refusal(f"index {original.name.index}", outcome.id, outcome.field, outcome.why)
+        for (original, _), outcome in done
         if outcome.fate is WriteStatus.REFUSED
     ]
 

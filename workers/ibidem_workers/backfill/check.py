@@ -7,14 +7,14 @@ from ibidem_engines.reindex import SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.signatures import content, title
+from ibidem_ingest.signatures import content
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import EARLIER, pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import has_words, refusal
-from ibidem_workers.backfill.paging import everything, whole
+from ibidem_workers.backfill.checkpoint import everything, whole
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.settings import Settings
 
@@ -63,12 +63,12 @@ class CheckResult:
         }
 
 
-def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
+def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
     """Compare every document with what was signed of it.
 
     Args:
         settings: Which index.
-        seen: Called with the documents that were read, and how many there are.
+        report: Called with the documents that were read, and how many there are.
     """
     result, tables = CheckResult(), Tables(settings.tables)
     with open_for_backfill(settings) as (_, holding):
@@ -77,46 +77,46 @@ def check(settings: Settings, seen: Callable[[int, int], None] = lambda *_: None
         upto = holding.newest()
         documents = sum(holding.count(stretch) for stretch in whole(upto))
         for some in everything(holding, upto):
-            for held in some:
-                _take(result, held, tables, settings, holding.text_field)
-            seen(result.read, documents)
+            for original in some:
+                _take(result, original, tables, settings, holding.text_field)
+            report(result.read, documents)
     return result
 
 
-def _take(result: CheckResult, held: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
+def _take(result: CheckResult, original: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
     """Count one document."""
-    why = refusal(held, text_field, settings.max_text)
+    why = refusal(original, text_field, settings.max_text)
     if why is not None:
         result.refused += 1
         if len(result.refusals) < MOST_LISTED:
             result.refusals.append(why)
-    elif is_changed(held, tables, settings.distinct):
+    elif is_changed(original, tables, settings.distinct):
         result.changed += 1
         if len(result.listed) < MOST_LISTED:
-            result.listed.append((held.name.index, held.name.id))
-    elif has_words(held):
+            result.listed.append((original.name.index, original.name.id))
+    elif has_words(original):
         result.unchanged += 1
-        table = tables.of(held.document.language)
-        result.outdated += (held.schema, held.idf) != (SCHEMA, table.name if table else "")
+        table = tables.of(original.document.language)
+        result.outdated += (original.schema, original.idf) != (SCHEMA, table.name if table else "")
     else:
         result.unsigned += 1
 
 
-def is_changed(held: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
+def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
     """Return whether a signed document would be signed otherwise now; fields that no signature looks at may differ.
 
     Args:
-        held: The document.
+        original: The document.
         tables: The idf tables; of one that is not there, only the words are compared.
         distinct: Fields that must not differ between duplicates.
     """
-    packed = unpack(held.packed) if held.packed else None
-    if packed is None or (held.schema == SCHEMA and held.digest == digest(held.document, held.idf)):
+    packed = unpack(original.packed) if original.packed else None
+    if packed is None or (original.schema == SCHEMA and original.digest == digest(original.document, original.idf)):
         return False
-    table = tables.named(held.idf) if held.idf else None
-    if held.schema != SCHEMA or (held.idf and table is None):
-        return content_of(held.document, packed.scheme) != [content_key(packed)]
-    return pack(held.document, sign_one(held.document, table), distinct) != held.packed
+    table = tables.named(original.idf) if original.idf else None
+    if original.schema != SCHEMA or (original.idf and table is None):
+        return content_of(original.document, packed.scheme) != [content_key(packed)]
+    return pack(original.document, sign_one(original.document, table), distinct) != original.packed
 
 
 def content_of(document: Document, scheme: int) -> list[str]:
@@ -124,4 +124,4 @@ def content_of(document: Document, scheme: int) -> list[str]:
     words = tokens(document.text)
     if scheme == EARLIER:
         return [content.sign_earlier(words, document.id)]
-    return [content.sign(words, document.id, title.sign(words, document.title))]
+    return [content.sign(words, document.id, content.sign_title(words, document.title))]

@@ -1,17 +1,130 @@
-"""Checkpoint of a backfill: saved before each batch, so that the same command resumes where a killed one stopped."""
+"""Checkpoint of a backfill: saved before each batch, so that the same command resumes where a killed one stopped.
+
+Batches are sized by the length of documents, so that memory stays bounded.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from itertools import islice
+from typing import Any, Literal, TypeVar
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
-from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
-from ibidem_workers.backfill.paging import NONE
+
+Item = TypeVar("Item")
+
+PAGE = 500
+"""Documents that are named at once."""
+
+FIRST = 20
+"""Documents that are read at first, when nothing is known of their length."""
+
+CHARACTERS = 1_000_000
+"""Characters of text that are read at once where nothing is written meanwhile."""
+
+
+class Portions:
+    """Reads documents in portions of about as many characters.
+
+    Args:
+        most: Documents in a portion, at most.
+        characters: Characters of text in one, as far as the last portion tells.
+
+    >>> portions = Portions()
+    >>> [len(some) for some in portions.cut(range(50))]
+    [20, 20, 10]
+    >>> portions.learn([50_000, 50_000])
+    >>> [len(some) for some in portions.cut(range(50))]
+    [20, 20, 10]
+    """
+
+    def __init__(self, most: int = PAGE, characters: int = CHARACTERS) -> None:
+        self._size, self._most, self._characters = min(FIRST, most), most, characters
+
+    def cut(self, names: Sequence[Name]) -> Iterator[Sequence[Name]]:
+        """Cut names into portions; each is as large as the ones before allow."""
+        at = 0
+        while at < len(names):
+            some = names[at : at + self._size]
+            yield some
+            at += len(some)
+
+    def learn(self, lengths: Sequence[int]) -> None:
+        """Take in how long some texts were."""
+        if lengths:
+            self._size = max(1, min(self._most, self._characters * len(lengths) // max(1, sum(lengths))))
+
+
+def names(holding: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
+    """Name the documents of a stretch, in the order of writing; page by page, as they are wanted."""
+    while page := holding.names(stretch, PAGE):
+        yield from page
+        stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
+
+
+def paged(names: Iterable[Name]) -> Iterator[list[Name]]:
+    """Put names into pages."""
+    names = iter(names)
+    while page := list(islice(names, PAGE)):
+        yield page
+
+
+def in_turn(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
+    """Take one from each source after the other, until all are empty.
+
+    >>> list(in_turn([iter("abc"), iter("x")]))
+    ['a', 'x', 'b', 'c']
+    """
+    left = deque(sources)
+    while left:
+        source = left.popleft()
+        for one in islice(source, 1):
+            yield one
+            left.append(source)
+
+
+def whole(upto: Marks) -> list[SeqNoRange]:
+    """Return all writes up to some numbers."""
+    return [SeqNoRange(part, NONE, last) for part, last in upto.items()]
+
+
+def everything(holding: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
+    """Read all documents, in the order of writing within each part.
+
+    Args:
+        holding: The index.
+        upto: Up to which write of each part.
+    """
+    return within(holding, whole(upto))
+
+
+def within(
+    holding: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
+) -> Iterator[list[SourceDocument]]:
+    """Read the documents that come from some writes, in the order of writing within each part.
+
+    Args:
+        holding: The index.
+        stretches: The writes.
+        raw: Whether their JSON is wanted as well.
+    """
+    portions = Portions()
+    for stretch in stretches:
+        for page in paged(names(holding, stretch)):
+            for some in portions.cut(page):
+                originals = holding.read(some, raw=raw)
+                portions.learn([max(len(each.document.text), len(each.raw)) for each in originals])
+                yield originals
+
+
+NONE = 0
+"""Number before the first write of any part."""
+
 
 State = Literal["open", "swapped", "done"]
 

@@ -27,7 +27,7 @@ _place: "SigningJob | None" = None
 
 @dataclass(frozen=True, slots=True)
 class SigningJob:
-    """What is signed, and where to: all that a process has to be told.
+    """What is signed, and where to: all that a process has to know.
 
     Args:
         settings: The settings.
@@ -105,7 +105,7 @@ def _unless_ended(call: Callable[[], Answer]) -> Answer:
 
 def _begin(place: SigningJob) -> None:
     """Prepare a process: Ctrl-C is its parent's to answer, and it ends with its parent, however that ends."""
-    global _place  # noqa: PLW0603 - what a process of the pool is told once
+    global _place  # noqa: PLW0603 - what a process of the pool is given once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _place = place

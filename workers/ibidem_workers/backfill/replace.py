@@ -6,20 +6,114 @@ except over what came to the new one through the alias. What was deleted from th
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import get_args
 
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.errors import Unavailable
 from ibidem_engines.reindex import Marks, ReindexSource
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, by_part, load_checkpoint, parsed
-from ibidem_workers.backfill.run import Backfill, Seen, check_fields
+from ibidem_workers.backfill.run import Backfill, Report, check_fields, open_for_backfill, start_in_place
+from ibidem_workers.groups.service import settle
 from ibidem_workers.runs import new_run
 from ibidem_workers.settings import Settings
+
+EVERY = 1.0
+"""Seconds between two looks."""
+
+SETTLES = 10.0
+"""Seconds for which documents are grouped between two looks."""
+
+LONGEST_PAUSE = 30.0
+"""Seconds between two looks while the engine does not answer."""
+
+
+def follow(
+    settings: Settings,
+    ended: Callable[[float], bool],
+    report: Report = lambda *_: None,
+    notify: Callable[[str], None] = lambda _: None,
+) -> str:
+    """Sign what an index holds, and then what is added or changed.
+
+    Args:
+        settings: Which index.
+        ended: Waits for so many seconds, and tells whether it was asked to end.
+        report: Called with the progress of what the index holds at first.
+        notify: Called with what people want to know: what was signed, whether the engine answers.
+
+    Returns:
+        The run's name.
+    """
+    with open_for_backfill(settings) as (engine, holding):
+        backfill = start_in_place(engine, holding, settings, report)
+        _Following(backfill, holding, engine, ended, notify).go_on()
+        backfill.checkpoint.state = "done"
+        backfill.note("submitted")
+        return backfill.checkpoint.run
+
+
+class _Following:
+    """Looks again and again, less often while the engine does not answer.
+
+    Args:
+        backfill: What is followed.
+        holding: The index.
+        engine: The same, whose documents are grouped once they are signed.
+        ended: As in `follow`.
+        notify: As in `follow`.
+    """
+
+    def __init__(
+        self,
+        backfill: Backfill,
+        holding: ReindexSource,
+        engine: Engine,
+        ended: Callable[[float], bool],
+        notify: Callable[[str], None],
+    ) -> None:
+        self._backfill, self._holding, self._engine, self._ended, self._notify = (
+            backfill,
+            holding,
+            engine,
+            ended,
+            notify,
+        )
+        self._pause = EVERY
+
+    def go_on(self) -> None:
+        """Sign what is there, then what comes, until asked to end."""
+        if self._tried(self._backfill.run):
+            documents = self._backfill.checkpoint.documents
+            self._notify(f"{documents:,} documents looked at; following what others write")
+        while not self._ended(self._pause):
+            before = self._backfill.checkpoint.documents
+            if self._tried(self._look) and (signed := self._backfill.checkpoint.documents - before):
+                self._notify(f"{time.strftime('%H:%M:%S')}  {signed:,} signed")
+
+    def _look(self) -> None:
+        upto = self._holding.newest(parsed(self._backfill.checkpoint.upto))
+        self._backfill.sign(upto, changes_only=True)
+        settle(self._engine, SETTLES)
+
+    def _tried(self, step: Callable[[], None]) -> bool:
+        """Do a step; what an engine that does not answer leaves is taken up by the next."""
+        try:
+            step()
+        except Unavailable as error:
+            self._notify(f"{error}; waiting")
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
+            return False
+        if self._pause > EVERY:
+            self._notify("it answers again")
+        self._pause = EVERY
+        return True
+
 
 AT_ONCE = 1_000
 ON_THE_WAY = 0.5
@@ -28,7 +122,7 @@ ON_THE_WAY = 0.5
 LOOKS = 60
 """How often is looked for such writes at most: somebody may go on writing to the first index by its own name."""
 
-KEPT: tuple[Ledger, ...] = get_args(Ledger)
+LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 """Ledgers that go with an index that gets another name, without the checkpoints in its runs: they count its writes."""
 
 
@@ -62,13 +156,13 @@ class ReplaceResult:
     pruned: int
 
 
-def replace_index(replacement: Replacement, settings: Settings, seen: Seen = lambda *_: None) -> ReplaceResult:
+def replace_index(replacement: Replacement, settings: Settings, report: Report = lambda *_: None) -> ReplaceResult:
     """Copy an index into a new one, signed again, and put it in the first one's place.
 
     Args:
         replacement: The new index.
         settings: The first index, or an alias of it.
-        seen: Called with the progress.
+        report: Called with the progress.
 
     Raises:
         UsageError: The new index is there and was made by nothing of ours; a wrong alias; a missing field.
@@ -84,7 +178,7 @@ def replace_index(replacement: Replacement, settings: Settings, seen: Seen = lam
             holding = open_reindex_source(settings.address, settings.index)
         try:
             holding.check("copy")
-            return _Replacing(engine, holding, replacement, settings, seen).through(one)
+            return _Replacing(engine, holding, replacement, settings, report).through(one)
         finally:
             holding.close()
     finally:
@@ -99,18 +193,18 @@ class _Replacing:
         holding: The first one.
         asked: What is to be done.
         settings: The settings.
-        seen: Called with the progress.
+        report: Called with the progress.
     """
 
     def __init__(
-        self, engine: Engine, holding: ReindexSource, replacement: Replacement, settings: Settings, seen: Seen
+        self, engine: Engine, holding: ReindexSource, replacement: Replacement, settings: Settings, report: Report
     ) -> None:
-        self._engine, self._holding, self._asked, self._settings, self._seen = (
+        self._engine, self._holding, self._replacement, self._settings, self._report = (
             engine,
             holding,
             replacement,
             settings,
-            seen,
+            report,
         )
         self._alias = replacement.alias or holding.alias
         self._pruned = 0
@@ -122,7 +216,7 @@ class _Replacing:
             self._alias = one.alias
         self._check()
         one = self._checkpoint(one)
-        backfill = Backfill(self._engine, self._holding, one, self._settings, self._seen)
+        backfill = Backfill(self._engine, self._holding, one, self._settings, self._report)
         if one.state != "swapped":
             self._fill(backfill)
             self._forget_deleted(backfill)
@@ -140,10 +234,10 @@ class _Replacing:
     def _check(self) -> None:
         """Refuse what cannot be done before anything is."""
         check_fields(self._holding)
-        if self._asked.into in {part.index for part in self._holding.parts()}:
-            stands = f"{self._settings.index!r} stands for {self._asked.into!r} already"
+        if self._replacement.into in {part.index for part in self._holding.parts()}:
+            reason = f"{self._settings.index!r} stands for {self._replacement.into!r} already"
             raise UsageError(
-                stands if self._holding.alias else f"{self._asked.into!r} is the index to be copied",
+                reason if self._holding.alias else f"{self._replacement.into!r} is the index to be copied",
                 "name a new one with --into",
             )
         if self._alias:
@@ -151,7 +245,7 @@ class _Replacing:
 
     def _checkpoint(self, one: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables)
-        into, (source, *_) = self._asked.into, [part.index for part in self._holding.parts()]
+        into, (source, *_) = self._replacement.into, [part.index for part in self._holding.parts()]
         if self._copy.exists():
             if one is None or one.source != source:
                 raise UsageError(f"index {into!r} is there already", "name a new one with --into")
@@ -173,14 +267,14 @@ class _Replacing:
 
     def _follow(self, backfill: Backfill) -> None:
         """Take over what was on its way to the first index when the alias moved, until nothing comes for a moment."""
-        seen: Marks | None = None
+        last_marks: Marks | None = None
         for _ in range(LOOKS):
             now = self._holding.newest()
-            if now == seen:
+            if now == last_marks:
                 return
             backfill.sign(now, late=parsed(backfill.checkpoint.marks))
             self._forget_deleted(backfill, swapped=True)
-            seen = now
+            last_marks = now
             time.sleep(ON_THE_WAY)
 
     def _forget_deleted(self, backfill: Backfill, *, swapped: bool = False) -> None:
@@ -195,7 +289,7 @@ class _Replacing:
         """Take what is kept next to the index along, where its name changes."""
         if self._alias == self._settings.index:
             return
-        for ledger in KEPT:
+        for ledger in LEDGERS:
             for some in _some(each for each in self._holding.get_records(ledger) if not each[0].startswith(KEYS)):
                 self._engine.put_records(ledger, some)
 

@@ -9,24 +9,33 @@ from dataclasses import replace
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import EngineError
-from ibidem_engines.reindex import Marks, ReindexSource, SeqNoRange, ShardRef
+from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BatchOutcome, page_key
-from ibidem_workers.backfill.checkpoint import Checkpoint, OwnWrites, by_part, load_checkpoint, parsed
-from ibidem_workers.backfill.paging import PAGE, names, paged
+from ibidem_workers.backfill.checkpoint import (
+    PAGE,
+    Checkpoint,
+    OwnWrites,
+    by_part,
+    in_turn,
+    load_checkpoint,
+    names,
+    paged,
+    parsed,
+)
 from ibidem_workers.backfill.pool import Signers, SigningJob
+from ibidem_workers.batches import BatchResult
+from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.groups.checkpoint import joined
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interrupted
 from ibidem_workers.pool import WorkersFailed
-from ibidem_workers.process_id import this_process
-from ibidem_workers.results import BatchResult
 from ibidem_workers.retry import retry_unavailable
 from ibidem_workers.runs import HEADS, RunRecord, State, new_run
 from ibidem_workers.settings import Settings
 
-Seen = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 """Called with the documents that are done, and how many there are."""
 
 LITTLE = 1_000
@@ -53,7 +62,7 @@ class Backfill:
         holding: The index that is read.
         checkpoint: How far it is.
         settings: The settings.
-        seen: Called with the progress.
+        report: Called with the progress.
     """
 
     def __init__(
@@ -62,10 +71,10 @@ class Backfill:
         holding: ReindexSource,
         checkpoint: Checkpoint,
         settings: Settings,
-        seen: Seen = lambda *_: None,
+        report: Report = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
-        self._engine, self._holding, self._settings, self._seen = engine, holding, settings, seen
+        self._engine, self._holding, self._settings, self._report = engine, holding, settings, report
         self._own = OwnWrites()
         self._expected = 0
         self._waiting: deque[Pending] = deque()
@@ -110,8 +119,9 @@ class Backfill:
                 self._hand_out(signers, page, part)
                 if page.number in self._suspects:
                     self._settle()
-            for stretch, some in gaps.items():
-                self._through(signers, stretch, some, replace(_EMPTY, late=late, changes_only=changes_only))
+            like = replace(_EMPTY, late=late, changes_only=changes_only)
+            for part, some in in_turn([self._names(stretch, each) for stretch, each in gaps.items()]):
+                self._hand_out_next(signers, part, some, like)
             while self._waiting:
                 self._settle()
         self.note()
@@ -135,15 +145,18 @@ class Backfill:
     def _place(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
 
-    def _through(self, signers: Signers, stretch: SeqNoRange, gaps: Sequence[SeqNoRange], like: BackfillBatch) -> None:
-        """Hand out the documents of a stretch, as far as others wrote them."""
-        one = self.checkpoint
+    def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
+        """Name the documents of a stretch, page by page, as far as others wrote them."""
         for some in paged(name for gap in gaps for name in names(self._holding, gap)):
-            after = one.stretch(stretch.part).after
-            opened = one.hand_out(SeqNoRange(stretch.part, after, some[-1].order), len(some))
-            self.note()
-            self._hand_out(signers, replace(like, run=one.run, number=opened.number, names=some), stretch.part)
-        one.done[str(stretch.part)] = stretch.upto
+            yield stretch.part, some
+        self.checkpoint.done[str(stretch.part)] = stretch.upto
+
+    def _hand_out_next(self, signers: Signers, part: ShardRef, some: list[Name], like: BackfillBatch) -> None:
+        """Note the page of a part that comes next, and hand it out."""
+        one = self.checkpoint
+        opened = one.hand_out(SeqNoRange(part, one.stretch(part).after, some[-1].order), len(some))
+        self.note()
+        self._hand_out(signers, replace(like, run=one.run, number=opened.number, names=some), part)
 
     def _bury(self) -> None:
         """Note which pages were in hand when a process ended; these are signed alone, then document by document.
@@ -199,7 +212,7 @@ class Backfill:
         self._own.add(part, written.own)
         self.checkpoint.settle(page.number, written.account.documents)
         self._waiting.popleft()
-        self._seen(self.checkpoint.documents, self._expected)
+        self._report(self.checkpoint.documents, self._expected)
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -219,12 +232,12 @@ class Backfill:
 _EMPTY = BackfillBatch("", 0, ())
 
 
-def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
+def in_place(settings: Settings, report: Report = lambda *_: None) -> str:
     """Sign what an index holds in its place.
 
     Args:
         settings: Which index.
-        seen: Called with the progress.
+        report: Called with the progress.
 
     Returns:
         The run's name, for `runs.summary`.
@@ -235,7 +248,7 @@ def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
         Unavailable: The engine did not answer; the same command goes on.
     """
     with open_for_backfill(settings) as (engine, holding):
-        backfill = start_in_place(engine, holding, settings, seen)
+        backfill = start_in_place(engine, holding, settings, report)
         backfill.run()
         retry_unavailable(lambda: settle_all(engine), settings.patience)
         backfill.checkpoint.state = "done"
@@ -243,7 +256,7 @@ def in_place(settings: Settings, seen: Seen = lambda *_: None) -> str:
         return backfill.checkpoint.run
 
 
-def start_in_place(engine: Engine, holding: ReindexSource, settings: Settings, seen: Seen) -> Backfill:
+def start_in_place(engine: Engine, holding: ReindexSource, settings: Settings, report: Report) -> Backfill:
     """Make an index ready to be signed in place, and take up what an earlier backfill left."""
     holding.check("place")
     check_fields(holding)
@@ -253,7 +266,7 @@ def start_in_place(engine: Engine, holding: ReindexSource, settings: Settings, s
     parts = set(map(str, holding.parts()))
     if one is None or one.state == "done" or not one.signs_alike(tables) or not one.upto.keys() <= parts:
         one = Checkpoint(new_run(), time.time(), holding.index, tables=dict(tables.current()), joined=joined(engine))
-    return Backfill(engine, holding, one, settings, seen)
+    return Backfill(engine, holding, one, settings, report)
 
 
 def check_fields(holding: ReindexSource) -> None:

@@ -13,8 +13,8 @@ from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, SeqNoRange, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
-from ibidem_workers.backfill.paging import NONE, whole, within
-from ibidem_workers.backfill.run import MOST_PASSES, Seen, open_for_backfill
+from ibidem_workers.backfill.checkpoint import NONE, whole, within
+from ibidem_workers.backfill.run import MOST_PASSES, Report, open_for_backfill
 from ibidem_workers.settings import Settings
 
 LISTED = 1_000
@@ -74,12 +74,12 @@ class StripResult:
             "refusals": [one.as_json() for one in self.refusals],
         }
 
-    def count(self, held: SourceDocument, bare: SourceDocument) -> None:
+    def count(self, original: SourceDocument, bare: SourceDocument) -> None:
         """Count a document that was read, with it as it is without what ibidem added."""
         self.read += 1
-        if carries(held):
+        if carries(original):
             self.stripped += 1
-            self.bytes += len(held.raw) - len(bare.raw) if held.raw else len(held.packed)
+            self.bytes += len(original.raw) - len(bare.raw) if original.raw else len(original.packed)
 
     def refuse(self, name: Name, why: str) -> None:
         """Count a document that stays as it is."""
@@ -89,18 +89,18 @@ class StripResult:
             self.refusals.append(Refusal(f"index {name.index}", name.id, "", why))
 
 
-def carries(held: SourceDocument) -> bool:
+def carries(original: SourceDocument) -> bool:
     """Return whether ibidem added anything to a document."""
-    return bool(held.ours or held.packed or held.digest)
+    return bool(original.ours or original.packed or original.digest)
 
 
-def strip(request: StripRequest, settings: Settings, seen: Seen = lambda *_: None) -> StripResult:
+def strip(request: StripRequest, settings: Settings, report: Report = lambda *_: None) -> StripResult:
     """Take out of an index what ibidem added to it.
 
     Args:
         request: Where to, and how much.
         settings: The index.
-        seen: Called with the progress.
+        report: Called with the progress.
 
     Raises:
         UsageError: The new index is there already; a pipeline would change the documents.
@@ -111,24 +111,24 @@ def strip(request: StripRequest, settings: Settings, seen: Seen = lambda *_: Non
         if request.into and not request.dry:
             check_name(request.into)
             result = StripResult(alias=request.alias or holding.alias)
-            _Copying(engine, holding, holding.copy_to(request.into), result, seen).through()
+            _Copying(engine, holding, holding.copy_to(request.into), result, report).through()
         else:
-            result = _in_place(engine, holding, seen, dry=request.dry)
+            result = _in_place(engine, holding, report, dry=request.dry)
         if request.records and not request.dry:
             holding.drop_records()
         return result
 
 
-def _in_place(engine: Engine, holding: ReindexSource, seen: Seen, *, dry: bool) -> StripResult:
+def _in_place(engine: Engine, holding: ReindexSource, report: Report, *, dry: bool) -> StripResult:
     result = StripResult()
     upto = holding.newest()
     documents = sum(map(holding.count, whole(upto)))
-    for held in within(holding, whole(upto), raw=True):
-        for each in held:
+    for originals in within(holding, whole(upto), raw=True):
+        for each in originals:
             result.count(each, holding.without_ours(each))
         if not dry:
-            _write(holding, [each for each in held if carries(each)], result)
-        seen(result.read, documents)
+            _write(holding, [each for each in originals if carries(each)], result)
+        report(result.read, documents)
     if not dry:
         engine.refresh()
         info = engine.info()
@@ -138,19 +138,19 @@ def _in_place(engine: Engine, holding: ReindexSource, seen: Seen, *, dry: bool) 
     return result
 
 
-def _write(holding: ReindexSource, held: Sequence[SourceDocument], result: StripResult) -> None:
+def _write(holding: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> None:
     """Write documents without what ibidem added; those that were changed meanwhile are read again."""
     for _ in range(ROUNDS):
         changed = []
-        for there, done in zip(held, holding.strip(held), strict=True):
+        for there, done in zip(originals, holding.strip(originals), strict=True):
             if done is None:
                 changed.append(there.name)
             elif done.fate is WriteStatus.REFUSED:
                 result.refuse(there.name, done.why)
         if not changed:
             return
-        held = [each for each in holding.read(changed, raw=True) if carries(each)]
-    for each in held:
+        originals = [each for each in holding.read(changed, raw=True) if carries(each)]
+    for each in originals:
         result.refuse(each.name, "another program changes it again and again; give the same command again")
 
 
@@ -162,24 +162,24 @@ class _Copying:
         engine: The first index, beside which is noted that the copy was begun.
         holding: The same.
         copy: The new one.
-        found: What came of it so far.
-        seen: Called with the progress.
+        result: What came of it so far.
+        report: Called with the progress.
     """
 
     engine: Engine
     holding: ReindexSource
     copy: ReindexTarget
-    found: StripResult
-    seen: Seen
+    result: StripResult
+    report: Report
 
     def through(self) -> None:
         """Copy, then what was written meanwhile, take the alias, and copy what was on its way."""
         self._begin()
         after = self._fill()
-        self.found.pruned = self.copy.prune(self.copy.newest())
+        self.result.pruned = self.copy.prune(self.copy.newest())
         marks = self.copy.newest()
-        self.copy.finish(self.found.alias)
-        if self.found.alias:
+        self.copy.finish(self.result.alias)
+        if self.result.alias:
             self._copy(after, self.holding.newest(), late=marks)
         self.engine.delete_records("runs", [NOTE + self.copy.name])
 
@@ -188,8 +188,8 @@ class _Copying:
         name = self.copy.name
         if name in {part.index for part in self.holding.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
-        if self.found.alias:
-            self.copy.check_alias(self.found.alias)
+        if self.result.alias:
+            self.copy.check_alias(self.result.alias)
         if not self.copy.exists():
             self.engine.put_records("runs", {NOTE + name: {"into": name}})
             self.copy.create(signed=False)
@@ -209,13 +209,13 @@ class _Copying:
         """Copy the documents that come from some writes, without what ibidem added; returns how many there were."""
         stretches = [SeqNoRange(part, after.get(part, NONE), last) for part, last in upto.items()]
         documents = sum(map(self.holding.count, stretches))
-        expected = self.found.read + documents
-        for held in within(self.holding, stretches, raw=True):
-            signed: list[Signed] = [(self.holding.without_ours(each), None) for each in held]
+        expected = self.result.read + documents
+        for originals in within(self.holding, stretches, raw=True):
+            signed: list[Signed] = [(self.holding.without_ours(each), None) for each in originals]
             done = self.copy.take(signed) if late is None else self.copy.take_late(signed, late)
-            for each, (bare, _), outcome in zip(held, signed, done, strict=True):
-                self.found.count(each, bare)
+            for each, (bare, _), outcome in zip(originals, signed, done, strict=True):
+                self.result.count(each, bare)
                 if outcome.fate is WriteStatus.REFUSED:
-                    self.found.refuse(each.name, outcome.why)
-            self.seen(self.found.read, expected)
+                    self.result.refuse(each.name, outcome.why)
+            self.report(self.result.read, expected)
         return documents

@@ -1,7 +1,7 @@
 """File queue as a Kombu transport, over a spool directory.
 
 Kombu's own `filesystem` transport shows a message before it is written whole, and forgets it when it is taken: tried, a
-kill of the worker lost both messages in flight. This one stands on `SpoolDirectory`.
+kill of the worker lost both messages in flight. This one is built on `SpoolDirectory`.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _NAME = re.compile(r"\d{1,20}-[0-9a-f]{1,64}\.\d{1,9}", re.ASCII)
-_TAKEN = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
+_TAKEN_NAME = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
 _MOST_TRIES = 999_999_999
 
 NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENODEV})
@@ -44,9 +44,9 @@ class SpoolDirectory:
 
     def __init__(self, path: Path, seconds: float) -> None:
         self.seconds = seconds
-        self._ready, self._taken, self._leases = path / "ready", path / "taken", path / "workers"
+        self._ready, self._taken_folder, self._leases = path / "ready", path / "taken", path / "workers"
         self._aside, self.given_up = path / "aside", path / "given-up"
-        for folder in (self._ready, self._taken, self._leases, self._aside, self.given_up):
+        for folder in (self._ready, self._taken_folder, self._leases, self._aside, self.given_up):
             make_folder(folder)
 
     def put(self, message: bytes) -> None:
@@ -62,34 +62,34 @@ class SpoolDirectory:
 
     def take(self, name: str, holder: str) -> Path | None:
         """Take a message; None when another was quicker."""
-        taken = self._taken / f"{holder}~~{name}"
+        path = self._taken_folder / f"{holder}~~{name}"
         try:
-            return (self._ready / name).rename(taken)
+            return (self._ready / name).rename(path)
         except FileNotFoundError:
             return None
 
-    def put_back(self, taken: Path, *, tried: bool) -> bool:
+    def put_back(self, path: Path, *, tried: bool) -> bool:
         """Lay a taken message down again, behind the others; False when another did or it is done."""
-        name = taken.name.rpartition("~~")[2]
+        name = path.name.rpartition("~~")[2]
         random, tries = name.partition("-")[2].rsplit(".", 1)
         try:
-            taken.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + tried, _MOST_TRIES)}")
+            path.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + tried, _MOST_TRIES)}")
         except FileNotFoundError:
             return False
         return True
 
-    def give_up(self, taken: Path) -> None:
+    def give_up(self, path: Path) -> None:
         """Keep a message that cannot be carried out where nobody takes it."""
-        name = taken.name.rpartition("~~")[2]
+        name = path.name.rpartition("~~")[2]
         with contextlib.suppress(FileNotFoundError):  # another was quicker
-            taken.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that nothing has there
+            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that nothing has there
 
     def recover(self) -> int:
         """Put back what is held under a lapsed lease; returns how many messages."""
         put_back = 0
-        for name in _names(self._taken, _TAKEN):
+        for name in _names(self._taken_folder, _TAKEN_NAME):
             if lease.lapsed(self._leases, name.partition("~~")[0], self.seconds):
-                put_back += self.put_back(self._taken / name, tried=True)
+                put_back += self.put_back(self._taken_folder / name, tried=True)
         lease.clear(self._leases, self.seconds)
         return put_back
 
@@ -101,9 +101,9 @@ class SpoolDirectory:
         """Count the messages that wait."""
         return len(_names(self._ready, _NAME))
 
-    def held(self) -> int:
+    def count_taken(self) -> int:
         """Count the messages that are taken and not acknowledged."""
-        return len(_names(self._taken, _TAKEN))
+        return len(_names(self._taken_folder, _TAKEN_NAME))
 
     def workers(self) -> int:
         """Count the processes that take messages."""
@@ -171,7 +171,7 @@ class FileQueue:
     def __init__(self, folder: SpoolDirectory, most: int) -> None:
         self._folder, self._most = folder, most
         self._lease: Lease | None = None
-        self._seen: deque[str] = deque()
+        self._backlog: deque[str] = deque()
         self._recovered = 0.0
         self.put, self.waiting, self.purge = folder.put, folder.waiting, folder.purge
 
@@ -179,14 +179,14 @@ class FileQueue:
         """Take a message under this process's lease."""
         self._lease = self._lease or self._folder.sign_on()
         self._recover_at_times()
-        if not self._seen:
-            self._seen.extend(self._folder.names())
-        while self._seen:
-            name = self._seen.popleft()
+        if not self._backlog:
+            self._backlog.extend(self._folder.names())
+        while self._backlog:
+            name = self._backlog.popleft()
             path = self._folder.take(name, self._lease.name)
-            taken = path and self._read(path, tries(name))
-            if taken:
-                return taken
+            entry = path and self._read(path, tries(name))
+            if entry:
+                return entry
         return None
 
     def _read(self, path: Path, tried: int) -> QueuedMessage | None:
@@ -207,17 +207,17 @@ class FileQueue:
             self._recovered = now
             self._folder.recover()
 
-    def done(self, taken: QueuedMessage) -> None:
+    def done(self, entry: QueuedMessage) -> None:
         """Delete the message's file."""
-        Path(taken.name).unlink(missing_ok=True)
+        Path(entry.name).unlink(missing_ok=True)
 
-    def give_up(self, taken: QueuedMessage) -> None:
+    def give_up(self, entry: QueuedMessage) -> None:
         """Put the message's file aside."""
-        self._folder.give_up(Path(taken.name))
+        self._folder.give_up(Path(entry.name))
 
-    def hand_back(self, taken: QueuedMessage) -> None:
+    def hand_back(self, entry: QueuedMessage) -> None:
         """Lay the message down again."""
-        self._folder.put_back(Path(taken.name), tried=False)
+        self._folder.put_back(Path(entry.name), tried=False)
 
     def end(self) -> None:
         """End the lease."""

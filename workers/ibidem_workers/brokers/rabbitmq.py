@@ -46,8 +46,8 @@ def of_broker(error: AMQPError, broker: str) -> EngineError:
         error: What its client raised.
         broker: Its address.
     """
-    shown, said = redact(broker), message_of(error, broker)
+    shown, message = redact(broker), message_of(error, broker)
     for raised, ours, what, remedy in REFUSED:
         if isinstance(error, raised):
-            return ours(f"the broker {shown} {what}: {said}", remedy)
-    return Unavailable(f"the broker {shown} broke off: {said}", "look at its log, then run the same command again")
+            return ours(f"the broker {shown} {what}: {message}", remedy)
+    return Unavailable(f"the broker {shown} broke off: {message}", "look at its log, then run the same command again")

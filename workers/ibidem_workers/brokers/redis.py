@@ -44,7 +44,7 @@ class Stream:
         self._client: Any = client  # the library's types are those of its waiting and its other clients at once
         self._name, self._seconds = name, seconds
         self._holder = new_holder()
-        self._held: set[str] = set()
+        self._message_ids: set[str] = set()
         self._heart: Heartbeat | None = None
         self._recovered = 0.0
 
@@ -56,15 +56,15 @@ class Stream:
         """Take a message, first one whose lease has lapsed; wait a moment for one."""
         self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
-            taken = self._next()
+            entry = self._next()
         except ResponseError as error:
             if not str(error).startswith("NOGROUP"):
                 raise
             self._make_group()
-            taken = self._next()
-        if taken is not None:
-            self._held.add(taken.name)
-        return taken
+            entry = self._next()
+        if entry is not None:
+            self._message_ids.add(entry.name)
+        return entry
 
     def _next(self) -> QueuedMessage | None:
         return self._lapsed() or self._fresh(int(1_000 * MAX_WAIT))
@@ -82,8 +82,8 @@ class Stream:
         if not messages:
             self._recovered = now
             return None
-        taken = _read(messages[0])
-        return replace(taken, tries=taken.tries + self._handed_out(taken.name) - 1)
+        entry = _read(messages[0])
+        return replace(entry, tries=entry.tries + self._handed_out(entry.name) - 1)
 
     def _handed_out(self, name: str) -> int:
         (pending,) = self._client.xpending_range(self._name, GROUP, name, name, 1) or [{"times_delivered": 1}]
@@ -97,38 +97,38 @@ class Stream:
         return _read(entry)
 
     def _beat(self) -> bool:
-        held = list(self._held)
-        if held:
+        message_ids = list(self._message_ids)
+        if message_ids:
             with contextlib.suppress(RedisError, OSError):  # the next beat may reach it
-                self._client.xclaim(self._name, GROUP, self._holder, 0, held, justid=True)
+                self._client.xclaim(self._name, GROUP, self._holder, 0, message_ids, justid=True)
         return True
 
-    def done(self, taken: QueuedMessage) -> None:
+    def done(self, entry: QueuedMessage) -> None:
         """Remove a message for good."""
-        self._held.discard(taken.name)  # first: should the server be away, the lease is to lapse
+        self._message_ids.discard(entry.name)  # first: should the server be away, the lease is to lapse
         with self._client.pipeline(transaction=True) as both:
-            self._remove(both, taken)
+            self._remove(both, entry)
             both.execute()
 
-    def give_up(self, taken: QueuedMessage) -> None:
+    def give_up(self, entry: QueuedMessage) -> None:
         """Move the message to the stream of those that cannot be carried out."""
-        self._held.discard(taken.name)
+        self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as both:
-            both.xadd(self._name + GIVEN_UP, _fields(taken.message, taken.tries))
-            self._remove(both, taken)
+            both.xadd(self._name + GIVEN_UP, _fields(entry.message, entry.tries))
+            self._remove(both, entry)
             both.execute()
 
-    def hand_back(self, taken: QueuedMessage) -> None:
+    def hand_back(self, entry: QueuedMessage) -> None:
         """Lay the message down again, and remove the one in hand, in one step."""
-        self._held.discard(taken.name)
+        self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as both:
-            both.xadd(self._name, _fields(taken.message, taken.tries))
-            self._remove(both, taken)
+            both.xadd(self._name, _fields(entry.message, entry.tries))
+            self._remove(both, entry)
             both.execute()
 
-    def _remove(self, both: Any, taken: QueuedMessage) -> None:
-        both.xack(self._name, GROUP, taken.name)
-        both.xdel(self._name, taken.name)
+    def _remove(self, both: Any, entry: QueuedMessage) -> None:
+        both.xack(self._name, GROUP, entry.name)
+        both.xdel(self._name, entry.name)
 
     def waiting(self) -> int:
         """Count the messages that nobody holds."""
@@ -142,8 +142,8 @@ class Stream:
         """Remove the messages that nobody holds."""
         self._make_group()
         count = 0
-        while taken := self._fresh(None):
-            self.done(taken)
+        while entry := self._fresh(None):
+            self.done(entry)
             count += 1
         return count
 
@@ -175,7 +175,7 @@ def given_up(url: str, queue: str) -> tuple[str, int]:
         Unavailable: The server does not answer.
     """
     key = PREFIX + queue + GIVEN_UP
-    with asked(url) as client:
+    with open_client(url) as client:
         return key, int(client.xlen(key))
 
 
@@ -186,7 +186,7 @@ def configuration(url: str, *names: str) -> dict[str, str]:
         Unavailable: The server does not answer.
     """
     values: dict[str, str] = {}
-    with asked(url) as client:
+    with open_client(url) as client:
         for name in names:
             with contextlib.suppress(ResponseError):
                 values |= client.config_get(name)
@@ -194,7 +194,7 @@ def configuration(url: str, *names: str) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def asked(url: str) -> Iterator[Any]:
+def open_client(url: str) -> Iterator[Any]:
     """Open a client for some questions.
 
     Raises:

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import orjson
 from kombu.transport import virtual
 
-from ibidem_workers.message_size import compress, too_dense, unpacked
-from ibidem_workers.task_message import TRIES
+from ibidem_workers.batches import TRIES, compress, too_dense, unpacked
 
 _MESSAGE: Mapping[str, type] = {
     "body": str,
@@ -85,15 +84,15 @@ class QueueBackend(Protocol):
         """Lay a message down; it is seen whole or not at all."""
 
     def take(self) -> QueuedMessage | None:
-        """Take a message, first one whose holder is gone; None when none is there."""
+        """Take a message, first one whose holder has ended; None when none is there."""
 
-    def done(self, taken: QueuedMessage) -> None:
+    def done(self, entry: QueuedMessage) -> None:
         """Remove a message that was carried out."""
 
-    def give_up(self, taken: QueuedMessage) -> None:
+    def give_up(self, entry: QueuedMessage) -> None:
         """Put a message that cannot be carried out where it is kept, and is in nobody's way."""
 
-    def hand_back(self, taken: QueuedMessage) -> None:
+    def hand_back(self, entry: QueuedMessage) -> None:
         """Lay a message down again, behind the others, with no try counted."""
 
     def waiting(self) -> int:
@@ -120,7 +119,7 @@ class Channel(virtual.Channel):
         super().__init__(connection)
         self._open, self._passing = opened, passing
         self._opened: dict[str, QueueBackend] = {}
-        self._held: dict[str, tuple[QueueBackend, QueuedMessage]] = {}
+        self._deliveries: dict[str, tuple[QueueBackend, QueuedMessage]] = {}
 
     def _queue(self, name: str) -> QueueBackend:
         if name not in self._opened:
@@ -131,17 +130,17 @@ class Channel(virtual.Channel):
         self._queue(queue).put(compress(orjson.dumps(message)))
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
-        leased = self._queue(queue)
-        taken = leased.take()
-        if taken is None:
+        backend = self._queue(queue)
+        entry = backend.take()
+        if entry is None:
             raise Empty
-        message = read_message(taken.message, self.connection.client.transport_options.get("most"))
+        message = read_message(entry.message, self.connection.client.transport_options.get("most"))
         if message is None:
-            _log.warning("a message that no submitter has sent is given up: %s", taken.name)
-            leased.give_up(taken)
+            _log.warning("a message that no submitter has sent is given up: %s", entry.name)
+            backend.give_up(entry)
             raise Empty
-        message["headers"][TRIES] = taken.tries
-        self._held[message["properties"]["delivery_tag"]] = leased, taken
+        message["headers"][TRIES] = entry.tries
+        self._deliveries[message["properties"]["delivery_tag"]] = backend, entry
         return message
 
     def _size(self, queue: str) -> int:
@@ -151,27 +150,27 @@ class Channel(virtual.Channel):
         return self._queue(queue).purge()
 
     def _restore(self, message: virtual.Message) -> None:
-        held = self._held.pop(message.delivery_tag, None)
-        if held is None:
+        delivery = self._deliveries.pop(message.delivery_tag, None)
+        if delivery is None:
             return
         try:
-            held[0].hand_back(held[1])
+            delivery[0].hand_back(delivery[1])
         except self._passing as error:
             _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Acknowledge a message: only now it is removed."""
         super().basic_ack(delivery_tag, multiple)  # first: should the server be away, another message may be taken
-        held = self._held.pop(delivery_tag, None)
-        if held is not None:
-            held[0].done(held[1])
+        delivery = self._deliveries.pop(delivery_tag, None)
+        if delivery is not None:
+            delivery[0].done(delivery[1])
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Give a message back, or up."""
         super().basic_reject(delivery_tag, requeue)
-        held = self._held.pop(delivery_tag, None)
-        if held is not None:
-            held[0].give_up(held[1])
+        delivery = self._deliveries.pop(delivery_tag, None)
+        if delivery is not None:
+            delivery[0].give_up(delivery[1])
 
     def close(self) -> None:
         """Put back what was not acknowledged, and show no sign of life any more."""
@@ -181,13 +180,13 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """A transport that hears a request to end while it waits."""
+    """A transport that notices a request to end while it waits."""
 
     Channel: type[virtual.Channel]
     polling_interval = 0.02
 
     def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
-        """Wait for a message, never so long that a request to end goes unheard."""
+        """Wait for a message, never so long that a request to end goes unnoticed."""
         super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
 
     def driver_version(self) -> str:

@@ -1,24 +1,74 @@
-"""Which pairs of documents may be near duplicates: those that share what the decision needs, and look alike.
+"""Pairs of stored documents that may be near duplicates: those that share what the decision needs, and look alike.
+
+Duplicates are looked up by the keys of a document, as far as a policy counts what they lead to.
 
 No pair is left out that the decision would pass; of those that are let through it refuses a few.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_engines.stored_groups import LeadKeys, Several
 from ibidem_ingest.pairs.decision import Characters, Policy, Terms, least_shared
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.lookup_keys import character_values
+from ibidem_ingest.signatures.lookup_keys import LookupField, character_values, content_key, lookup_keys
 from ibidem_ingest.signatures.minhash import BAND_ROWS
-from ibidem_ingest.signatures.packed import FULL, WEAK
+from ibidem_ingest.signatures.packed import FULL, WEAK, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.schema import BANDS, RAREST
-from ibidem_workers.groups.lookup import least_rare
+from ibidem_ingest.signatures.schema import BANDS, FULL_SET, RAREST
+
+
+def least_rare(rule: Terms) -> int:
+    """Tell how many of the 25 rarest terms two full sets share at least that share enough of their 60.
+
+    >>> least_rare(Terms())
+    5
+    """
+    return max(1, RAREST - (FULL_SET - least_shared(rule.share, FULL_SET)))
+
+
+def content_of(packed: Packed) -> LeadKeys:
+    """Return the value under which identical documents are found."""
+    return LeadKeys({"content": [content_key(packed)]})
+
+
+def values_of(packed: Packed, policy: Policy) -> LeadKeys:
+    """Return the values under which near ones are found.
+
+    Args:
+        packed: The document's signatures.
+        policy: The decision; a class that is no evidence under it is left out.
+    """
+    if policy.level == "identical":
+        return LeadKeys({})
+    counted = {
+        "fingerprint": policy.fingerprint is not None,
+        "profile": policy.profile is not None,
+        "bands": policy.slots is not None,
+    }
+    keys = lookup_keys(packed)
+    several: dict[LookupField, Several] = {}
+    if policy.terms is not None and "rare" in keys:
+        several["rare"] = _several(keys["rare"], least_rare(policy.terms), packed.length, policy.terms.lengths)
+    if policy.characters is not None and "characters" in keys:
+        several["characters"] = _several(
+            keys["characters"], policy.characters.pairs, packed.length, policy.characters.lengths
+        )
+    return LeadKeys({clue: values for clue, values in keys.items() if counted.get(clue)}, several)
+
+
+def _several(values: Sequence[str], least: int, length: int, ratio: float) -> Several:
+    """Ask for so many values, at lengths within a ratio of the document's own."""
+    ratio = ratio or 1e-9
+    return Several(values, least, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))
+
 
 Keys = NDArray[np.uint64]
 Rows = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Pairs = tuple[Rows, Rows]
 
 AT_ONCE = 2_000_000
@@ -35,7 +85,8 @@ def possible(a: PackedColumns, b: PackedColumns, policy: Policy) -> list[list[in
     """
     candidates: list[set[int]] = [set() for _ in range(len(a))]
     for rows, others in _every(a, b, policy):
-        for row, other in zip(rows.tolist(), others.tolist(), strict=True):
+        comparable = _comparable(a, b, rows, others)
+        for row, other in zip(rows[comparable].tolist(), others[comparable].tolist(), strict=True):
             candidates[row].add(other)
     return [sorted(each) for each in candidates]
 
@@ -61,6 +112,14 @@ def _every(a: PackedColumns, b: PackedColumns, policy: Policy) -> Iterator[Pairs
             yield _alike(a, b, rows, others, policy.characters)
 
 
+def _comparable(a: PackedColumns, b: PackedColumns, rows: Rows, others: Rows) -> Bools:
+    """Tell which pairs do not differ where they must not, as `decision.differ_where_they_must_not` does for one."""
+    agree: Bools = np.ones(len(rows), bool)
+    for one, other in ((a.guard[rows], b.guard[others]), (a.title[rows], b.title[others])):
+        agree &= (one == other) | (one == 0) | (other == 0)
+    return agree
+
+
 def sharing(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
     """Yield the pairs of rows that share so many keys, each pair once; a key of zero is none.
 
@@ -81,8 +140,10 @@ def sharing(a: Keys, b: Keys, least: int = 1) -> Iterator[Pairs]:
     budget = np.cumsum(times.sum(axis=1)) // AT_ONCE
     for part in np.unique(budget).tolist():
         rows = np.flatnonzero(budget == part)
-        held = np.repeat(rows, times.shape[1]) * len(b)
-        pairs, shared = np.unique(_spread(held, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True)
+        offsets = np.repeat(rows, times.shape[1]) * len(b)
+        pairs, shared = np.unique(
+            _spread(offsets, start[rows].ravel(), times[rows].ravel(), owners), return_counts=True
+        )
         yield np.divmod(pairs[shared >= least], max(1, len(b)))
 
 

@@ -1,16 +1,20 @@
-"""Which lead each document of a portion joins: leader grouping, where all earlier leads are settled.
+"""Portion of documents: which lead each joins, by leader clustering, where all earlier leads are settled.
 
 Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
 compared with leads alone, so there are no chains. A portion is settled against the leads before it, which no longer
 change, and within itself. So portions give what one pass over all documents gives, however they are cut.
+
+Manual decisions on pairs are followed; one on a text that has changed since is passed over.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_engines.engine import Engine
+from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.pairs import possible
@@ -85,7 +89,7 @@ class Rules:
     Args:
         policy: The figures.
         judge: The decision for a pair, manual decisions included.
-        apart: Documents about which readers said something.
+        apart: Documents of manual decisions.
     """
 
     policy: Policy
@@ -111,9 +115,9 @@ class Rules:
         """Name for each row the leads that may be its duplicates, ascending."""
         places = possible(_columns(rows), _columns(leads), self.policy)
         if self.apart and leads:
-            named = {at for at, lead in enumerate(leads) if lead.name in self.apart}
+            lead_places = {at for at, lead in enumerate(leads) if lead.name in self.apart}
             places = [
-                sorted(named.union(some)) if row.name in self.apart else some
+                sorted(lead_places.union(some)) if row.name in self.apart else some
                 for row, some in zip(rows, places, strict=True)
             ]
         return places
@@ -180,3 +184,92 @@ def _columns(rows: Sequence[Row]) -> PackedColumns:
 
 def _rank(row: Row) -> tuple[int, Name]:
     return row.rank
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """A manual decision on a pair.
+
+    Args:
+        a: One document.
+        b: The other.
+        verdict: `same` or `not`.
+        contents: Content hashes of both at the time; empty where none was noted.
+    """
+
+    a: Name
+    b: Name
+    verdict: str
+    contents: tuple[str, str]
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> "Override":
+        """Read a record of the ledger."""
+        (index_a, a), (index_b, b) = entry["a"], entry["b"]
+        contents = str(entry.get("content_a", "")), str(entry.get("content_b", ""))
+        return cls((index_a, a), (index_b, b), str(entry["verdict"]), contents)
+
+    def holds(self, row: Row, other: Row) -> bool:
+        """Return whether it is about these two, and neither text has changed since."""
+        contents = dict(zip((self.a, self.b), self.contents, strict=True))
+        return all(each.packed is not None and said_of(each.packed, contents[each.name]) for each in (row, other))
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """All manual decisions.
+
+    Args:
+        by_pair: The decision on each pair.
+    """
+
+    by_pair: Mapping[frozenset[Name], Override]
+
+    @classmethod
+    def of(cls, engine: Engine) -> "Overrides":
+        """Read what is kept next to an index."""
+        read = [Override.read(entry) for _, entry in engine.get_records("overrides")]
+        return cls({frozenset((each.a, each.b)): each for each in read})
+
+    @property
+    def names(self) -> frozenset[Name]:
+        """The documents with a manual decision."""
+        return frozenset(name for pair in self.by_pair for name in pair)
+
+    def verdict(self, row: Row, other: Row) -> str:
+        """Return what holds for a pair; empty for nothing."""
+        override = self.by_pair.get(frozenset((row.name, other.name)))
+        return override.verdict if override and override.holds(row, other) else ""
+
+    def partners(self, row: Row) -> set[Name]:
+        """Return the documents that were declared the same as one."""
+        return {
+            name
+            for pair, override in self.by_pair.items()
+            if row.name in pair and override.verdict == "same"
+            for name in pair - {row.name}
+        }
+
+    def judge(self, policy: Policy) -> Judge:
+        """Decide on pairs by signatures, where no word speaks against it, and by words where no signature tells."""
+
+        def level(row: Row, lead: Row) -> str:
+            verdict = self.verdict(row, lead) if self.by_pair else ""
+            if verdict == "not":
+                return ""
+            if row.packed is None or lead.packed is None:
+                return ""
+            evidence = decide(row.packed, lead.packed, policy)
+            return evidence.level if evidence else policy.level if verdict == "same" else ""
+
+        return level
+
+
+def said_of(packed: Packed, content: str) -> bool:
+    """Return whether a text is the one that a reader saw; a hash that is missing or of another scheme says nothing."""
+    return not content.startswith(f"ch{packed.scheme}:") or content == content_key(packed)
+
+
+def none_said(words: Iterable[Override] = ()) -> Overrides:
+    """Return words that need not be read."""
+    return Overrides({frozenset((each.a, each.b)): each for each in words})

@@ -1,18 +1,203 @@
-"""Settling what is new in an index: for some time, by one process at a time, which holds a lease, until all is done.
+"""Service of stored groups: follows what is written to an index, and settles its groups portion after portion.
 
-Two that settle at the same time do no harm, only work twice. So two may take the lease in the same moment: who took it
-last holds it, and the other leaves off when it is about to hold it on.
+Any number of processes may follow the same index. Each settles a portion against leads that no longer change, so all
+of them write the same, and a write onto another state than the one that was read is not done.
+
+One process at a time does so, which holds a lease, until all is done. Two that settle at the same time do no harm, only
+work twice. So two may take the lease in the same moment: who took it last holds it, and the other leaves off when it is
+about to hold it on.
 """
 
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import cast
 from uuid import uuid4
 
+import orjson
+from xxhash import xxh3_64_hexdigest
+
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.checkpoint import Checkpoint, by_part, parsed
-from ibidem_workers.groups.follow import Follower, Seen, said_of_pairs, store_of
-from ibidem_workers.process_id import has_exited, this_process
+from ibidem_engines.reindex import SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_workers.brokers.lease import has_exited, this_process
+from ibidem_workers.groups.checkpoint import Checkpoint, as_record, by_part, parsed, policy_of
+from ibidem_workers.groups.portion import Name, Overrides
+from ibidem_workers.groups.settle import Settler, renamed
+
+SIZE = 1_000
+"""Documents in a portion."""
+
+REFRESH = 20
+"""Portions after which searches are brought up to date."""
+
+ROUNDS = 10
+"""Looks for something new before the rest is left to the next follower, which a writer that never stops would hold."""
+
+Report = Callable[[int], None]
+"""Called with the number of documents that were looked at."""
+
+
+def store_of(engine: Engine) -> StoredGroups:
+    """Give the groups of an engine's index."""
+    return cast("WithGroups", engine).groups()
+
+
+@dataclass(slots=True)
+class Follower:
+    """Settles the groups of one index.
+
+    Args:
+        engine: The index; its ledger keeps the checkpoint.
+        report: Called with the progress.
+        size: Documents in a portion.
+        stop: Tells whether to stop before the next portion.
+    """
+
+    engine: Engine
+    report: Report = lambda _: None
+    size: int = SIZE
+    stop: Callable[[], bool] = lambda: False
+
+    def catch_up(self) -> Checkpoint:
+        """Settle all that is there; returns once nothing is new, after so many rounds, or when it is stopped."""
+        for _ in range(ROUNDS):
+            if not self.step() or self.stop():
+                break
+        return Checkpoint.read(self.engine)
+
+    def step(self) -> bool:
+        """Settle what is new since the last time; returns whether there was anything."""
+        checkpoint = Checkpoint.read(self.engine)  # before searches see what is new: all up to it is then seen joined
+        store = store_of(self.engine)
+        overrides = Overrides.of(self.engine)
+        changed = self._changed(store, checkpoint)
+        upto = store.newest()
+        if not changed and by_part(upto) == checkpoint.seen:
+            return False
+        if any(checkpoint.after(part) > number for part, number in upto.items()):
+            checkpoint.done = {}  # another index was made under this name
+        settler = Settler(store, policy_of(checkpoint.policy), overrides)
+        for part in upto:
+            self._through(settler, checkpoint, part, upto[part])
+        if all(checkpoint.after(part) >= number for part, number in upto.items()):
+            checkpoint.seen = by_part(upto)
+        checkpoint.save(self.engine)
+        return True
+
+    def _through(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
+        """Settle one part up to a number."""
+        portions = 0
+        while not self.stop() and ((pending := checkpoint.in_hand(part)) or checkpoint.after(part) < upto):
+            stretch = SeqNoRange(part, checkpoint.after(part), pending.upto if pending else upto)
+            portion = settler.store.leads(stretch, self.size)
+            last = portion[-1].name.order if len(portion) == self.size and not pending else stretch.upto
+            if portion:
+                self._settle(settler, checkpoint, part, portion, last)
+            checkpoint.settle(part, last)
+            self.report(len(portion))
+            portions += 1
+            if portions % REFRESH == 0:
+                checkpoint.save(self.engine)
+                settler.refresh()
+
+    def _settle(
+        self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, portion: Sequence[Grouped], last: int
+    ) -> None:
+        """Settle a portion; the checkpoint is noted before anything is written."""
+
+        def plan(joining: Counter[str]) -> None:
+            checkpoint.plan(part, last, joining)
+            checkpoint.save(self.engine)
+
+        settler.settle(portion, {each: checkpoint.after(each) for each in settler.store.parts()}, plan)
+
+    def _changed(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
+        """Follow what no write shows: deletions and manual decisions."""
+        changed = False
+        deletions = store.deletions()
+        if deletions != checkpoint.deletions:
+            inherit(store)
+            checkpoint.deletions, changed = deletions, True
+        overrides = override_hashes(self.engine)
+        if overrides != checkpoint.overrides:
+            keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
+            revisit(store, [(index, name) for key in keys for index, name in orjson.loads(key)])
+            checkpoint.overrides, changed = overrides, True
+        return changed
+
+
+def override_hashes(engine: Engine) -> dict[str, str]:
+    """Hash each manual decision, by its key."""
+    return {key: xxh3_64_hexdigest(orjson.dumps(entry)) for key, entry in engine.get_records("overrides")}
+
+
+def inherit(store: StoredGroups) -> None:
+    """Give each group whose lead was deleted a new one: the first of those that are left, under the same name.
+
+    Who duplicates the new lead is decided when whoever groups comes to it.
+    """
+    store.newest()
+    for sizes in store.sizes():
+        led = {each.group for some in store.members(list(sizes), lead=True) for each in some}
+        heirs = [heir for group in sizes if group not in led for heir in first(store, group)]
+        if heirs:
+            store.assign([Assignment(each, each.group, lead=True) for each in heirs])
+
+
+def first(store: StoredGroups, group: str) -> Iterator[Grouped]:
+    """Yield the first document of a group, if there is one."""
+    for some in store.members([group]):
+        yield some[0]
+        return
+
+
+def revisit(store: StoredGroups, names: list[Name]) -> None:
+    """Let documents be looked at again: one that follows a lead parts from it first."""
+    store.newest()
+    documents = store.read(sorted(set(names)))
+    changes = [Assignment(each, each.group, lead=True) if each.lead else renamed(each) for each in documents]
+    if changes:
+        store.assign(changes)
+
+
+def regroup(
+    engine: Engine,
+    *,
+    everything: bool = False,
+    policy: Policy | None = None,
+    report: Report = lambda _: None,
+    size: int = SIZE,
+) -> Checkpoint:
+    """Settle all groups again: leads that are duplicates of each other are joined, followers are compared once more.
+
+    Args:
+        engine: The index.
+        everything: Whether to begin again, with each document in a group of its own.
+        policy: The figures to settle groups by from now on; those of the index when None.
+        report: Called with the progress.
+        size: Documents in a portion.
+    """
+    store = store_of(engine)
+    store.newest()
+    if everything:
+        for sizes in store.sizes():
+            for some in store.members(list(sizes), lead=False):
+                store.assign([renamed(each) for each in some])
+    else:
+        inherit(store)
+    checkpoint = Checkpoint.read(engine)
+    if policy is not None:
+        checkpoint.policy = as_record(policy)
+    checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
+    if everything:
+        checkpoint.joined = {}
+    checkpoint.save(engine)
+    return Follower(engine, report, size).catch_up()
+
 
 KEY = "groups/lease"
 
@@ -27,16 +212,16 @@ class Lease:
     Args:
         engine: The index.
         name: What this holder is called.
-        lost: Whether another one took it after this one did.
+        is_lost: Whether another one took it after this one did.
     """
 
     engine: Engine
     name: str = field(default_factory=lambda: uuid4().hex)
-    lost: bool = False
+    is_lost: bool = False
     _renewed: float = 0.0
 
-    def taken(self) -> bool:
-        """Return whether another one holds it, and lives as far as can be told."""
+    def is_taken(self) -> bool:
+        """Return whether another one holds it, and is alive as far as is known."""
         entry = self.engine.get_record("runs", KEY) or {}
         until, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(until, int | float):
@@ -44,21 +229,23 @@ class Lease:
         return time.time() < until and not has_exited(process)
 
     def take(self) -> bool:
-        """Take it, unless another one holds it."""
-        if self.taken():
+        """Take it, unless another one holds it, or takes it in the same moment and later."""
+        if self.is_taken():
             return False
         self._note(time.time() + SECONDS)
-        return True
+        time.sleep(MOMENT)  # else all that saw it free settle a portion each before they see who has it
+        self.is_lost = self.is_taken()
+        return not self.is_lost
 
     def renew(self) -> None:
         """Hold it on, unless another one took it meanwhile."""
-        self.lost = self.lost or self.taken()
-        if not self.lost and time.monotonic() - self._renewed > SECONDS / 4:
+        self.is_lost = self.is_lost or self.is_taken()
+        if not self.is_lost and time.monotonic() - self._renewed > SECONDS / 4:
             self._note(time.time() + SECONDS)
 
     def give_back(self) -> None:
         """Let go of it, unless another one has it."""
-        if not self.taken():
+        if not self.is_taken():
             self._note(0.0)
 
     def _note(self, until: float) -> None:
@@ -66,38 +253,41 @@ class Lease:
         self.engine.put_records("runs", {KEY: {"name": self.name, "process": this_process(), "until": until}})
 
 
+MOMENT = 0.05
+"""Seconds after which whoever saw a lease free in the same moment has taken it too."""
+
 PAUSE = 0.2
 """Seconds between two looks while another process settles."""
 
 
-def settle(engine: Engine, seconds: float, seen: Seen = lambda _: None) -> None:
+def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> None:
     """Settle what is new in an index, unless another process does.
 
     Args:
         engine: The index.
         seconds: For how long at most.
-        seen: Called with the number of documents that were looked at.
+        report: Called with the number of documents that were looked at.
     """
     lease, until = Lease(engine), time.monotonic() + seconds
 
     def going_on(documents: int) -> None:
         lease.renew()
-        seen(documents)
+        report(documents)
 
-    if lease.taken() or settled(engine):  # whoever settles is not held up by refreshes for those that wait
+    if lease.is_taken() or settled(engine):  # whoever settles is not held up by refreshes for those that wait
         return
     if lease.take():
         try:
-            Follower(engine, going_on, stop=lambda: lease.lost or time.monotonic() > until).catch_up()
+            Follower(engine, going_on, stop=lambda: lease.is_lost or time.monotonic() > until).catch_up()
         finally:
             lease.give_back()
 
 
-def settle_all(engine: Engine, seen: Seen = lambda _: None) -> None:
+def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all that was there at the beginning, or wait until another process did; others may go on writing."""
     goal = store_of(engine).newest()
     while True:
-        settle(engine, inf, seen)
+        settle(engine, inf, report)
         checkpoint = Checkpoint.read(engine)
         if all(checkpoint.after(part) >= number for part, number in goal.items()):
             return
@@ -108,4 +298,4 @@ def settled(engine: Engine) -> bool:
     """Return whether all that was written is settled, and every manual decision followed."""
     checkpoint = Checkpoint.read(engine)
     written = by_part(store_of(engine).newest(parsed(checkpoint.seen)))
-    return written == checkpoint.seen and said_of_pairs(engine) == checkpoint.overrides
+    return written == checkpoint.seen and override_hashes(engine) == checkpoint.overrides

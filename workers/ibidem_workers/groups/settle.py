@@ -8,13 +8,12 @@ from functools import partial
 from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups
 from ibidem_ingest.pairs.decision import Policy
-from ibidem_ingest.signatures.group_name import group_name
-from ibidem_workers.groups.lookup import content_of, values_of
-from ibidem_workers.groups.overrides import Overrides
-from ibidem_workers.groups.portion import Join, Name, Row, Rules, grouped
+from ibidem_ingest.signatures.content import group_name
+from ibidem_workers.groups.pairs import content_of, values_of
+from ibidem_workers.groups.portion import Join, Name, Overrides, Row, Rules, grouped
 
 ROUNDS = 5
-"""How often a portion is settled again when a lead that a document would join has gone meanwhile."""
+"""How often a portion is settled again when a lead that a document would join has disappeared meanwhile."""
 
 
 class Outrun(Exception):
@@ -28,7 +27,7 @@ class Settler:
     Args:
         store: The index's groups.
         policy: The figures.
-        overrides: What readers said.
+        overrides: Manual decisions.
         joined: Documents that joined since searches were last refreshed; a search may still show them as leads.
     """
 
@@ -64,8 +63,8 @@ class Settler:
         others = self._others(portion)
         twins = self._twins(portion, others)
         self._write([renamed(each) for each in twins])
-        gone = {each.name.id for each in twins}
-        documents = {_name(each): each for each in portion if each.name.id not in gone}
+        twin_ids = {each.name.id for each in twins}
+        documents = {_name(each): each for each in portion if each.name.id not in twin_ids}
         rows = [row for each in documents.values() if (row := row_of(each)) is not None]
         rules = Rules(self.policy, self.overrides.judge(self.policy), self.overrides.names)
         joins = grouped(rows, partial(self._find, before=before), rules)
@@ -98,12 +97,12 @@ class Settler:
     def _find(self, rows: Sequence[Row], before: Marks, *, copies: bool) -> list[Row]:
         """Look among the leads that are settled; those that joined since are none."""
         packed = [row.packed for row in rows if row.packed is not None]
-        wanted = [content_of(each) if copies else values_of(each, self.policy) for each in packed]
-        wanted = [each for each in wanted if each.values or each.several]
-        hits = self.store.carriers(wanted, before) if wanted and any(before.values()) else []
+        lookups = [content_of(each) if copies else values_of(each, self.policy) for each in packed]
+        lookups = [each for each in lookups if each.values or each.several]
+        hits = self.store.carriers(lookups, before) if lookups and any(before.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
-        said = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
-        leads |= {row.name: row for row in self._declared(said - leads.keys(), before)}
+        partners = {name for row in rows if row.name in self.overrides.names for name in self.overrides.partners(row)}
+        leads |= {row.name: row for row in self._declared(partners - leads.keys(), before)}
         own = {row.name for row in rows}
         return [row for name, row in leads.items() if name not in self.joined and name not in own]
 
@@ -119,9 +118,9 @@ class Settler:
             Outrun: One is no lead any more.
         """
         groups = {name: each.group for name, each in documents.items()}
-        wanted = sorted({join.lead.name for join in joins} - groups.keys())
-        leads = {_name(each): each for each in self.store.read(wanted)} if wanted else {}
-        for name in wanted:
+        names = sorted({join.lead.name for join in joins} - groups.keys())
+        leads = {_name(each): each for each in self.store.read(names)} if names else {}
+        for name in names:
             if name not in leads or not leads[name].lead:
                 raise Outrun
             groups[name] = leads[name].group
@@ -140,13 +139,13 @@ class Settler:
         not duplicate it part from it, and the name stays with the larger part. Who is made a lead is looked at again,
         and so is who follows it.
         """
-        gone = {join.row.name for join in joins}
+        joiners = {join.row.name for join in joins}
         changes: list[Assignment] = []
         for name, lead in documents.items():
             followers = others.get(lead.group, [])
             if not followers:
                 continue
-            if name in gone:
+            if name in joiners:
                 changes.append(Assignment(followers[0], lead.group, lead=True))
                 continue
             own = row_of(lead)

@@ -21,12 +21,12 @@ class Copy:
     """A duplicate and its document.
 
     Args:
-        found: What makes it one.
+        duplicate: What makes it one.
         document: The document.
         of: The id of the document that the page is about.
     """
 
-    found: Duplicate
+    duplicate: Duplicate
     document: Document
     of: str
 
@@ -43,15 +43,15 @@ class Copy:
     @property
     def level(self) -> str:
         """At which level it is one."""
-        return self.found.evidence.level
+        return self.duplicate.evidence.level
 
     @property
     def reason(self) -> str:
         """Why."""
-        return reason(self.found.evidence.why)
+        return reason(self.duplicate.evidence.why)
 
     @property
-    def named(self) -> str:
+    def id_query(self) -> str:
         """Its id as a part of an address."""
         return urlencode({"id": self.document.id})
 
@@ -83,14 +83,14 @@ class Point:
         x: From the left.
         y: From above.
         id: Its id.
-        said: Title, date and source.
+        label: Title, date and source.
         own: Whether it is the document that the page is about.
     """
 
     x: float
     y: float
     id: str
-    said: str
+    label: str
     own: bool
 
 
@@ -138,7 +138,7 @@ def timeline(own: Document, copies: Sequence[Document]) -> Timeline | None:
                 x=round(LEFT + (WIDTH - LEFT - RIGHT) * (day - first) / (last - first), 1),
                 y=LINE * (row[each.source or "no source"] + 1),
                 id=each.id,
-                said=" · ".join(
+                label=" · ".join(
                     f"{ISOLATE}{part}{POP}" for part in (each.title or each.id, each.date, each.source) if part
                 ),
                 own=each.id == own.id,

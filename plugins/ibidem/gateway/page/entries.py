@@ -92,7 +92,7 @@ class Entry:
     lead: str = ""
 
     @property
-    def named(self) -> str:
+    def id_query(self) -> str:
         """Its id as a part of an address."""
         return urlencode({"id": self.id})
 
@@ -130,7 +130,7 @@ class Group:
         return len(self.duplicates) + self.hidden
 
     @property
-    def told(self) -> str:
+    def count_text(self) -> str:
         """How many duplicates there are, in words."""
         return format_count(self.size, "duplicate")
 

@@ -1,19 +1,128 @@
-"""A document as it is read from a list: the query's words marked in its text, and the results before and after it."""
+"""Reading of a list: its facets, and a document with the query's words marked and the results before and after it.
+
+Facets are sources, languages and years of the results that were grouped, with counts.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
-from ibidem.comparison.html import PagedText
+from ibidem.comparison.html import PagedText, printable
 from ibidem.comparison.result_list import duplicates_inside
 from ibidem.gateway.dependencies import GatewayContext
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
+from ibidem.grouped_search.stats import MOST, Counted, Facets
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.highlighting import marked
 from ibidem_engines.query import Phrase
+from ibidem_engines.stored_groups import CollapseEngine, FacetCount
+
+
+@dataclass(frozen=True, slots=True)
+class FacetChoice:
+    """A value that the list may be narrowed to.
+
+    Args:
+        name: The value.
+        address: The list with it, or without it when it is chosen already.
+        documents: How many examined documents have it.
+        groups: In how many groups.
+        chosen: Whether the list is narrowed to it.
+    """
+
+    name: str
+    address: str
+    documents: int
+    groups: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Everything that the list may be narrowed to.
+
+    Args:
+        sources: Sources, the most frequent first.
+        languages: Languages, the most frequent first.
+        years: Years, the latest first.
+    """
+
+    sources: Sequence[FacetChoice] = ()
+    languages: Sequence[FacetChoice] = ()
+    years: Sequence[FacetChoice] = ()
+
+
+def stored_choices(engine: Engine, state: PageState) -> Choices:
+    """Count what the list may be narrowed to, over all that matches and by stored groups.
+
+    Args:
+        engine: Where it is counted.
+        state: What the page shows.
+    """
+    facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
+
+    def shown(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
+        for each in counts:
+            chosen = each.value in getattr(state, name)
+            address = state.toggled(name, each.value)
+            yield FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
+
+    languages = list(shown("language", facets.languages))
+    return Choices(
+        sources=list(shown("source", facets.sources)),
+        languages=languages if len(languages) > 1 or state.language else (),
+        years=[
+            FacetChoice(
+                each.value,
+                state.address(date="" if state.date == each.value else each.value),
+                each.documents,
+                each.groups,
+                state.date == each.value,
+            )
+            for each in facets.years
+        ],
+    )
+
+
+def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
+    """List what the list may be narrowed to.
+
+    Args:
+        engine: Where names of sources and languages are read, from one document each.
+        facets: What was counted.
+        state: What the page shows.
+    """
+    names = [name for name, _, _ in (*facets.sources, *facets.tables)]
+    there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
+
+    def counted(name: str, some: Sequence[Counted]) -> Iterator[FacetChoice]:
+        counts_by_value: dict[str, tuple[int, int]] = {}
+        for place, documents, leads in some:
+            if place in there and (value := str(getattr(there[place], name))):
+                before = counts_by_value.get(value, (0, 0))
+                counts_by_value[value] = before[0] + documents, before[1] + leads
+        for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
+            address, chosen = state.toggled(name, value), value in getattr(state, name)
+            yield FacetChoice(printable(value), address, documents, leads, chosen)
+
+    return Choices(
+        sources=list(counted("source", facets.sources)),
+        languages=list(counted("language", facets.tables)),
+        years=[
+            FacetChoice(
+                str(year),
+                state.address(date="" if state.date == str(year) else str(year)),
+                documents,
+                groups,
+                state.date == str(year),
+            )
+            for year, documents, groups in facets.years
+        ],
+    )
+
 
 OPEN, CLOSE = HIGHLIGHT
 _MARKS = re.compile(f"([{OPEN}{CLOSE}])")
@@ -74,29 +183,29 @@ class Neighbours:
     following: str
 
 
-def neighbours(engine: Engine, given: GatewayContext, state: PageState, name: str) -> Neighbours:
+def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: str) -> Neighbours:
     """Find what is before and after a document in the list that it was opened from.
 
     A collapsed duplicate has the place of its lead; one that the list does not show has no neighbours.
 
     Args:
         engine: The index, with the caller's rights.
-        given: What every request may use.
+        context: What every request may use.
         state: The list.
         name: The document's id.
     """
-    order, more = results(engine, given, state)
+    order, more = results(engine, context, state)
     at = next((at for at, names in enumerate(order) if name in names), None)
     if at is None:
         return Neighbours("", "")
     if at == 0 and state.page > 1:
         earlier = replace(state, page=state.page - 1)
-        before = link(earlier, results(engine, given, earlier)[0][-1:])
+        before = link(earlier, results(engine, context, earlier)[0][-1:])
     else:
         before = link(state, order[at - 1 : at] if at else ())
     if at == len(order) - 1 and more:
         later = replace(state, page=state.page + 1)
-        after = link(later, results(engine, given, later)[0][:1])
+        after = link(later, results(engine, context, later)[0][:1])
     else:
         after = link(state, order[at + 1 : at + 2])
     return Neighbours(before, after)
@@ -107,10 +216,10 @@ def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
     return state.part("document", id=passages[0][0]) if passages else ""
 
 
-def results(engine: Engine, given: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
+def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
     """Return the ids of results in order, each with those collapsed into it, and whether there is a next page."""
     request = replace(state.request(), explain=False)
-    tables = given.current_tables()
+    tables = context.current_tables()
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
     order: list[list[str]] = []
     for lead, duplicates in groups(result.response["hits"]["hits"]):
@@ -124,5 +233,5 @@ def has_more(response: Any, state: PageState) -> bool:
     account = response["dedupe"]
     if account["mode"] == "off":
         return bool(state.page * state.size < account["documents"]["matched"])
-    seen = state.page * state.size < account["groups"]["in_window"]
-    return bool(seen or (not account["groups"]["exact"] and state.sort == "relevance" and not account.get("limited")))
+    more = state.page * state.size < account["groups"]["in_window"]
+    return bool(more or (not account["groups"]["exact"] and state.sort == "relevance" and not account.get("limited")))

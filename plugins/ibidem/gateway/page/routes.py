@@ -14,9 +14,9 @@ from starlette.datastructures import QueryParams
 
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
+from ibidem.comparison.result_list import FORMATS, rows
 from ibidem.dedupe.overrides import load_overrides
 from ibidem.dedupe.parameters import DEEPEST, PRESETS
-from ibidem.gateway.callers import Caller
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem.gateway.document_routes import check_allowed
 from ibidem.gateway.errors import HttpError
@@ -24,17 +24,15 @@ from ibidem.gateway.metrics import watched_search
 from ibidem.gateway.openapi import Id, Known, NoParameters, Pair
 from ibidem.gateway.page.documents import copies_of, timeline
 from ibidem.gateway.page.entries import listed, marked, web_address
-from ibidem.gateway.page.export import FORMATS, rows
-from ibidem.gateway.page.facets import choices, stored_choices
-from ibidem.gateway.page.reading import has_more, neighbours, pieces
+from ibidem.gateway.page.reading import choices, has_more, neighbours, pieces, stored_choices
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, PageState, Shown, field, read_form, shown
+from ibidem.gateway.upstream import Caller
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line
-from ibidem.index.documents import stored_document
+from ibidem.index.documents import add_override, read_verdict, readable_overrides, remove_override, stored_document
 from ibidem.index.inspection import inspect as find_copies
-from ibidem.index.overrides_store import add_override, read_verdict, readable_overrides, remove_override
 from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
 from ibidem_engines.highlighting import marked as highlight
@@ -47,7 +45,7 @@ router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False
 PLACE = re.compile("g[0-9]{1,6}")
 """A place in the list."""
 
-HELD = "public, max-age=31536000, immutable"
+CACHE_CONTROL = "public, max-age=31536000, immutable"
 
 
 class One(Known):
@@ -81,21 +79,20 @@ OneParameters = Annotated[One, Query()]
 TwoParameters = Annotated[Two, Query()]
 
 
-def home(engine: Engine, given: GatewayContext, parameters: Shown) -> Response:
+def home(engine: Engine, context: GatewayContext, parameters: Shown) -> Response:
     """Show the list.
 
     Args:
         engine: The index, with the caller's rights.
-        given: What every request may use.
+        context: What every request may use.
         parameters: The address.
     """
     state = parameters.state()
     if not state.q.strip():
         return html("page_home.html", state=state, labels=LABELS, documents=documents_in(engine))
     query, request = state.query(), state.request()
-    result = watched_search(
-        engine, query, request, state.page, state.size, given.metrics, given.current_tables(), state.sort, facets=True
-    )
+    metrics, tables = context.metrics, context.current_tables()
+    result = watched_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
     facets = choices(engine, result.facets, state)
     if result.response["dedupe"].get("grouping") == "stored":
         facets = stored_choices(engine, state)
@@ -111,7 +108,7 @@ def home(engine: Engine, given: GatewayContext, parameters: Shown) -> Response:
         choices=facets,
         filters=bool(state.filters() or facets.sources or facets.languages or facets.years),
         more=has_more(result.response, state),
-        overrides=given.settings.gateway_overrides,
+        overrides=context.settings.gateway_overrides,
     )
 
 
@@ -136,7 +133,7 @@ class ShownGroup(Shown):
 
 
 @router.get("/group")
-def group(engine: CallersEngine, given: WithContext, parameters: Annotated[ShownGroup, Query()]) -> Response:
+def group(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownGroup, Query()]) -> Response:
     """Show further duplicates of a group, some at a time."""
     state = parameters.state()
     result = search_window(
@@ -145,7 +142,7 @@ def group(engine: CallersEngine, given: WithContext, parameters: Annotated[Shown
         replace(state.request(), mode="indent"),
         state.page,
         state.size,
-        tables=given.current_tables(),
+        tables=context.current_tables(),
         order=state.sort,
         portion=Portion(parameters.group, parameters.after, PORTION),
     )
@@ -159,12 +156,12 @@ def group(engine: CallersEngine, given: WithContext, parameters: Annotated[Shown
         state=state,
         group=groups[0],
         after=parameters.after,
-        overrides=given.settings.gateway_overrides,
+        overrides=context.settings.gateway_overrides,
     )
 
 
 @router.get("/export.{ending}")
-def export(ending: str, engine: CallersEngine, given: WithContext, parameters: Annotated[Shown, Query()]) -> Response:
+def export(ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[Shown, Query()]) -> Response:
     """Give the examined documents of a list as a table, duplicates behind their leads."""
     if ending not in FORMATS:
         raise HttpError(
@@ -172,7 +169,7 @@ def export(ending: str, engine: CallersEngine, given: WithContext, parameters: A
         )
     state = replace(parameters.state(), dedupe="indent", page=1)
     request = replace(state.request(), max_per_group=None)
-    tables = given.current_tables()
+    tables = context.current_tables()
     result = search_window(
         engine, state.query(), request, size=request.window, tables=tables, order=state.sort, all_copies=True
     )
@@ -188,7 +185,7 @@ class ShownDocument(Shown):
 
 
 @router.get("/document")
-def document(engine: CallersEngine, given: WithContext, parameters: Annotated[ShownDocument, Query()]) -> Response:
+def document(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a document whole, the query's words marked, with the results before and after it."""
     hit, state = stored_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
@@ -201,13 +198,13 @@ def document(engine: CallersEngine, given: WithContext, parameters: Annotated[Sh
         pieces=shown,
         matches=max((each.match for each in shown), default=0),
         state=state,
-        neighbours=neighbours(engine, given, state, parameters.id) if query else None,
-        named=urlencode({"id": hit.id}),
+        neighbours=neighbours(engine, context, state, parameters.id) if query else None,
+        id_query=urlencode({"id": hit.id}),
     )
 
 
 @router.get("/inspect")
-def inspect(engine: CallersEngine, given: WithContext, parameters: OneParameters) -> Response:
+def inspect(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, and when and where they appeared."""
     inspection = find_copies(engine, parameters.id, parameters.state().policy())
     own = stored_document(engine, parameters.id)
@@ -215,22 +212,22 @@ def inspect(engine: CallersEngine, given: WithContext, parameters: OneParameters
     return html(
         "page_inspect.html",
         document=own,
-        found=inspection,
+        inspection=inspection,
         copies=copies,
         timeline=timeline(own, [each.document for each in copies]),
         labels=LABELS,
         state=parameters.state(),
         level=parameters.level or "near",
-        overrides=given.settings.gateway_overrides,
-        named=urlencode({"id": own.id}),
+        overrides=context.settings.gateway_overrides,
+        id_query=urlencode({"id": own.id}),
     )
 
 
 @router.get("/compare")
-def compare_pair(engine: CallersEngine, given: WithContext, parameters: TwoParameters) -> Response:
+def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoParameters) -> Response:
     """Show two documents side by side."""
     left, right = stored_document(engine, parameters.a), stored_document(engine, parameters.b)
-    comparison = compare(left, right, Tables(given.settings.tables), parameters.policy())
+    comparison = compare(left, right, Tables(context.settings.tables), parameters.policy())
     words = [
         word
         for word in readable_overrides(engine, load_overrides(engine))
@@ -242,15 +239,15 @@ def compare_pair(engine: CallersEngine, given: WithContext, parameters: TwoParam
         a=left,
         b=right,
         words=words,
-        overrides=given.settings.gateway_overrides,
+        overrides=context.settings.gateway_overrides,
     )
 
 
 @router.get("/overrides")
-def overrides(engine: CallersEngine, given: WithContext, _: NoParameters) -> Response:
+def overrides(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
     """List manual decisions."""
     words = readable_overrides(engine, load_overrides(engine))
-    return html("page_overrides.html", words=words, overrides=given.settings.gateway_overrides)
+    return html("page_overrides.html", words=words, overrides=context.settings.gateway_overrides)
 
 
 @router.post("/overrides", dependencies=[Depends(check_allowed)])
@@ -258,7 +255,7 @@ async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Re
     """Take a manual decision from a form; where it was sent from was checked before."""
     form = await read_form(request)
     a, b = (field(form, name) for name in ("a", "b"))
-    await run_in_threadpool(kept, form, engine, caller)
+    await run_in_threadpool(save_override, form, engine, caller)
     return RedirectResponse(came_from(form) or f"/ibidem/page/compare?{urlencode({'a': a, 'b': b})}", 303)
 
 
@@ -277,8 +274,8 @@ def came_from(form: Mapping[str, str]) -> str:
     return state.address(page=state.page) + (f"#{place}" if PLACE.fullmatch(place) else "")
 
 
-def kept(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
-    """Keep what a form says of two documents, or take back what was said.
+def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
+    """Save the manual decision of a form on two documents, or remove one.
 
     Args:
         form: Its fields.
@@ -299,4 +296,4 @@ async def file(version: str, name: str) -> Response:
     del version  # it only makes the address new when the file is
     if name not in STATIC:
         raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages name those that there are")
-    return Response(static(name), media_type=STATIC[name], headers={"cache-control": HELD})
+    return Response(static(name), media_type=STATIC[name], headers={"cache-control": CACHE_CONTROL})

@@ -1,24 +1,104 @@
-"""Saved searches on the page: each with what is new since it was last looked at, its feed, and its JSON."""
+"""Saved searches on the page, each with what is new since it was last looked at; and the review queue.
+
+The review queue shows the near pairs of a list that nobody has decided on, the least certain first, one at a time.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
+from pydantic import Field
 from starlette.datastructures import QueryParams
 
+from ibidem.dedupe.leader_clustering import Window
 from ibidem.gateway.dependencies import CallersEngine, WithContext
 from ibidem.gateway.document_routes import check_allowed
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import NoParameters
+from ibidem.gateway.page.entries import differing
 from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import PageState, field, read_form, shown
+from ibidem.gateway.page.state import PageState, Shown, field, read_form, shown
+from ibidem.grouped_search.api import search_window
+from ibidem.grouped_search.explanations import reason
 from ibidem.index.alerts import Alert, alerts, find_alert, pending, remove, run, save
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
+from ibidem_ingest.pairs.decision import Evidence
+
+MOST_SKIPPED = 10_000
+OPENING = 600
+"""Characters of each text that are shown; the page that compares two documents has the rest."""
+
+review_router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class NearPair:
+    """A duplicate and its lead.
+
+    Args:
+        lead: Row of the lead.
+        row: Row of the duplicate.
+        evidence: Why it is one.
+    """
+
+    lead: int
+    row: int
+    evidence: Evidence
+
+
+def undecided(window: Window) -> list[NearPair]:
+    """Return the near pairs of a window that no manual decision is about, the least certain first."""
+    pairs = []
+    for row, lead in enumerate(window.grouping.lead.tolist()):
+        if lead == row or (lead, row) in window.overrides.valid:
+            continue
+        evidence = window.evidence(row, lead)
+        if evidence is not None and evidence.level == "near":
+            pairs.append(NearPair(lead, row, evidence))
+    return sorted(pairs, key=lambda pair: (pair.evidence.score, pair.row))
+
+
+class ShownPair(Shown):
+    """A pair of a list's queue."""
+
+    skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="How many undecided pairs come before it.")
+
+
+@review_router.get("/review")
+def review(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownPair, Query()]) -> Response:
+    """Show the next near pair of a list that nobody has decided on."""
+    state = parameters.state()
+    request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
+    tables = context.current_tables()
+    result = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
+    queue = undecided(result.window) if result.window is not None else []
+    pair = queue[parameters.skip] if parameters.skip < len(queue) else None
+    lead, duplicate = documents(engine, result.window, pair) if result.window is not None and pair else (None, None)
+    return html(
+        "page_review.html",
+        state=state,
+        skip=parameters.skip,
+        left=len(queue),
+        lead=lead,
+        duplicate=duplicate,
+        reason=reason(pair.evidence.why) if pair else "",
+        differs=differing(lead.text, duplicate.text) if lead and duplicate else (),
+        opening=OPENING,
+        overrides=context.settings.gateway_overrides,
+    )
+
+
+def documents(engine: Engine, window: Window, pair: NearPair) -> Sequence[Document | None]:
+    """Read the two documents of a pair."""
+    names = [window.name(pair.lead), window.name(pair.row)]
+    there = {(each.index, each.document.id): each.document for each in engine.fetch(names)}
+    return [there.get(name) for name in names]
+
 
 ADDRESS = "/ibidem/page/saved"
 MOST = 50
@@ -51,13 +131,13 @@ class Saved:
     new: Sequence[Document] | None
 
     @property
-    def named(self) -> str:
+    def path_part(self) -> str:
         """Its name as a part of a path."""
         return quote(self.alert.name, safe="")
 
     @property
     def state(self) -> PageState:
-        """The list that it stands for."""
+        """The list that shows what it finds."""
         return state_of(self.alert)
 
 
@@ -93,12 +173,12 @@ def alert_of(name: str, state: PageState) -> Alert:
 
 
 @router.get("/saved")
-def saved(engine: CallersEngine, given: WithContext, _: NoParameters) -> Response:
+def saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
     """List the saved searches, each with what is new."""
     searches = [
         Saved(alert, pending(engine, alert) if number < MOST else None) for number, alert in enumerate(alerts(engine))
     ]
-    return html("page_saved.html", saved=searches, shown=SHOWN, overrides=given.settings.gateway_overrides)
+    return html("page_saved.html", saved=searches, shown=SHOWN, overrides=context.settings.gateway_overrides)
 
 
 @router.post("/saved", dependencies=[Depends(check_allowed)])

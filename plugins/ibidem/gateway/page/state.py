@@ -14,9 +14,9 @@ from ibidem.dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
 from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import LONGEST_QUERY, Known
-from ibidem_engines.collapse import Order
-from ibidem_engines.query import Query as Asked
+from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
+from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.pairs.decision import LEVELS, Level, Policy
 
@@ -87,7 +87,7 @@ class PageState:
 
     def request(self) -> DedupeRequest:
         """Return what is asked of the dedupe layer."""
-        given = {
+        parameters = {
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
             "dedupe_keep": self.keep,
@@ -98,9 +98,9 @@ class PageState:
             "dedupe_preset": self.preset,
             "dedupe_explain": "true",
         }
-        return parse_request({name: value for name, value in given.items() if value}, mode="indent").for_people()
+        return parse_request({name: value for name, value in parameters.items() if value}, mode="indent").for_people()
 
-    def query(self) -> Asked:
+    def query(self) -> SearchQuery:
         """Return what is searched for."""
         return parse_query(self.q, self.filters())
 
@@ -127,13 +127,13 @@ class PageState:
         Args:
             level: The level where none is chosen.
         """
-        given = {
+        parameters = {
             "dedupe_level": self.level,
             "dedupe_similarity": self.similarity,
             "dedupe_preset": self.preset,
             "dedupe_window_days": self.days,
         }
-        return pair_policy(given, level)
+        return pair_policy(parameters, level)
 
     def figures(self, *names: str) -> str:
         """Return what decides on a pair, behind another part of an address.
@@ -217,7 +217,7 @@ FURTHER = ("dedupe", "level", "keep", "by", "similarity", "days", "scope", "pres
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
 CHOSEN = {"level": "near"}
-"""What an empty value stands for."""
+"""What an empty value means."""
 
 
 class Shown(Known):
@@ -240,16 +240,16 @@ class Shown(Known):
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:
-        """Return the state that the address stands for; an empty value is the default one.
+        """Return the state that the address describes; an empty value is the default one.
 
         Raises:
             UsageError: A mode that does not exist.
         """
-        given = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
-        if "dedupe" in given and given["dedupe"] not in MODES:
-            raise UsageError(f"dedupe={given['dedupe']!r} is not understood", f"allowed: {', '.join(MODES)}")
+        values = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
+        if "dedupe" in values and values["dedupe"] not in MODES:
+            raise UsageError(f"dedupe={values['dedupe']!r} is not understood", f"allowed: {', '.join(MODES)}")
         several = {name: tuple(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
-        return PageState(**(given | several))
+        return PageState(**(values | several))
 
 
 def shown(parameters: QueryParams) -> Shown:
@@ -262,9 +262,9 @@ def shown(parameters: QueryParams) -> Shown:
         RequestValidationError: A parameter that is not known, or not right.
     """
     several = {name for name, field in Shown.model_fields.items() if field.default == []}
-    given = {name: parameters.getlist(name) if name in several else parameters[name] for name in parameters}
+    values = {name: parameters.getlist(name) if name in several else parameters[name] for name in parameters}
     try:
-        return Shown.model_validate(given)
+        return Shown.model_validate(values)
     except ValidationError as error:
         raise RequestValidationError([each | {"loc": ("query", *each["loc"])} for each in error.errors()]) from error
 

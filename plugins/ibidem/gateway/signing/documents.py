@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import orjson
 
+from ibidem_engines.address import OURS, Fields
 from ibidem_engines.cluster.source import as_document, ours_of, signed_update, text_fault, version_of, with_signatures
 from ibidem_engines.cluster.source_values import members, with_member
 from ibidem_engines.engine import Record
-from ibidem_engines.fields import OURS, Fields
 from ibidem_engines.records import Unfit, records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -150,8 +150,8 @@ def sign_documents(written: Sequence[Written], context: SigningContext, tables: 
 def _signed(written: Sequence[Written], context: SigningContext, tables: Tables) -> list[Result]:
     read = [_whole(each, context) if isinstance(each, Whole) else _partial(each, context) for each in written]
     documents = [each.document for each in read if isinstance(each, _Prepared)]
-    made = iter(records(documents, tables, context.distinct))
-    return [_finished(each, next(made)) if isinstance(each, _Prepared) else each for each in read]
+    prepared_records = iter(records(documents, tables, context.distinct))
+    return [_finished(each, next(prepared_records)) if isinstance(each, _Prepared) else each for each in read]
 
 
 def _finished(prepared: _Prepared, record: Record) -> Result:
@@ -161,94 +161,94 @@ def _finished(prepared: _Prepared, record: Record) -> Result:
         return Result(prepared.body, "id" if unfit.field == "id" else "failure")
 
 
-def _whole(given: Whole, context: SigningContext) -> _Prepared | Result:
-    source = _object(given.body)
+def _whole(write: Whole, context: SigningContext) -> _Prepared | Result:
+    source = _object(write.body)
     if source is None:
-        return Result(given.body, "json")
-    if given.obstacle:
-        return unsigned(given, given.obstacle)
-    document = _document(given.id, source, context)
+        return Result(write.body, "json")
+    if write.obstacle:
+        return unsigned(write, write.obstacle)
+    document = _document(write.id, source, context)
     if not isinstance(document, Document):
-        return Result(_without_ours(given.body, source), document)
+        return Result(_without_ours(write.body, source), document)
     return _Prepared(
         document,
         version_of(source),
-        _without_ours(given.body, source),
-        lambda record: with_signatures(given.body, record, given.layout),
+        _without_ours(write.body, source),
+        lambda record: with_signatures(write.body, record, write.layout),
     )
 
 
 def _document(id_: str, source: Mapping[str, Any], context: SigningContext) -> Document | Fate:
-    """Read the document that a `_source` holds, or tell why it cannot be signed."""
+    """Read the document that a `_source` holds, or say why it cannot be signed."""
     if text_fault(source, context.fields):
         return "text"
     document = as_document(id_, source, context.fields)
     return "length" if len(document.text) > context.max_text else document
 
 
-def _partial(given: Partial, context: SigningContext) -> _Prepared | Result:
-    body = _object(given.body)
+def _partial(write: Partial, context: SigningContext) -> _Prepared | Result:
+    body = _object(write.body)
     if body is None:
-        return Result(given.body, "json")
-    if "script" in body or given.obstacle not in UNREAD:
-        return unsigned(given, given.obstacle or "script")
-    if given.there and not given.obstacle:
-        return _changed(given, body, context)
-    return _upsert(given, body, context)
+        return Result(write.body, "json")
+    if "script" in body or write.obstacle not in UNREAD:
+        return unsigned(write, write.obstacle or "script")
+    if write.there and not write.obstacle:
+        return _changed(write, body, context)
+    return _upsert(write, body, context)
 
 
-def _changed(given: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
+def _changed(write: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
     """Prepare an update of a document that was read."""
     doc = body.get(DOC)
     if not isinstance(doc, dict) or not doc.keys() - {OURS}:
-        return Result(given.body, "same")
-    whole = merged(given.there, doc)
-    if whole == given.there:
-        return Result(given.body, "same")
-    document = _document(given.id, whole, context)
+        return Result(write.body, "same")
+    whole = merged(write.there, doc)
+    if whole == write.there:
+        return Result(write.body, "same")
+    document = _document(write.id, whole, context)
     if not isinstance(document, Document):
-        return unsigned(given, document)
-    part, ours = _part(given.body, DOC), ours_of(given.there)
+        return unsigned(write, document)
+    part, ours = _part(write.body, DOC), ours_of(write.there)
     return _Prepared(
         document,
         version_of(whole),
-        stripped(given.body, body),
-        lambda record: with_member(given.body, DOC, signed_update(part, record, given.layout, ours)),
+        stripped(write.body, body),
+        lambda record: with_member(write.body, DOC, signed_update(part, record, write.layout, ours)),
     )
 
 
-def _upsert(given: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
+def _upsert(write: Partial, body: Mapping[str, Any], context: SigningContext) -> _Prepared | Result:
     """Prepare what is written where there is no such document; one that is there loses its signatures."""
     name = DOC if body.get(AS_UPSERT) is True else UPSERT
     source = body.get(name)
     if not isinstance(source, dict):
-        return unsigned(given, given.obstacle or "same")
-    document = _document(given.id, source, context)
-    bare = stripped(given.body, body)
+        return unsigned(write, write.obstacle or "same")
+    document = _document(write.id, source, context)
+    bare = stripped(write.body, body)
     if not isinstance(document, Document):
         return Result(bare, document)
-    raw = _part(given.body, name)
+    raw = _part(write.body, name)
     changed = with_member(bare, AS_UPSERT, b"false") if AS_UPSERT in body else bare
     return _Prepared(
         document,
         version_of(source),
         bare,
-        lambda record: with_member(changed, UPSERT, with_signatures(raw, record, given.layout)),
-        given.obstacle or "signed",
+        lambda record: with_member(changed, UPSERT, with_signatures(raw, record, write.layout)),
+        write.obstacle or "signed",
     )
 
 
-def unsigned(given: Written, fate: Fate) -> Result:
+def unsigned(write: Written, fate: Fate) -> Result:
     """Give a document as one that goes on unsigned: it carries no signatures of what it was before."""
-    body = _object(given.body)
+    body = _object(write.body)
     if body is None:
-        return Result(given.body, "json")
-    if isinstance(given, Whole):
-        return Result(_without_ours(given.body, body), fate)
+        return Result(write.body, "json")
+    if isinstance(write, Whole):
+        return Result(_without_ours(write.body, body), fate)
     doc = body.get(DOC)
     if isinstance(doc, dict) and doc and not doc.keys() - {OURS}:
-        return Result(given.body, "same")
-    return Result(stripped(given.body, body), fate)
+        return Result(write.body, "same")
+    return Result(stripped(write.body, body), fate)
 
 
 def stripped(raw: bytes, body: Mapping[str, Any]) -> bytes:

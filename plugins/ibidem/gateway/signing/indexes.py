@@ -11,9 +11,8 @@ from urllib.parse import quote
 
 import orjson
 
-from ibidem.gateway.callers import Caller
 from ibidem.gateway.signing.documents import Fate
-from ibidem.gateway.upstream import Upstream
+from ibidem.gateway.upstream import Caller, Upstream
 from ibidem_engines.cluster.index import MISSING
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -73,7 +72,7 @@ class SignedIndexes:
 
     upstream: Upstream
     tables: Path
-    _kept: OrderedDict[tuple[str, Caller], tuple[float, IndexState]] = field(default_factory=OrderedDict)
+    _states: OrderedDict[tuple[str, Caller], tuple[float, IndexState]] = field(default_factory=OrderedDict)
 
     async def of(self, index: str, caller: Caller) -> IndexState:
         """Return whether an index is signed.
@@ -86,19 +85,19 @@ class SignedIndexes:
             HttpError: The engine does not answer.
         """
         key = index, caller
-        until, state = self._kept.get(key, (0.0, NONE))
+        until, state = self._states.get(key, (0.0, NONE))
         if until < monotonic():
             state = await self._read(index, caller)
-            self._kept.pop(key, None)
+            self._states.pop(key, None)
             if state is not MISSING_INDEX:
-                self._kept[key] = monotonic() + (SIGNED_S if state.layout else OTHERS_S), state
-            if len(self._kept) > MOST:
-                self._kept.popitem(last=False)
+                self._states[key] = monotonic() + (SIGNED_S if state.layout else OTHERS_S), state
+            if len(self._states) > MOST:
+                self._states.popitem(last=False)
         return state
 
     def forget(self) -> None:
         """Ask again of every index: one was made, changed or removed."""
-        self._kept.clear()
+        self._states.clear()
 
     async def _read(self, index: str, caller: Caller) -> IndexState:
         if not index or "," in index or "*" in index:

@@ -89,7 +89,7 @@ def _begin(context: SigningContext) -> None:
 
 
 def _put(context: SigningContext, tables: Tables, known: Mapping[str, str]) -> None:
-    global _place  # noqa: PLW0603 - what a process of the pool is told once, and which tables it then opened
+    global _place  # noqa: PLW0603 - the settings that a process of the pool gets once, and which tables it then opened
     _place = context, tables, known
 
 

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
-from ibidem.gateway.callers import Caller
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.signing.bulk import signed_bulk
+from ibidem.gateway.signing.bulk import LONGEST, signed_bulk, unpacked
 from ibidem.gateway.signing.indexes import SignedIndexes
-from ibidem.gateway.signing.lines import LONGEST, unpacked
 from ibidem.gateway.signing.pool import SigningPool
 from ibidem.gateway.signing.writer import DocumentWriter, Write
-from ibidem.gateway.upstream import Upstream
+from ibidem.gateway.upstream import Caller, Upstream
 from ibidem_workers.settings import Settings
 
 LOG = logging.getLogger(__name__)
@@ -68,20 +66,20 @@ class DocumentRequest:
     @property
     def meta(self) -> dict[str, Any]:
         """What path and query string say of each document."""
-        named = ("pipeline", "routing", "if_seq_no", "if_primary_term", "version", "retry_on_conflict")
-        meta: dict[str, Any] = {name: self.parameters[name] for name in named if name in self.parameters}
+        names = ("pipeline", "routing", "if_seq_no", "if_primary_term", "version", "retry_on_conflict")
+        meta: dict[str, Any] = {name: self.parameters[name] for name in names if name in self.parameters}
         return meta | ({"_index": self.index} if self.index else {}) | ({"_id": self.id} if self.id else {})
 
-    def target(self, named: Mapping[str, object]) -> str:
-        """Write path and query string with what is said of the document besides.
+    def target(self, meta: Mapping[str, object]) -> str:
+        """Write path and query string with further metadata of the document.
 
         Args:
-            named: Its id, or a state, by the names that they have in `_bulk`.
+            meta: Its id, or a state, by the names that they have in `_bulk`.
         """
-        more = {name: str(value) for name, value in named.items() if name != "_id"}
-        if "_id" in named and "op_type" not in self.parameters:
+        more = {name: str(value) for name, value in meta.items() if name != "_id"}
+        if "_id" in meta and "op_type" not in self.parameters:
             more["op_type"] = "create"  # as the engine itself writes what it gives an id
-        id_ = str(named.get("_id", self.id))
+        id_ = str(meta.get("_id", self.id))
         path = "/".join(quote(part, safe="") for part in ("", self.index, self.action, id_))
         parameters = {**self.parameters, **more}
         return f"{path}?{urlencode(parameters, quote_via=quote)}" if parameters else path
@@ -180,7 +178,7 @@ class Signing:
                 writer.fates["length"] += 1
                 return Outgoing(target, headers, self._counted(chained(bytes(body), parts), read, writer))
         (done,) = await writer.sign([Write.of(read.operation, read.meta, bytes(body))])
-        where = read.target(done.named) if done.named else target
+        where = read.target(done.meta) if done.meta else target
         return Outgoing(where, headers, self._counted(chained(done.body), read, writer))
 
     async def _counted(

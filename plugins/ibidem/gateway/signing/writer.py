@@ -10,13 +10,12 @@ from typing import Any, Literal
 
 import orjson
 
-from ibidem.gateway.callers import Caller
 from ibidem.gateway.signing.documents import Fate, Partial, Whole, Written
 from ibidem.gateway.signing.indexes import IndexState, SignedIndexes
 from ibidem.gateway.signing.pool import SigningPool
-from ibidem.gateway.upstream import Upstream
+from ibidem.gateway.upstream import Caller, Upstream
 
-MOST_SEEN = 1_000_000
+MOST_KEYS = 1_000_000
 """Documents of one request that are remembered; updates behind these are not signed."""
 
 MOST_READ = 200
@@ -85,11 +84,11 @@ class Outcome:
 
     Args:
         body: The document, or the body of an update.
-        named: What is said of it besides: an id that it was given, the state that its update was signed for.
+        meta: Further metadata: an id that was made for it, the state that its update was signed for.
     """
 
     body: bytes
-    named: Mapping[str, object] = field(default_factory=dict)
+    meta: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -109,7 +108,7 @@ class DocumentWriter:
     pool: SigningPool
     caller: Caller
     fates: Counter[Fate] = field(default_factory=Counter)
-    _seen: set[int] = field(default_factory=set)
+    _keys: set[int] = field(default_factory=set)
 
     async def sign(self, writes: Sequence[Write]) -> list[Outcome]:
         """Sign documents; what cannot be signed goes on without signatures.
@@ -120,7 +119,7 @@ class DocumentWriter:
         Raises:
             HttpError: The engine does not answer.
         """
-        earlier = [self._is_seen(each) for each in writes]
+        earlier = [self._is_repeat(each) for each in writes]
         states = {name: await self.indexes.of(name, self.caller) for name in {each.index for each in writes}}
         outcomes = [Outcome(each.body) for each in writes]
         planned: dict[int, Write] = {}
@@ -129,28 +128,28 @@ class DocumentWriter:
             if state.obstacle == "rights" and each.operation:
                 self.fates["rights"] += 1
             elif state.signed and each.body:
-                planned[at] = _named(each, state, earlier=earlier[at])
+                planned[at] = _assign_id(each, state, earlier=earlier[at])
         read = await self._read([each for each in planned.values() if each.operation == UPDATE and not each.obstacle])
         documents = [_written(each, states[each.index], read) for each in planned.values()]
         results = await self.pool.sign(documents) if documents else []
         for (at, each), result in zip(planned.items(), results, strict=True):
             self.fates[result.fate] += 1
-            named: dict[str, object] = {"_id": each.id} if each.id != writes[at].id else {}
+            meta: dict[str, object] = {"_id": each.id} if each.id != writes[at].id else {}
             if each.operation == UPDATE and result.fate == "signed" and not each.conditional:
-                named |= read[_key(each)].state
-            outcomes[at] = Outcome(result.body, named)
+                meta |= read[_key(each)].state
+            outcomes[at] = Outcome(result.body, meta)
         return outcomes
 
-    def _is_seen(self, write: Write) -> bool:
+    def _is_repeat(self, write: Write) -> bool:
         """Return whether this request wrote to a document before: what is read of it is then no longer so."""
         if not write.operation or not write.id:
             return False
         key = hash(_key(write))
-        if key in self._seen:
+        if key in self._keys:
             return True
-        if len(self._seen) >= MOST_SEEN:
+        if len(self._keys) >= MOST_KEYS:
             return True
-        self._seen.add(key)
+        self._keys.add(key)
         return False
 
     async def _read(self, writes: Sequence[Write]) -> "dict[tuple[str, str], _There]":
@@ -191,7 +190,7 @@ class _There:
         )
 
 
-def _named(write: Write, state: IndexState, *, earlier: bool) -> Write:
+def _assign_id(write: Write, state: IndexState, *, earlier: bool) -> Write:
     """Give a document an id where it has none, and say why it cannot be signed."""
     obstacle = write.obstacle or state.obstacle
     if not obstacle and write.pipeline != "_none" and (write.pipeline or state.pipeline):
@@ -219,8 +218,8 @@ def new_id() -> str:
     >>> len(new_id())
     20
     """
-    made = time.time_ns() // 1_000_000
-    return base64.urlsafe_b64encode(made.to_bytes(6, "big") + secrets.token_bytes(9)).decode()
+    milliseconds = time.time_ns() // 1_000_000
+    return base64.urlsafe_b64encode(milliseconds.to_bytes(6, "big") + secrets.token_bytes(9)).decode()
 
 
 def _key(write: Write) -> tuple[str, str]:

@@ -4,23 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ibidem.dedupe.overrides import Override
-from ibidem.dedupe.parameters import Preset
-from ibidem.dedupe.stored_presets import read_preset
+from ibidem.dedupe.parameters import Preset, read_preset
 from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.match_counts import Counted
-from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_engines.cluster.ttl_cache import TtlCache
+from ibidem_engines.cluster.requests import RequestFlow, TtlCache
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.checkpoint import KEY, Checkpoint
 
 WORDS_S = 5.0
-"""Seconds after which a manual decision is heard by everybody."""
+"""Seconds after which a manual decision counts for everybody."""
 
 NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")
-"""Parameters that say which indexes a name stands for."""
+"""Parameters that say which indexes a name means."""
 
 NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
@@ -48,8 +46,8 @@ class IndexMetadataCache:
         if (known := self.layouts.get(key)) is not None:
             return known
         layout = yield from read_layout(index, chosen, passed_over=(403, 404))
-        named = [pipeline] if pipeline else layout.pipelines
-        fault = schema_fault(layout) or (yield from pipeline_fault([name for name in named if name != "_none"]))
+        pipelines = [pipeline] if pipeline else layout.pipelines
+        fault = schema_fault(layout) or (yield from pipeline_fault([name for name in pipelines if name != "_none"]))
         if fault:
             raise UsageError(*fault)
         return self.layouts.put(key, layout)
@@ -77,7 +75,7 @@ class IndexMetadataCache:
 
     def plugin(self) -> RequestFlow[bool]:
         """Return whether the cluster's plugin may be asked: every node has it, and no setting says otherwise."""
-        if plugin.wanted() == "off":
+        if plugin.mode() == "off":
             return False
         if (installed := self.plugins.get("")) is not None:
             return installed
@@ -114,5 +112,5 @@ def names_of(index: str, layout: Layout) -> list[str]:
     >>> names_of("news,old-*,-old-7", NOWHERE)
     ['news']
     """
-    given = [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name]
-    return sorted({*given, *layout.indices} - {"_all"})
+    names = [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name]
+    return sorted({*names, *layout.indices} - {"_all"})

@@ -10,6 +10,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
+from ibidem.grouped_search.backend import check_scope
 from ibidem.grouped_search.dsl.unsupported import (
     page_of,
     refuse_depth,
@@ -21,12 +22,11 @@ from ibidem.grouped_search.dsl.unsupported import (
 )
 from ibidem.grouped_search.page import check_page
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.scope import check_scope
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.cluster.requests import Target
 from ibidem_engines.query import Query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.short_repr import short_repr as written
+from ibidem_ingest.errors import short_repr as written
 
 SHOWN = frozenset(
     (
@@ -150,9 +150,9 @@ def read_search(
     target = Target(index, folded.get("pit"), sent, _some(folded, EVERYWHERE))
     shown = _some(folded, SHOWN | {"query", "post_filter"})
     aggregations = {name: each for part in AGGREGATIONS for name, each in objects_in(folded, part).items()}
-    made = DslSearch(target, ranking, _some(folded, BESIDE), aggregations, shown, request, page, size, bare_total)
-    check_scope(made.query, request)
-    return made
+    search = DslSearch(target, ranking, _some(folded, BESIDE), aggregations, shown, request, page, size, bare_total)
+    check_scope(search.query, request)
+    return search
 
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:
@@ -191,23 +191,23 @@ def fold_parameters(body: Mapping[str, Any], params: Mapping[str, str]) -> tuple
     >>> fold_parameters({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
     ({'query': {'query_string': {'query': 'wheat'}}, 'sort': [{'date': 'desc'}, '_score']}, {'routing': 'a'})
     """
-    made, left = dict(body), dict(params)
+    new_body, left = dict(body), dict(params)
     options = {name: _read(left.pop(name)) for name in QUERY_STRING if name in left}
     if "df" in options:
         options["default_field"] = options.pop("df")
     if "q" in left:
-        made["query"] = {"query_string": {"query": left.pop("q"), **options}}
+        new_body["query"] = {"query_string": {"query": left.pop("q"), **options}}
     for name in FOLDED:
         if name in left:
-            made[name] = _read(left.pop(name))
+            new_body[name] = _read(left.pop(name))
     for name in LISTED:
         if name in left:
-            made[name] = left.pop(name).split(",")
+            new_body[name] = left.pop(name).split(",")
     if "sort" in left:
-        made["sort"] = [_order(each) for each in left.pop("sort").split(",")]
-    _fold_source(made, left)
-    _fold_suggest(made, left)
-    return made, left
+        new_body["sort"] = [_order(each) for each in left.pop("sort").split(",")]
+    _fold_source(new_body, left)
+    _fold_suggest(new_body, left)
+    return new_body, left
 
 
 def without_inner_hits(part: Any) -> Any:
@@ -223,28 +223,28 @@ def without_inner_hits(part: Any) -> Any:
     }
 
 
-def _fold_source(made: Json, left: dict[str, str]) -> None:
+def _fold_source(body: Json, left: dict[str, str]) -> None:
     """Fold the three ways of choosing fields of the source."""
-    named = left.pop("_source", None)
-    if named is not None:
-        made["_source"] = _read(named) if named.lower() in ("true", "false") else named.split(",")
+    source = left.pop("_source", None)
+    if source is not None:
+        body["_source"] = _read(source) if source.lower() in ("true", "false") else source.split(",")
     chosen = {
         way: left.pop(name).split(",")
         for way, name in (("includes", "_source_includes"), ("excludes", "_source_excludes"))
         if name in left
     }
-    if chosen and made.get("_source") is not False:
-        made["_source"] = chosen
+    if chosen and body.get("_source") is not False:
+        body["_source"] = chosen
 
 
-def _fold_suggest(made: Json, left: dict[str, str]) -> None:
+def _fold_suggest(body: Json, left: dict[str, str]) -> None:
     """Fold the query string's one suggestion, which the server calls by its field."""
-    given = {name: left.pop(name) for name in SUGGEST if name in left}
-    if "suggest_field" in given:
-        field = given["suggest_field"]
-        term: Json = {"field": field, "suggest_mode": given.get("suggest_mode", "missing")}
-        term |= {"size": whole(given, "suggest_size", 0, "suggestions")} if "suggest_size" in given else {}
-        made["suggest"] = {field: {"text": given.get("suggest_text", ""), "term": term}}
+    options = {name: left.pop(name) for name in SUGGEST if name in left}
+    if "suggest_field" in options:
+        field = options["suggest_field"]
+        term: Json = {"field": field, "suggest_mode": options.get("suggest_mode", "missing")}
+        term |= {"size": whole(options, "suggest_size", 0, "suggestions")} if "suggest_size" in options else {}
+        body["suggest"] = {field: {"text": options.get("suggest_text", ""), "term": term}}
 
 
 def _order(text: str) -> object:

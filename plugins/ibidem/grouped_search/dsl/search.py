@@ -3,7 +3,7 @@
 Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -11,24 +11,27 @@ from typing_extensions import override
 
 from ibidem.dedupe.overrides import DocumentRef, Override
 from ibidem.dedupe.parameters import DEEPEST
-from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import PageRequest, SearchBackend
-from ibidem.grouped_search.dsl.bucket_groups import (
+from ibidem.grouped_search.backend import PageRequest, SearchBackend, read_cursor, write_cursor
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
+from ibidem.grouped_search.dsl.request import DslSearch
+from ibidem.grouped_search.dsl.response import (
     BucketGroups,
+    all_hits,
+    check_whole,
+    clean_explanation,
+    drop_own_aggregation,
     has_countable_buckets,
     leaves_query,
+    newest_of,
     shows_hits,
-    untyped_name,
+    totals_as_numbers,
     write_meta,
 )
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
-from ibidem.grouped_search.dsl.plugin import by_plugin, does
-from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.page import GroupedPage, grouped_page
+from ibidem.grouped_search.plugin_request import by_plugin, does
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster import ranking as engine_cursors
 from ibidem_engines.cluster.dsl import ALL, ONLY_PACKED, by_id, documents, excluding
-from ibidem_engines.cluster.errors import Failure, failure_of
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.ranking import long_values, rank
 from ibidem_engines.cluster.requests import ApiRequest, RequestFlow
@@ -36,20 +39,11 @@ from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
-OWN = "ibidem"
-"""Name of the layer's own aggregation, which is taken out of the answer."""
-
 AGGREGATED = frozenset(("query", "knn", "min_score", "timeout"))
 """Parts of a search that decide on what is aggregated."""
 
 OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
 """Parts that say what a suggestion shows of a document."""
-
-AS_THEY_ARE = frozenset(("_source", "fields", "dedupe", "_dedupe", "meta"))
-"""Parts of an answer that hold what documents hold, or what is ours."""
-
-REQUIRED, IDS = "match on required clause", "_id:"
-"""How servers explain a filter, and that on ids."""
 
 REMEDY = "sign them with: ibidem backfill"
 
@@ -80,20 +74,20 @@ def dsl_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Jso
         page = yield from grouped_page(source, source.page)
     counted = yield from source.aggregated(page)
     suggested = yield from source.suggested()
-    return response(search, source, page, counted | suggested, began)
+    return response(search, source, page, counted | suggested, began, source.cursor)
 
 
 class DslBackend(SearchBackend):
     """A ranking in the engine's own language.
 
     Args:
-        asked: What, where and how.
+        search: What, where and how.
         around: What was read of the indexes lately.
         ids: Whether the engine's own ids are asked for, since packed ones may be those of a copied index.
     """
 
     def __init__(self, search: DslSearch, around: IndexMetadataCache, *, ids: bool = False) -> None:
-        self.asked = search
+        self.search = search
         self.around = around
         self.layout = NOWHERE
         self.first: Mapping[str, Any] = {}
@@ -107,31 +101,32 @@ class DslBackend(SearchBackend):
     def page(self) -> PageRequest:
         """Which page is asked for."""
         deepest = min(DEEPEST, self.layout.most_hits)
-        if self.asked.request.window > deepest:
+        if self.search.request.window > deepest:
             raise UsageError(
-                f"dedupe_window={self.asked.request.window} is more than the index allows",
+                f"dedupe_window={self.search.request.window} is more than the index allows",
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
-        search = self.asked
+        search = self.search
         alone = self._each_by_itself()
         return PageRequest(search.request, search.page, search.size, search.tables, deepest, may_leave_out=alone)
 
     def _each_by_itself(self) -> bool:
         """Return whether each document is ranked by itself, so that others can be left out."""
-        joined = "knn" in self.asked.ranking or "hybrid" in (self.asked.ranking.get("query") or {})
-        return not (joined or self.layout.pipelines or "search_pipeline" in self.asked.target.params)
+        joined = "knn" in self.search.ranking or "hybrid" in (self.search.ranking.get("query") or {})
+        return not (joined or self.layout.pipelines or "search_pipeline" in self.search.target.params)
 
     @property
     def cursor(self) -> str:
         """What makes later pages see this ranking; empty where only a point in time could."""
-        return cursors.write(self.pin, self.asked.query, self.asked.request) if self.pin else ""
+        pin = self.pin
+        return write_cursor(pin, self.search.query, self.search.request) if pin else ""
 
     @property
     def pin(self) -> str:
         """The part of a cursor that keeps out what is written later; empty where only a point in time could."""
         if self._pinned.newest is None:
             return ""
-        return engine_cursors.write_cursor(self._pinned, self.asked.target.index, self.asked.query)
+        return engine_cursors.write_cursor(self._pinned, self.search.target.index, self.search.query)
 
     @property
     def ids(self) -> bool:
@@ -140,15 +135,15 @@ class DslBackend(SearchBackend):
 
     def by_engine_ids(self) -> "DslBackend":
         """Give the same ranking with the engine's own ids."""
-        other = DslBackend(self.asked, self.around, ids=True)
+        other = DslBackend(self.search, self.around, ids=True)
         other.layout, other._words, other._pinned = self.layout, self._words, self._pinned
         return other
 
     def look_around(self) -> RequestFlow[None]:
         """Read how the indexes are made, and what readers said; of a point in time only the hits tell the indexes."""
-        target, held = self.asked.target, cursors.read(self.asked.query, self.asked.request)
-        if held:
-            self._pinned = engine_cursors.read_cursor(held, target.index, self.asked.query)
+        target, cursor = self.search.target, read_cursor(self.search.query, self.search.request)
+        if cursor:
+            self._pinned = engine_cursors.read_cursor(cursor, target.index, self.search.query)
         if target.point is None:
             yield from self.look_at(target.index, target.params)
 
@@ -159,13 +154,13 @@ class DslBackend(SearchBackend):
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin do it all; None where there is none, or it does not do what is asked."""
-        if not does(self.asked) or self._aggregates_apart() or not (yield from self.around.plugin()):
+        if not does(self.search) or self._aggregates_apart() or not (yield from self.around.plugin()):
             return None
         may_pin = self._may_pin()
         answer = yield from by_plugin(
-            self.asked,
-            self.up_to_now(dict(self.asked.ranking)),
-            {**self.asked.aggregations, **(engine_cursors.NEWEST if may_pin else {})},
+            self.search,
+            self.up_to_now(dict(self.search.ranking)),
+            {**self.search.aggregations, **(engine_cursors.NEWEST if may_pin else {})},
         )
         if answer is None:
             return None
@@ -180,9 +175,9 @@ class DslBackend(SearchBackend):
         body = self._body(depth)
         if without:
             body = excluding(body, holders_query(self.layout.kinds, "content", list(without)))
-        ranking = yield from rank(self.asked.target, body, self.layout.most_hits, ids=self.ids)
+        ranking = yield from rank(self.search.target, body, self.layout.most_hits, ids=self.ids)
         check_whole(ranking.answer)
-        if "sort" in self.asked.ranking:
+        if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
             self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
         if not self.first:
@@ -197,11 +192,11 @@ class DslBackend(SearchBackend):
     def find(self, searches: Sequence[SignatureLookup], *, everywhere: bool) -> RequestFlow[list[LookupResult]]:
         if everywhere:
             raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
-        return (yield from LookUp(self.asked.target, self.layout, self.asked.clause).find(searches))
+        return (yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches))
 
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        return (yield from long_values(self.asked.target, names))
+        return (yield from long_values(self.search.target, names))
 
     @override
     def fetch(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, Json]]:
@@ -217,7 +212,7 @@ class DslBackend(SearchBackend):
         """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
         if not self._aggregates_apart():
             return {}
-        search, aggs = self.asked, self.asked.aggregations
+        search, aggs = self.search, self.search.aggregations
         all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
         whole = all_read and not leaves_query(aggs) and not self.first.get("timed_out")
         counted = BucketGroups(page.window, whole)
@@ -228,17 +223,17 @@ class DslBackend(SearchBackend):
         body |= {
             "size": 0,
             "track_total_hits": False,
-            "aggs": counted.asked(aggs) if has_countable_buckets(aggs) else aggs,
+            "aggs": counted.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
         }
         answer = yield search.target.search(body, request_cache="false")
         check_whole(answer)
-        aggregations = counted.told(answer["aggregations"])
+        aggregations = counted.write_counts(answer["aggregations"])
         typed = search.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(aggregations) if typed else aggregations}
 
     def suggested(self) -> RequestFlow[Json]:
         """Ask by itself for suggestions that show documents; nothing where there are none."""
-        search = self.asked
+        search = self.search
         if not search.completes:
             return {}
         shown = {name: part for name, part in search.shown.items() if name in OF_SUGGESTIONS}
@@ -248,9 +243,9 @@ class DslBackend(SearchBackend):
 
     def _aggregates_apart(self) -> bool:
         """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
-        aggs, query = self.asked.aggregations, self.asked.ranking.get("query")
+        aggs, query = self.search.aggregations, self.search.ranking.get("query")
         return has_countable_buckets(aggs) or (
-            bool(aggs) and query != self.asked.shown.get("query") and shows_hits(aggs)
+            bool(aggs) and query != self.search.shown.get("query") and shows_hits(aggs)
         )
 
     def up_to_now(self, body: Json) -> Json:
@@ -261,26 +256,26 @@ class DslBackend(SearchBackend):
 
     def _body(self, depth: int) -> Json:
         """Ask for the top of the ranking; what is answered next to the hits, the first time."""
-        body: Json = {**self.asked.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
+        body: Json = {**self.search.ranking, **ONLY_PACKED, "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
             return body
-        aggs = {} if self._aggregates_apart() else dict(self.asked.aggregations)
+        aggs = {} if self._aggregates_apart() else dict(self.search.aggregations)
         aggs |= engine_cursors.NEWEST if self._may_pin() else {}
-        beside = {} if self.asked.completes else self.asked.beside
+        beside = {} if self.search.completes else self.search.beside
         return {**body, **beside, **({"aggs": aggs} if aggs else {})}
 
     def _may_pin(self) -> bool:
         """Return whether the numbers of writes order them, so that a ranking can be seen again."""
-        knn = "knn" in self.asked.ranking
-        return self.layout.shards == 1 and self._pinned.newest is None and not self.asked.target.point and not knn
+        knn = "knn" in self.search.ranking
+        return self.layout.shards == 1 and self._pinned.newest is None and not self.search.target.point and not knn
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Keep what is answered next to the hits, and what the hits of a point in time tell of the indexes."""
         if self._may_pin():
             self._pinned = engine_cursors.Cursor(newest_of(answer))
         self.first = answer
-        if self.asked.target.point is not None:
+        if self.search.target.point is not None:
             index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
             if index:
                 yield from self.look_at(index)
@@ -294,20 +289,22 @@ class DslBackend(SearchBackend):
     def _shown(self, names: Sequence[DocumentRef]) -> ApiRequest:
         """Ask for documents by index and id.
 
-        The query is next to the ids without deciding on them, for what is marked in a hit or told of it.
+        The query is next to the ids without deciding on them, for highlights and explanations of a hit.
         """
         one = by_id([name for _, name in names])
         indices = {index for index, _ in names}
         alone = len(indices) == 1 and self.layout.indices == tuple(indices)  # else another index may hold an id too
         among = one if alone else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         query: Json = {"bool": {"filter": [among]}}
-        if self.asked.shown.get("query"):
-            query["bool"]["should"] = [self.asked.shown["query"]]
-        body = {**self.asked.shown, "query": query, "size": len(names), "track_total_hits": False}
-        return self.asked.target.search(body)
+        if self.search.shown.get("query"):
+            query["bool"]["should"] = [self.search.shown["query"]]
+        body = {**self.search.shown, "query": query, "size": len(names), "track_total_hits": False}
+        return self.search.target.search(body)
 
 
-def response(search: DslSearch, source: DslBackend, page: GroupedPage, apart: Json, began: float) -> Json:
+def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
+    search: DslSearch, source: DslBackend, page: GroupedPage, apart: Json, began: float, cursor: str
+) -> Json:
     """Put a response together.
 
     Args:
@@ -316,10 +313,11 @@ def response(search: DslSearch, source: DslBackend, page: GroupedPage, apart: Js
         page: The groups.
         apart: What was asked apart from the window: aggregations, suggestions.
         began: When it began, by the clock of `perf_counter`.
+        cursor: What makes later pages see this ranking.
     """
     answer = dict(source.first)
     took = round((perf_counter() - began) * 1000)
-    account = page.account | {"cursor": source.cursor, "took_ms": took, "by": "client"}
+    account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"}
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
     if answer.get("timed_out"):
@@ -335,60 +333,3 @@ def response(search: DslSearch, source: DslBackend, page: GroupedPage, apart: Js
     drop_own_aggregation(answer)
     whole: Json = totals_as_numbers(answer | apart) if search.bare_total else answer | apart
     return whole
-
-
-def totals_as_numbers(part: Any) -> Any:
-    """Write the totals of hits within hits and buckets as numbers, as the servers once did."""
-    if isinstance(part, list):
-        return [totals_as_numbers(each) for each in part]
-    if not isinstance(part, Mapping):
-        return part
-    made = {name: totals_as_numbers(each) for name, each in part.items() if name not in AS_THEY_ARE}
-    if isinstance(made.get("total"), Mapping) and "hits" in made:
-        made["total"] = made["total"].get("value", made["total"])
-    return made | {name: each for name, each in part.items() if name in AS_THEY_ARE}
-
-
-def all_hits(hits: Sequence[Json]) -> Iterator[Json]:
-    """Return the hits of a list, and those inside its leads."""
-    for hit in hits:
-        yield hit
-        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
-
-
-def drop_own_aggregation(answer: Json) -> None:
-    """Take the layer's own aggregation out of an answer."""
-    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
-    answer.pop("aggregations", None)
-    if aggregations:
-        answer["aggregations"] = aggregations
-
-
-def newest_of(answer: Mapping[str, Any]) -> int:
-    """Read the highest number of a write among what matches."""
-    own = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
-    return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
-
-
-def check_whole(answer: Mapping[str, Any]) -> None:
-    """Refuse an answer that lacks a part of the index."""
-    shards = answer.get("_shards", {})
-    failures = shards.get("failures", ())
-    if failures:
-        raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
-    if shards.get("successful", 0) < shards.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
-        raise Failure(503, "no_shard_available_action_exception", f"{shards['successful']} of {shards['total']} shards")
-
-
-def clean_explanation(hit: Json) -> Json:
-    """Take what is around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
-    explanation = hit.get("_explanation")
-    while explanation and explanation["description"] == "sum of:":
-        details = [part for part in explanation["details"] if not part["description"].startswith(REQUIRED)]
-        around = [part for part in explanation["details"] if part["description"].startswith(REQUIRED)]
-        if len(details) != 1 or not around:
-            break
-        hit["_explanation"] = explanation = details[0]
-        if any(IDS in each["description"] for part in around for each in part["details"]):
-            break
-    return hit

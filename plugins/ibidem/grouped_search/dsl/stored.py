@@ -1,6 +1,11 @@
-"""Stored groups in the query DSL: the server collapses, counts and aggregates all that matches."""
+"""Stored groups in the query DSL: the server collapses, counts and aggregates all that matches.
+
+Groups in the buckets of a `terms` aggregation are estimated by the server (HyperLogLog++): a hundred are counted, some
+thousands are off by one or two. A search in the query DSL is grouped this way or by its window, as it asks.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -9,23 +14,82 @@ from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
 from ibidem.dedupe.overrides import DocumentRef, Override
-from ibidem.grouped_search import cursor as cursors
-from ibidem.grouped_search.backend import PageRequest
-from ibidem.grouped_search.dsl import stored_buckets
-from ibidem.grouped_search.dsl.bucket_groups import write_meta
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache, names_of
+from ibidem.dedupe.parameters import PRESETS
+from ibidem.dedupe.request import asks_for_stored_preset, with_presets
+from ibidem.grouped_search.backend import PageRequest, write_cursor
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, names_of
 from ibidem.grouped_search.dsl.request import DslSearch
-from ibidem.grouped_search.dsl.search import DslBackend, check_whole, clean_explanation, response
+from ibidem.grouped_search.dsl.response import (
+    COUNTED,
+    NO_META,
+    OTHER_DOCUMENTS,
+    PRECISION,
+    check_whole,
+    clean_explanation,
+    part_of,
+    sub_aggregations,
+    untyped_name,
+    write_meta,
+)
+from ibidem.grouped_search.dsl.search import DslBackend, dsl_search, response
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
-from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapsed
+from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapsed, unshown
+from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import KeptCount
 from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_engines.collapse import Collapsed, Members, Place
 from ibidem_engines.engine import Hit
+from ibidem_engines.stored_groups import Collapsed, Members, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import id_of
 from ibidem_workers.groups.checkpoint import Checkpoint, parsed
+
+GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
+CERTAIN = 100
+"""Groups up to which two are not taken for one, but once in ten thousand buckets."""
+
+_COUNTS: Json = {
+    GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": PRECISION}},
+    UNGROUPED: {"missing": {"field": GROUP}},
+}
+
+
+def request_counts(aggregations: Mapping[str, Any]) -> Json:
+    """Write aggregations that also count the groups in each bucket."""
+    return {name: _request_counts(each) for name, each in aggregations.items()}
+
+
+def _request_counts(aggregation: Any) -> Any:
+    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
+        return aggregation
+    below = sub_aggregations(aggregation)
+    more = _COUNTS if any(name in aggregation for name in COUNTED) else {}
+    rest = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
+    return rest | ({"aggs": request_counts(below) | more} if below or more else {})
+
+
+def write_counts(answer: Any) -> Any:
+    """Put `_dedupe` into each bucket in the place of what was asked for it."""
+    if isinstance(answer, list):
+        return [write_counts(each) for each in answer]
+    if not isinstance(answer, Mapping):
+        return answer
+    names = {untyped_name(name) for name in answer}
+    rest = {
+        name: write_counts(each)
+        for name, each in answer.items()
+        if untyped_name(name) not in (GROUPS, UNGROUPED) and (name, each) != NO_META
+    }
+    return rest | {"_dedupe": _counted(answer)} if {GROUPS, UNGROUPED} <= names else rest
+
+
+def _counted(bucket: Mapping[str, Any]) -> Json:
+    """Count the groups of one bucket; documents without one stand alone."""
+    groups = int(part_of(bucket, GROUPS)["value"])
+    alone = int(part_of(bucket, UNGROUPED)["doc_count"])
+    several = min(groups, int(bucket["doc_count"]) - alone)
+    return {"groups": several + alone, "approximate": several > CERTAIN}
+
 
 BEGINNING = Checkpoint()
 """How far groups are settled before that is read."""
@@ -50,9 +114,9 @@ def stored_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[
         stored = StoredDslBackend(search, stored.source.by_engine_ids(), stored.settled)
         page = yield from stored.page()
     suggested = yield from stored.source.suggested()
-    answer = response(search, stored.source, page.page, stored.aggregated() | suggested, began)
+    apart, cursor = stored.aggregated() | suggested, stored.cursor(page)
+    answer = response(search, stored.source, page.page, apart, began, cursor)
     answer["hits"]["max_score"] = page.best if search.size else None
-    answer["dedupe"]["cursor"] = stored.cursor(page)
     return answer
 
 
@@ -60,13 +124,13 @@ class StoredDslBackend(StoredBackend):
     """A collapsed ranking in the engine's own language.
 
     Args:
-        asked: What, where and how.
+        search: What, where and how.
         source: The ranking.
         settled: How far groups are settled.
     """
 
     def __init__(self, search: DslSearch, source: DslBackend, settled: Checkpoint | None = None) -> None:
-        self.asked = search
+        self.search = search
         self.source = source
         self.settled = BEGINNING if settled is None else settled
         self.renamed = False
@@ -79,13 +143,13 @@ class StoredDslBackend(StoredBackend):
         Raises:
             UsageError: An index stores no groups.
         """
-        source, target = self.source, self.asked.target
+        source, target = self.source, self.search.target
         yield from source.look_around()
         if target.point is not None:
             aggs = {"indices": {"terms": {"field": "_index", "size": 1_000}}}
             answer = yield target.search({"size": 0, "aggs": aggs})
-            named = [(each["key"]) for each in answer["aggregations"]["indices"]["buckets"]]
-            yield from source.look_at(",".join(sorted(named)))
+            indexes = [(each["key"]) for each in answer["aggregations"]["indices"]["buckets"]]
+            yield from source.look_at(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
                 f"dedupe_by=stored does not go with {', '.join(source.layout.bare)}: no groups are stored there",
@@ -96,7 +160,7 @@ class StoredDslBackend(StoredBackend):
 
     def page(self) -> RequestFlow[StoredPage]:
         """Make the page."""
-        search = self.asked
+        search = self.search
         return (yield from stored_page(self, PageRequest(search.request, search.page, search.size, search.tables)))
 
     @override
@@ -106,7 +170,7 @@ class StoredDslBackend(StoredBackend):
     @override
     def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         settled = parsed(self.settled.done)
-        answer, page = yield from self._ranking().page(place, size, settled, self._beside(), self._kept())
+        answer, page = yield from self._ranking().page(place, size, settled, self._beside(), self._cached_count())
         check_whole(answer)
         self.source.learn(answer, page.newest)
         self.source.scores |= {head.name: head.score for head in page.heads}
@@ -119,9 +183,7 @@ class StoredDslBackend(StoredBackend):
     @override
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
         page = self._collapsed
-        if page is not None and page.counts.exact and page.counts.documents == page.counts.groups:
-            return Members((), {})  # no two documents that match are in one group
-        if page is not None and self.asked.request.keep.by == "rank":  # all that are read are shown
+        if page is not None and self.search.request.keep.by == "rank":  # all that are read are shown
             hits, members = yield from self._ranking().others(groups, page.heads, most)
             self._keep(hits)
         else:
@@ -146,40 +208,69 @@ class StoredDslBackend(StoredBackend):
     def aggregated(self) -> Json:
         """Give the aggregations with the groups of each bucket."""
         aggregations = self.source.first.get("aggregations")
-        if not aggregations or not self.asked.aggregations:
+        if not aggregations or not self.search.aggregations:
             return {}
-        counted = stored_buckets.told(aggregations)
-        typed = self.asked.target.params.get("typed_keys", "false").lower() in ("", "true")
+        counted = write_counts(aggregations)
+        typed = self.search.target.params.get("typed_keys", "false").lower() in ("", "true")
         return {"aggregations": write_meta(counted) if typed else counted}
 
     def cursor(self, page: StoredPage) -> str:
         """Write what makes later pages see this ranking, and tells where the next one begins."""
-        search = self.asked
-        return cursors.write(self.source.pin, search.query, search.request, page.further)
+        search = self.search
+        return write_cursor(self.source.pin, search.query, search.request, page.further)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep hits that hold all that is shown of them."""
-        shown = self.asked.shown
-        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, shown)) for hit in hits}
+        ours = unshown(self.search.shown)
+        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, ours)) for hit in hits}
 
-    def _kept(self) -> KeptCount:
-        """Say where counts of this search are kept, whatever a cursor keeps out of it: the writes that match tell."""
-        search = self.asked
+    def _cached_count(self) -> KeptCount:
+        """Return the cached count of this search, whatever its cursor leaves out; writes that match end it."""
+        search = self.search
         parts = (search.target.index, search.target.point, search.target.params, search.query.native, self.settled.done)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return KeptCount(self.source.around.counts, xxh3_128_hexdigest(key))
 
     def _ranking(self) -> ClusterCollapse:
-        search, source = self.asked, self.source
+        search, source = self.search, self.source
         shown = source.up_to_now(dict(search.shown)) if "query" in search.shown else dict(search.shown)
         body = source.up_to_now(dict(search.ranking))
-        return collapsed(search.target, body, source.layout, named=source.ids, shown=shown)
+        return collapsed(search.target, body, source.layout, ids=source.ids, shown=shown)
 
     def _beside(self) -> Json:
         """Give what is answered next to the hits."""
-        search = self.asked
+        search = self.search
         if not search.aggregations:
             return {} if search.completes else dict(search.beside)
         beside: Json = {} if search.completes else dict(search.beside)
-        beside["aggs"] = stored_buckets.asked(search.aggregations)
+        beside["aggs"] = request_counts(search.aggregations)
         return beside
+
+
+def grouped_search(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[Json]:
+    """Search, and answer with a page of groups.
+
+    Args:
+        search: What, where and how.
+        around: What was read of the indexes lately.
+
+    Raises:
+        UsageError: What the chosen way does not do.
+        Failure: What the server did not do, where its answer does not make the sender raise.
+    """
+    search = yield from with_stored_preset(search, around)
+    return (yield from stored_search(search, around) if search.request.by == "stored" else dsl_search(search, around))
+
+
+def with_stored_preset(search: DslSearch, around: IndexMetadataCache) -> RequestFlow[DslSearch]:
+    """Read the preset that a search names, where it is not built in.
+
+    Raises:
+        UsageError: There is none of this name next to the indexes.
+    """
+    if not asks_for_stored_preset(search.request):
+        return search
+    target = search.target
+    layout = (yield from around.layout(target.index, target.params)) if target.point is None else NOWHERE
+    known = yield from around.presets(names_of(target.index, layout))
+    return replace(search, request=with_presets(search.request, {**PRESETS, **known}))

@@ -6,8 +6,7 @@ from typing import Any
 
 from ibidem.dedupe.parameters import DEEPEST
 from ibidem.dedupe.request import DedupeRequest
-from ibidem_ingest.errors import UsageError
-from ibidem_ingest.short_repr import short_repr
+from ibidem_ingest.errors import UsageError, short_repr
 
 REFUSED: Mapping[str, tuple[str, str]] = {
     "collapse": (

@@ -1,0 +1,181 @@
+"""Documents in zip archives: Word and EPUB.
+
+Word files (`.docx`): paragraphs and tables, by python-docx.
+
+Books in EPUB: the chapters in their order, each a page, by lxml.
+
+An EPUB is a zip file of XHTML files and a list of them. The one library for it is under a licence that would bind ours.
+"""
+
+import posixpath
+import zipfile
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from ibidem_ingest.dates import iso_date
+from ibidem_ingest.errors import Unreadable, translate_errors, unreadable_when_damaged
+from ibidem_ingest.readers.formats import Format, is_code, library_for
+from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
+
+HEADINGS = ("Title", "Heading 1")
+"""Names of the styles in which a title is written."""
+
+
+def docx_record(path: Path, max_text: int) -> dict[str, object]:
+    """Read a file; its title is the one it gives itself, else its first heading, else its first line.
+
+    Its date of creation is not taken for the document's date.
+
+    Args:
+        path: The file.
+        max_text: The most characters that its text may have.
+
+    Raises:
+        Unreadable: It is damaged, too long or without any text, or the system does not let it be read; or the library
+            is missing.
+    """
+    docx = library_for(Format.DOCX)
+    lines: list[str] = []
+    title, size = "", 0
+    with translate_errors(), path.open("rb") as file, unreadable_when_damaged("Word file"):
+        document = docx.Document(file)
+        for style, line in _lines(document.iter_inner_content()):
+            size += len(line) + 1
+            if size - 1 > max_text:
+                raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+            if not title and style in HEADINGS:
+                title = first_line(line)
+            lines.append(line)
+        own_title = " ".join((document.core_properties.title or "").split())
+        language = (document.core_properties.language or "").strip()
+    text = "\n".join(lines).strip()
+    if not text:
+        raise Unreadable("it holds no text; leave it out, or save what it shows as text", "text")
+    code = language.replace("_", "-").partition("-")[0]
+    record: dict[str, object] = {"text": text, "title": own_title or title or first_line(text)}
+    return record | ({"language": code} if is_code(code) else {})
+
+
+def _lines(blocks: Any) -> Iterator[tuple[str, str]]:
+    """Yield each paragraph with the name of its style, and the rows of tables."""
+    for block in blocks:
+        if hasattr(block, "rows"):
+            for row in block.rows:
+                yield "", "\t".join(" ".join(cell.text.split()) for cell in row.cells)
+        else:
+            yield (block.style.name if block.style is not None else ""), block.text
+
+
+CONTAINER = "META-INF/container.xml"
+CHAPTERS = frozenset({"application/xhtml+xml", "text/html"})
+BLOCKS = "p|div|br|li|tr|h1|h2|h3|h4|h5|h6|blockquote|pre|section|td"
+DAMAGED = "it is no EPUB, or a damaged one"
+
+
+def epub_record(path: Path, max_text: int) -> dict[str, object]:
+    """Read a book: its chapters are its pages, and its title, language, author and date those it gives itself.
+
+    Args:
+        path: The file.
+        max_text: The most characters that its text may have.
+
+    Raises:
+        Unreadable: It is damaged, encrypted, too long or without any text, or the system does not let it be read; or
+            the library is missing.
+    """
+    library_for(Format.EPUB)
+    with (
+        translate_errors(),
+        path.open("rb") as file,
+        unreadable_when_damaged("EPUB"),
+        zipfile.ZipFile(file) as book,
+    ):
+        package = _package(book)
+        root = _xml(_read(book, package, max_text))
+        pages = list(_chapters(book, posixpath.dirname(package), root, max_text))
+    if not pages:
+        raise Unreadable("it holds no text; leave it out", "text")
+    metadata = {name: _metadata_value(root, name) for name in ("title", "creator", "publisher", "date", "language")}
+    language = metadata["language"].replace("_", "-").partition("-")[0]
+    return {
+        "pages": pages,
+        "title": metadata["title"] or first_line(pages[0]),
+        "source": metadata["publisher"],
+        "date": iso_date(metadata["date"]),
+        "language": language if is_code(language) else "",
+        "meta": {"author": metadata["creator"]} if metadata["creator"] else {},
+    }
+
+
+def _package(book: zipfile.ZipFile) -> str:
+    """Find the list of the book's files."""
+    if CONTAINER not in book.namelist():
+        raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it again, or leave it out")
+    paths = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")
+    if not paths or paths[0] not in book.namelist():
+        raise Unreadable(f"{DAMAGED}: it lists no files; save it again, or leave it out")
+    return str(paths[0])
+
+
+def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> Iterator[str]:
+    """Yield the text of each chapter in the order of the book."""
+    files = {
+        item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
+        for item in root.xpath("//*[local-name()='manifest']/*[local-name()='item']")
+        if item.get("media-type") in CHAPTERS
+    }
+    there, size = set(book.namelist()), 0
+    for name in root.xpath("//*[local-name()='spine']/*[local-name()='itemref']/@idref"):
+        if files.get(name) not in there:
+            continue
+        text = _text(_read(book, files[name], max_text))
+        size += len(text) + 1
+        if size - 1 > max_text:
+            raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        if text:
+            yield text
+
+
+def _read(book: zipfile.ZipFile, name: str, max_text: int) -> bytes:
+    """Read one of its files, and never more of it than a text may have."""
+    most = max_text * BYTES_A_CHARACTER
+    try:
+        with book.open(name) as file:
+            data = file.read(most + 1)
+    except (RuntimeError, NotImplementedError) as error:
+        raise Unreadable(f"{name} in it cannot be read ({error}); save it without a password", "text") from error
+    if len(data) > most:
+        raise Unreadable(f"{name} in it has more than {most:,} bytes; split it or raise IBIDEM_MAX_TEXT", "text")
+    return data
+
+
+def _xml(data: bytes) -> Any:
+    """Parse XML, and fetch or expand nothing that it names."""
+    etree = import_module("lxml.etree")
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
+    root = etree.fromstring(data, parser)
+    if root is None:
+        raise Unreadable(f"{DAMAGED}: its list of files is not XML; save it again, or leave it out")
+    return root
+
+
+def _text(data: bytes) -> str:
+    """Read what a chapter shows."""
+    html = import_module("lxml.html")
+    if not data.strip():
+        return ""
+    tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
+    for hidden in tree.xpath("//script|//style|//head|//comment()"):
+        hidden.drop_tree()
+    for block in tree.xpath("|".join(f"//{name}" for name in BLOCKS.split("|"))):
+        block.tail = f"\n{block.tail or ''}"
+    lines = (" ".join(line.split()) for line in tree.text_content().splitlines())
+    return "\n".join(line for line in lines if line).replace("\x00", "\ufffd")
+
+
+def _metadata_value(root: Any, name: str) -> str:
+    values = root.xpath(f"//*[local-name()='metadata']/*[local-name()='{name}']/text()")
+    return " ".join(str(values[0]).split()) if values else ""

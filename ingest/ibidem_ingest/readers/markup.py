@@ -1,0 +1,174 @@
+"""Markdown and reStructuredText as plain text.
+
+Files in Markdown: the text without its marks, by markdown-it.
+
+Files in reStructuredText: the text without its marks, by a small rule, since docutils runs what a file includes.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from ibidem_ingest.errors import Unreadable, translate_errors
+from ibidem_ingest.readers.formats import Format, library_for
+from ibidem_ingest.readers.text import EMPTY, first_line
+from ibidem_ingest.readers.text import text_of as plain_text_of
+
+FRONT = "---"
+"""A line before and after what programs put before a text."""
+
+FRONT_LINES = 200
+
+
+def markdown_record(path: Path, max_text: int) -> dict[str, object]:
+    """Read a file: its text without marks, and its first heading, else its first line with words.
+
+    Args:
+        path: The file.
+        max_text: The most characters that it may have.
+
+    Raises:
+        Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read; or the library is
+            missing.
+    """
+    library = library_for(Format.MARKDOWN)
+    source = without_front(plain_text_of(path, max_text))
+    with translate_errors():
+        tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)
+    blocks = list(_blocks(tokens))
+    text = "\n\n".join(text for _, text in blocks).strip()
+    if not text:
+        raise Unreadable(EMPTY)
+    heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
+    return {"text": text, "title": first_line(heading) or first_line(text)}
+
+
+def without_front(source: str) -> str:
+    r"""Leave out what is between two lines of hyphens at the beginning, which programs read.
+
+    >>> without_front("---\nlayout: post\n---\nWe the People")
+    'We the People'
+    """
+    lines = source.split("\n", FRONT_LINES)
+    if lines[0].rstrip() != FRONT or FRONT not in (end := [line.rstrip() for line in lines[1:]]):
+        return source
+    return "\n".join(lines[end.index(FRONT) + 2 :])
+
+
+def _blocks(tokens: list[Any]) -> Iterator[tuple[str, str]]:
+    """Yield each block's kind and text; HTML in it is left out."""
+    kind = ""
+    for token in tokens:
+        if token.type.endswith("_open"):
+            kind = token.type.removesuffix("_open")
+        elif token.type == "inline":
+            if text := "".join(_words(token.children or [])).strip():
+                yield kind, text
+        elif token.type in {"fence", "code_block"} and token.content.strip():
+            yield "code", token.content.rstrip()
+
+
+def _words(parts: list[Any]) -> Iterator[str]:
+    """Yield what readers see of a paragraph: of a picture its description."""
+    for part in parts:
+        if part.type in {"text", "code_inline"}:
+            yield part.content
+        elif part.type in {"softbreak", "hardbreak"}:
+            yield "\n"
+        elif part.type == "image":
+            yield from _words(part.children or [])
+
+
+_LINE = re.compile(r"\s*([=\-`:.'\"~^_*+#<>])\1{2,}\s*", re.ASCII)
+"""A line under or over a title, or between two parts."""
+
+_TABLE = re.compile(r"\s*(?:[=\-]{2,}(?:\s+[=\-]{2,})+|\+[=\-+]{2,}\+)\s*", re.ASCII)
+_EXPLICIT = re.compile(r"(\s*)\.\.(?:\s+(?P<what>.*))?$")
+"""A comment, target, directive or footnote."""
+
+_DIRECTIVE = re.compile(r"(?:\|[^|]{1,99}\|\s+)?(?P<name>[\w:+.-]{1,99})::(?:\s+(?P<argument>.*))?$")
+_NOTE = re.compile(r"\[(?:#?[\w.-]{0,99}|\*)\]\s+(?P<text>.*)")
+_FIELD = re.compile(r"\s*:[\w -]{1,50}:(?:\s+.*)?$")
+
+NOTES = ("admonition", "attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning")
+SHOWN = frozenset(
+    {"seealso", "versionadded", "versionchanged", "deprecated", "topic", "sidebar", "epigraph", "highlights"}
+    | {*NOTES, "pull-quote", "rubric", "parsed-literal", "code", "code-block", "sourcecode"}
+)
+"""Directives whose content readers see as text; of others such as images it is left out."""
+
+_WORDS = r"(?:[^`<\s]++|\s++(?![<`]))++"
+"""What a link shows, without blanks at its end: possessive, since blanks could be shared out in very many ways."""
+
+_INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(rf":[\w:+.-]{{1,99}}:`~?!?({_WORDS})\s*+(?:<[^`>]{{1,999}}+>)?`"), r"\1"),
+    (re.compile(r"``([^`]{1,999})``"), r"\1"),
+    (re.compile(rf"`({_WORDS})\s*+<[^`>]{{1,999}}+>`__?"), r"\1"),
+    (re.compile(r"`([^`]{1,999})`_{0,2}"), r"\1"),
+    (re.compile(r"\*\*(\S[^*]{0,999})\*\*"), r"\1"),
+    (re.compile(r"\*(\S[^*]{0,999})\*"), r"\1"),
+    (re.compile(r"\|(\S[^|\n]{0,99}\S)\|_{0,2}"), r"\1"),
+    (re.compile(r"(?<=\w)__?(?=\W|$)"), ""),
+    (re.compile(r"::$"), ":"),
+)
+
+
+def rst_record(path: Path, max_text: int) -> dict[str, object]:
+    """Read a file: its text without marks, and the first title, else its first line with words.
+
+    Args:
+        path: The file.
+        max_text: The most characters that it may have.
+
+    Raises:
+        Unreadable: It is empty, too large or not UTF-8, or the system does not let it be read.
+    """
+    lines = plain_text_of(path, max_text).splitlines()
+    title = next((unmarked(line) for line, under in pairwise(lines) if _is_title(line, under)), "")
+    text = "\n".join(_shown(lines)).strip()
+    if not text:
+        raise Unreadable(EMPTY)
+    return {"text": text, "title": first_line(title) or first_line(text)}
+
+
+def unmarked(line: str) -> str:
+    """Take the marks out of a line.
+
+    >>> unmarked("See :ref:`the guide <guide>` and ``csrf_token``, *always* `here <https://a.b>`_::")
+    'See the guide and csrf_token, always here:'
+    """
+    for mark, shown in _INLINE:
+        line = mark.sub(shown, line)
+    return line
+
+
+def _is_title(line: str, under: str) -> bool:
+    return bool(_LINE.fullmatch(under)) and any(map(str.isalnum, line)) and len(under.rstrip()) >= len(line.rstrip())
+
+
+def _shown(lines: list[str]) -> Iterator[str]:
+    """Yield the lines that readers see."""
+    hidden = -1
+    """How far a line is indented whose block is not shown; -1 outside of one."""
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if hidden >= 0 and line.strip() and indent <= hidden:
+            hidden = -1
+        if hidden >= 0 or _LINE.fullmatch(line) or _TABLE.fullmatch(line):
+            continue
+        explicit = _EXPLICIT.match(line)
+        if explicit is None:
+            if not (indent and _FIELD.fullmatch(line)):  # an option of a directive that is shown
+                yield unmarked(line)
+            continue
+        what = explicit["what"] or ""
+        note, directive = _NOTE.match(what), _DIRECTIVE.match(what)
+        if note:
+            yield unmarked(note["text"])
+        elif directive and directive["name"] in SHOWN:
+            if directive["argument"] and "code" not in directive["name"]:
+                yield unmarked(directive["argument"])
+        else:
+            hidden = indent

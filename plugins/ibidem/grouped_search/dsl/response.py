@@ -1,0 +1,263 @@
+"""Response of a search in the query DSL: in the engine's own format, with groups counted in the buckets of `terms`.
+
+Within the window the groups are known: the documents of a bucket that share one are counted once. Where the window
+holds all that matches, this is exact. Beyond it only equal texts can be counted, by the number of distinct content
+keys, which servers estimate (HyperLogLog++, Heule et al. 2013, doi:10.1145/2452376.2452456); the lean layout has no
+such key, and documents beyond the window then count one by one.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ibidem.dedupe.leader_clustering import Window
+from ibidem.grouped_search.response import Json
+from ibidem_engines.cluster import ranking as engine_cursors
+from ibidem_engines.cluster.client import Failure, failure_of
+from ibidem_engines.cluster.dsl import by_id, documents
+
+COUNTED = ("terms", "multi_terms")
+OTHER_DOCUMENTS = ("nested", "children", "parent")
+"""Aggregations below which documents are not the hits, so that nothing is known of their groups."""
+
+MEMBERS, CONTENTS, UNSIGNED = "_ibidem_members", "_ibidem_contents", "_ibidem_unsigned"
+PRECISION = 3_000
+"""Distinct keys up to which the server's estimate is close."""
+
+NO_META: tuple[str, Json] = ("meta", {})
+"""What OpenSearch adds to an aggregation in some searches and not in others."""
+
+CONTENT = "ibidem.content"
+
+OWN = "ibidem"
+"""Name of the layer's own aggregation, which is taken out of the answer."""
+
+AS_THEY_ARE = frozenset(("_source", "fields", "dedupe", "_dedupe", "meta"))
+"""Parts of an answer that hold what documents hold, or what is ours."""
+
+REQUIRED, IDS = "match on required clause", "_id:"
+"""How servers explain a filter, and that on ids."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BucketGroups:
+    """What is known of the groups in any bucket.
+
+    Args:
+        window: The grouped hits.
+        whole: Whether they are all that is aggregated.
+    """
+
+    window: Window
+    whole: bool
+
+    @property
+    def members(self) -> list[int]:
+        """The rows that share a group with another."""
+        lead = self.window.grouping.lead[: self.window.ranked]
+        rows: list[int] = np.flatnonzero(np.bincount(lead, minlength=len(lead))[lead] > 1).tolist()
+        return rows
+
+    def request_counts(self, aggregations: Mapping[str, Any]) -> Json:
+        """Write aggregations that also return which of the window's documents lie in each bucket."""
+        return {name: self._request_counts(each) for name, each in aggregations.items()}
+
+    def _request_counts(self, aggregation: Any) -> Any:
+        if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
+            return aggregation
+        below = sub_aggregations(aggregation)
+        more = self._member_aggregations() if any(name in aggregation for name in COUNTED) else {}
+        rest = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
+        return rest | ({"aggs": self.request_counts(below) | more} if below or more else {})
+
+    def _member_aggregations(self) -> Json:
+        """Ask which members lie in a bucket, and how many texts where the window does not hold all."""
+        names = [self.window.name(row) for row in self.members]
+        some = documents(names)
+        ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
+        there = {"terms": {"field": "_index", "size": max(1, len(some))}, "aggs": {"ids": ids}}
+        filters: Json = {MEMBERS: {"filter": {"bool": {"should": some or [by_id([])]}}, "aggs": {"indices": there}}}
+        if not self.whole:
+            filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
+            filters[UNSIGNED] = {"missing": {"field": CONTENT}}
+        return filters
+
+    def write_counts(self, answer: Mapping[str, Any]) -> Json:
+        """Put `_dedupe` into each bucket in the place of what was asked for it."""
+        rows = {(self.window.hits[row].index, self.window.columns.ids[row]): row for row in self.members}
+        response: Json = self._write_counts(answer, rows, exact=self.whole)
+        return response
+
+    def _write_counts(self, part: Any, rows: Mapping[tuple[str, str], int], *, exact: bool) -> Any:
+        if isinstance(part, list):
+            return [self._write_counts(each, rows, exact=exact) for each in part]
+        if not isinstance(part, Mapping):
+            return part
+        exact = exact and not part.get("doc_count_error_upper_bound")
+        own = {
+            untyped_name(name): each
+            for name, each in part.items()
+            if untyped_name(name) in (MEMBERS, CONTENTS, UNSIGNED)
+        }
+        rest = {
+            name: self._write_counts(each, rows, exact=exact)
+            for name, each in part.items()
+            if untyped_name(name) not in own and (name, each) != NO_META
+        }
+        return rest | {"_dedupe": self._counted(part["doc_count"], own, rows, exact=exact)} if own else rest
+
+    def _counted(
+        self, documents: int, own: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
+    ) -> Json:
+        """Count the groups of one bucket."""
+        here = [rows[name] for name in names_in(own[MEMBERS]) if name in rows]
+        if CONTENTS not in own:
+            return {"groups": documents - self._joined(here), "approximate": not exact}
+        texts = own[CONTENTS]["value"] + own[UNSIGNED]["doc_count"]
+        return {"groups": max(1, min(documents, texts) - self._texts_joined(here)), "approximate": True}
+
+    def _joined(self, rows: Sequence[int]) -> int:
+        """Count the documents that are not the first of their group among these."""
+        return len(rows) - len({int(self.window.grouping.lead[row]) for row in rows})
+
+    def _texts_joined(self, rows: Sequence[int]) -> int:
+        """Count the distinct texts that are not the first of their group among these."""
+        content = self.window.columns.content
+        texts = {(int(self.window.grouping.lead[row]), *content[row].tolist()) for row in rows}
+        return len(texts) - len({lead for lead, *_ in texts})
+
+
+def write_meta(part: Any) -> Any:
+    """Put the counts of buckets into `meta` of their aggregation, by the bucket's key, where typed clients read them.
+
+    >>> write_meta({"sterms#by": {"buckets": [{"key": "AP", "doc_count": 2, "_dedupe": {"groups": 1}}]}})
+    {'sterms#by': {'buckets': [{'key': 'AP', 'doc_count': 2}], 'meta': {'dedupe': {'AP': {'groups': 1}}}}}
+    """
+    if isinstance(part, list):
+        return [write_meta(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    buckets = part.get("buckets")
+    counts = (
+        {key_of(each): each["_dedupe"] for each in buckets if "_dedupe" in each} if isinstance(buckets, list) else {}
+    )
+    parts = {name: write_meta(each) for name, each in part.items() if name != "_dedupe"}
+    return parts | {"meta": {**parts.get("meta", {}), "dedupe": counts}} if counts else parts
+
+
+def key_of(bucket: Mapping[str, Any]) -> str:
+    """Write the key of a bucket, as the server does where it is no text."""
+    return str(bucket.get("key_as_string", bucket["key"]))
+
+
+def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
+    """Return whether there are buckets whose groups can be counted.
+
+    >>> has_countable_buckets({"days": {"date_histogram": {}, "aggs": {"by": {"terms": {"field": "source"}}}}})
+    True
+    """
+    return any(kind in each for each in iter_aggregations(aggregations) for kind in COUNTED)
+
+
+def leaves_query(aggregations: Mapping[str, Any]) -> bool:
+    """Return whether some count documents that do not match."""
+    return any("global" in each for each in iter_aggregations(aggregations))
+
+
+def shows_hits(aggregations: Mapping[str, Any]) -> bool:
+    """Return whether some show documents."""
+    return any("top_hits" in each for each in iter_aggregations(aggregations))
+
+
+def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Go through aggregations whose documents are the hits."""
+    for each in aggregations.values():
+        if isinstance(each, Mapping) and not any(name in each for name in OTHER_DOCUMENTS):
+            yield each
+            yield from iter_aggregations(sub_aggregations(each))
+
+
+def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the aggregations inside one."""
+    aggregations = aggregation.get("aggs") or aggregation.get("aggregations") or {}
+    return aggregations if isinstance(aggregations, Mapping) else {}
+
+
+def untyped_name(name: str) -> str:
+    """Return an aggregation's name without the type that `typed_keys` puts before it.
+
+    >>> untyped_name("max#ibidem"), untyped_name("ibidem")
+    ('ibidem', 'ibidem')
+    """
+    return name.rpartition("#")[2]
+
+
+def names_in(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Read index and id of the members in a bucket."""
+    for index in part_of(members, "indices")["buckets"]:
+        for each in part_of(index, "ids")["buckets"]:
+            yield index["key"], each["key"]
+
+
+def part_of(answer: Mapping[str, Any], name: str) -> Any:
+    """Find an aggregation's answer by its name."""
+    return next(each for key, each in answer.items() if untyped_name(key) == name)
+
+
+def totals_as_numbers(part: Any) -> Any:
+    """Write the totals of hits within hits and buckets as numbers, as the servers once did."""
+    if isinstance(part, list):
+        return [totals_as_numbers(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    parts = {name: totals_as_numbers(each) for name, each in part.items() if name not in AS_THEY_ARE}
+    if isinstance(parts.get("total"), Mapping) and "hits" in parts:
+        parts["total"] = parts["total"].get("value", parts["total"])
+    return parts | {name: each for name, each in part.items() if name in AS_THEY_ARE}
+
+
+def all_hits(hits: Sequence[Json]) -> Iterator[Json]:
+    """Return the hits of a list, and those inside its leads."""
+    for hit in hits:
+        yield hit
+        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+
+
+def drop_own_aggregation(answer: Json) -> None:
+    """Take the layer's own aggregation out of an answer."""
+    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
+    answer.pop("aggregations", None)
+    if aggregations:
+        answer["aggregations"] = aggregations
+
+
+def newest_of(answer: Mapping[str, Any]) -> int:
+    """Read the highest number of a write among what matches."""
+    own = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
+    return engine_cursors.newest_of({"aggregations": {OWN: own[0]}}) if own else -1
+
+
+def check_whole(answer: Mapping[str, Any]) -> None:
+    """Refuse an answer that lacks a part of the index."""
+    shards = answer.get("_shards", {})
+    failures = shards.get("failures", ())
+    if failures:
+        raise failure_of(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
+    if shards.get("successful", 0) < shards.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
+        raise Failure(503, "no_shard_available_action_exception", f"{shards['successful']} of {shards['total']} shards")
+
+
+def clean_explanation(hit: Json) -> Json:
+    """Take what is around the query out of a hit's explanation: the ids, and what keeps nested documents out."""
+    explanation = hit.get("_explanation")
+    while explanation and explanation["description"] == "sum of:":
+        details = [part for part in explanation["details"] if not part["description"].startswith(REQUIRED)]
+        around = [part for part in explanation["details"] if part["description"].startswith(REQUIRED)]
+        if len(details) != 1 or not around:
+            break
+        hit["_explanation"] = explanation = details[0]
+        if any(IDS in each["description"] for part in around for each in part["details"]):
+            break
+    return hit

@@ -1,0 +1,210 @@
+"""Tables of SQLite next to the documents: records and look-up keys.
+
+Ledgers in SQLite: records of runs, dead letters, tombstones, overrides.
+
+Look-up keys in SQLite: words of a contentless full-text table; a count-min sketch of frequent ones.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
+
+from ibidem_engines.engine import Ledger
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.packed import unpack
+
+SLICE = 1_000
+
+_LAST = "\U0010ffff"
+"""Greater than whatever may follow a prefix."""
+
+_PUT = 'insert or replace into "ibidem.{index}.ledger" (ledger, key, entry) values (?, ?, ?)'
+_GET = """select key, entry from "ibidem.{index}.ledger"
+    where ledger = ? and key in (select value from json_each(?))"""
+_REMOVE = 'delete from "ibidem.{index}.ledger" where ledger = ? and key in (select value from json_each(?))'
+_COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
+_SLICE = """select key, entry from "ibidem.{index}.ledger"
+    where ledger = ? and key >= ? and key < ? order by key limit ?"""
+
+
+def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Keep records by key, inside a transaction that is open."""
+    file.run_many(_PUT, [(ledger, key, as_json(dict(entry))) for key, entry in entries.items()])
+
+
+def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Read records by key, inside a transaction that is open."""
+    return {key: orjson.loads(entry) for key, entry in file.run(_GET, (ledger, as_json(keys)))}
+
+
+def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
+    """Remove records by key, inside a transaction that is open; returns how many were there."""
+    return file.run(_REMOVE, (ledger, as_json(keys))).rowcount
+
+
+def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Keep records; see `Engine.put_records`."""
+    if entries:
+        with file.writing():
+            put(file, ledger, entries)
+
+
+def get_records(
+    file: SqliteFile, ledger: Ledger, prefix: str, *, any_schema: bool = False
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """Read records in slices, so that no transaction is open between them; see `Engine.get_records`."""
+    start, end = prefix, f"{prefix}{_LAST}"
+    while True:
+        with file.reading(any_schema=any_schema):
+            rows = file.run(_SLICE, (ledger, start, end, SLICE)).fetchall()
+        yield from ((key, orjson.loads(entry)) for key, entry in rows)
+        if len(rows) < SLICE:
+            return
+        start = f"{rows[-1][0]}\0"
+
+
+def clear(file: SqliteFile, ledger: Ledger) -> None:
+    """Remove every record of a ledger."""
+    with file.writing():
+        file.run('delete from "ibidem.{index}.ledger" where ledger = ?', (ledger,))
+
+
+def get_record(file: SqliteFile, ledger: Ledger, key: str) -> dict[str, object] | None:
+    """Read the record of one key; see `Engine.get_record`."""
+    with file.reading():
+        return get(file, ledger, [key]).get(key)
+
+
+def count(file: SqliteFile, ledger: Ledger) -> int:
+    """Count records; see `Engine.count`."""
+    with file.reading():
+        return int(file.run(_COUNT, (ledger,)).fetchone()[0])
+
+
+def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int:
+    """Remove records; see `Engine.delete_records`."""
+    with file.writing():
+        return remove(file, ledger, list(keys))
+
+
+def as_json(value: object) -> str:
+    """Write a value for SQLite's `json_each`, or to be kept."""
+    return orjson.dumps(value).decode()
+
+
+MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "fingerprint_binned", "profile", "bands")
+"""Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
+
+_PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
+
+
+def values_of(packed: bytes, long: bytes = b"") -> dict[LookupField, list[str]]:
+    """Read the look-up values out of signatures; none of what is empty, damaged or of an unknown scheme.
+
+    Args:
+        packed: The packed value.
+        long: The long signatures.
+    """
+    unpacked = unpack(packed) if packed else None
+    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long))
+
+
+def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
+    """List the values that get a mark."""
+    return [value for clue in MARKED for value in values.get(clue, ())]
+
+
+def words(values: dict[LookupField, list[str]]) -> str:
+    """Write all values of a document as the words of one row.
+
+    Values of two classes are never alike: each begins with its scheme or its letter.
+    """
+    parts: list[str] = []
+    for clue, some in values.items():
+        parts += map(word, some) if clue == "content" else some
+    return " ".join(parts)
+
+
+def word(value: str) -> str:
+    """Write a value as one word: itself, or its hash when it holds what the tokenizer would cut (an id may)."""
+    return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
+_CARRIED = 'select 1 from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid = ?'
+
+
+def stored_words(file: SqliteFile, place: int, packed: bytes, long: bytes) -> str:
+    """List the words of a row that is there: one that was written before has no keys of runs of characters.
+
+    A full-text table without content is damaged when other words are taken out than were put in.
+    """
+    values = values_of(packed, long)
+    first, *_ = values.get("characters", [""])
+    if first and not file.run(_CARRIED, (f'"{first}"', place)).fetchone():
+        del values["characters"]
+    return words(values)
+
+
+Marks = NDArray[np.uint32]
+
+COUNTERS = 8
+_LEAST_BITS, _MOST_BITS = 16, 26
+_ODD = np.uint32(0x9E3779B1)
+
+
+def marks(values: Sequence[str]) -> Marks:
+    """Hash look-up values to 32 bits each, the lower half of xxh3-64.
+
+    >>> marks(["tp1:00112233445566aa"]).tolist() == marks(["tp1:00112233445566aa"]).tolist()
+    True
+    """
+    return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
+
+
+class CountMinSketch:
+    """How often values were seen: never, once, or more often.
+
+    Args:
+        expected: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
+    """
+
+    def __init__(self, expected: int) -> None:
+        bits = min(max((COUNTERS * expected).bit_length(), _LEAST_BITS), _MOST_BITS)
+        self.learned = 0
+        self._counts = np.zeros(1 << bits, np.uint8)
+        self._shift = np.uint32(32 - bits)
+
+    def holds(self, more: int) -> bool:
+        """Return whether so many further values fit, or a larger one may not be made."""
+        size = self._counts.size
+        return size == 1 << _MOST_BITS or COUNTERS * (self.learned + more) <= size
+
+    def learn(self, marks: Marks) -> None:
+        """Count values, one entry for each document that carries one."""
+        self.learned += marks.size
+        for places in self._places(marks):
+            there = self._counts[places] > 0
+            self._counts[places] = 1
+            self._counts[places[there]] = 2
+            ordered = np.sort(places)
+            self._counts[ordered[1:][ordered[1:] == ordered[:-1]]] = 2
+
+    def counts(self, marks: Marks) -> NDArray[np.uint8]:
+        """Tell for each value how often it was seen: 0, 1, or 2 for more often; perhaps more than in truth, never less.
+
+        >>> seen = CountMinSketch(100)
+        >>> seen.learn(marks(["a", "b", "b"]))
+        >>> seen.counts(marks(["a", "b", "c"])).tolist()
+        [1, 2, 0]
+        """
+        first, second = (self._counts[places] for places in self._places(marks))
+        return np.minimum(first, second)
+
+    def _places(self, marks: Marks) -> tuple[Marks, Marks]:
+        return marks >> self._shift, (marks * _ODD) >> self._shift

@@ -1,0 +1,108 @@
+"""The level `partial`: relations of long texts are decided on their long signatures, lead by lead."""
+
+import pytest
+from hypothesis import given, settings
+
+from ibidem.dedupe.leader_clustering import group
+from ibidem.dedupe.pairs import duplicates
+from ibidem.dedupe.request import parse_request
+from ibidem.grouped_search.api import search
+from ibidem_ingest.pairs.decision import LEVELS
+from support.examples import examples
+from support.fake_engine import PAGE
+from support.signed_books import PARTIAL, Library, Shelf, shelf, shelves
+from support.windows import few
+
+OPTIONS = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": "true"}
+
+
+@few
+@given(shelves)
+def test_groups_are_those_of_the_plain_loop_over_leads(window: Shelf) -> None:
+    grouping = group(window.columns, PARTIAL, None, window.related())
+    assert grouping.lead.tolist() == window.leaders()
+
+
+@few
+@given(shelves)
+def test_all_pairs_that_the_decision_joins_are_found(window: Shelf) -> None:
+    relation = duplicates(window.columns, PARTIAL, window.related())
+    size = len(window.packed)
+    pairs = {(row, other) for row in range(size) for other in range(row) if window.joins(row, other)}
+    assert set(zip(relation.row.tolist(), relation.earlier.tolist(), strict=True)) == pairs
+
+
+@few
+@given(shelves)
+def test_the_decision_is_symmetric_but_for_the_direction(window: Shelf) -> None:
+    turned = {"part_of": "contains", "contains": "part_of"}
+    for row in range(len(window.packed)):
+        for other in range(row):
+            there, back = window.decided(row, other), window.decided(other, row)
+            assert (there is None) == (back is None)
+            if there and back:
+                assert (there.level, there.score) == (back.level, back.score)
+                assert there.why.get("own") == back.why.get("other")
+                direction = there.why.get("direction")
+                assert turned.get(str(direction), direction) == back.why.get("direction")
+
+
+@few
+@given(shelves)
+def test_law_5_what_a_level_joins_every_weaker_level_joins(window: Shelf) -> None:
+    for row in range(len(window.packed)):
+        for other in range(row):
+            joined = [window.decided(row, other, PARTIAL.at(level)) is not None for level in LEVELS]
+            assert joined == sorted(joined)
+
+
+@settings(few, max_examples=examples(10))
+@given(shelves)
+def test_law_4_a_wider_window_moves_nothing_that_was_in_it(window: Shelf) -> None:
+    whole = group(window.columns, PARTIAL, None, window.related()).lead.tolist()
+    for size in range(1, len(whole)):
+        part = Shelf(window.packed[:size], window.long[:size])
+        assert group(part.columns, PARTIAL, None, part.related()).lead.tolist() == whole[:size]
+
+
+@settings(few, max_examples=examples(10))
+@given(shelves)
+def test_law_1_the_pages_hold_every_document_once(window: Shelf) -> None:
+    shown = []
+    for number in range(1, len(window.packed) + 1):
+        response = search(Library(window), PAGE, parse_request(OPTIONS), number, 2)
+        shown += [hit["_id"] for hit in response["hits"]["hits"]]
+    assert sorted(shown) == sorted(name for _, name in window.names)
+
+
+@pytest.mark.slow
+def test_generated_windows_hold_relations_of_every_kind() -> None:
+    kinds = set()
+    for seed in range(6):
+        window = shelf(seed, 12)
+        pairs = ((row, other) for row in range(12) for other in range(12) if row != other)
+        kinds |= {evidence.why.get("relation") for row, other in pairs if (evidence := window.decided(row, other))}
+    assert kinds >= {"same_pagination", "different_pagination", "contiguous_subset", "contains", "part_of"}
+    assert "overlapping_text" in kinds
+
+
+def test_a_search_reads_long_signatures_of_candidates_then_of_what_is_shown_and_only_at_partial() -> None:
+    window = shelf(3, 12)
+    for level, most in (("near", 0), ("partial", 2)):
+        library = Library(window)
+        response = search(library, PAGE, parse_request(OPTIONS | {"dedupe_level": level}), 1, 20)
+        assert (library.asked["window"], library.asked["fetch"]) == (1, 1)
+        assert library.asked["long"] <= most
+        assert any(hit["_dedupe"]["level"] == "partial" for hit in response["hits"]["hits"]) == bool(most)
+
+
+def test_each_duplicate_says_what_it_is_to_its_lead_and_where() -> None:
+    window = shelf(3, 12)
+    response = search(Library(window), PAGE, parse_request(OPTIONS), 1, 20)
+    row = {name: at for at, (_, name) in enumerate(window.names)}
+    partial = [hit for hit in response["hits"]["hits"] if hit["_dedupe"]["level"] == "partial"]
+    assert partial
+    for hit in partial:
+        evidence = window.decided(row[hit["_id"]], row[hit["_dedupe"]["of"]])
+        assert evidence is not None
+        assert hit["_dedupe"]["why"] == dict(evidence.why)

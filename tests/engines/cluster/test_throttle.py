@@ -1,0 +1,63 @@
+"""Write requests are held back where a server is busy, and are again as many as before once it is not."""
+
+import threading
+from contextlib import ExitStack
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_engines.cluster.throttle import MOST, Throttle
+
+
+def answered(throttle: Throttle, requests: int) -> None:
+    for _ in range(requests):
+        with throttle():
+            pass
+
+
+@given(st.integers(1, 12), st.lists(st.booleans(), max_size=40))
+def test_whatever_is_rejected_one_request_may_be_sent_and_never_more_than_the_most(
+    together: int, answers: list[bool]
+) -> None:
+    throttle = Throttle()
+    for busy in answers:
+        with ExitStack() as under_way:
+            for _ in range(int(min(together, throttle.limit))):
+                under_way.enter_context(throttle())
+            if busy:
+                throttle.reject()
+        assert 1 <= throttle.limit <= MOST
+    assert throttle.rejections == sum(answers)
+
+
+def test_a_rejection_halves_what_is_sent_at_once() -> None:
+    throttle = Throttle()
+    with throttle(), throttle(), throttle(), throttle():
+        throttle.reject()
+        assert throttle.limit == 2
+
+
+def test_answers_raise_the_limit_by_one_for_each_round_of_them() -> None:
+    throttle = Throttle()
+    with throttle(), throttle(), throttle(), throttle():
+        throttle.reject()
+    answered(throttle, 2)
+    assert 2.8 < throttle.limit < 3
+
+
+def test_a_request_over_the_limit_waits_until_another_is_answered() -> None:
+    throttle = Throttle()
+    with throttle():
+        throttle.reject()
+    sent = threading.Event()
+
+    def send() -> None:
+        with throttle():
+            sent.set()
+
+    with throttle():
+        later = threading.Thread(target=send)
+        later.start()
+        assert not sent.wait(0.05)
+    later.join(5)
+    assert sent.is_set()

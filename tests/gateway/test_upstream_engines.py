@@ -1,0 +1,36 @@
+"""The engines of callers."""
+
+from pathlib import Path
+
+import pytest
+
+from ibidem.gateway.upstream import MOST, Caller, Engines
+from ibidem_workers.settings import Settings
+
+ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
+
+
+@pytest.fixture
+def engines() -> Engines:
+    return Engines(Settings(engine="opensearch+http://clerk:pw@127.0.0.1:9"))
+
+
+def test_two_callers_never_share_an_engine_and_one_keeps_his(engines: Engines) -> None:
+    assert engines.of(ADA, "news") is engines.of(ADA, "news")
+    assert engines.of(ADA, "news") is not engines.of(BOB, "news")
+    assert engines.of(ADA, "news") is not engines.of(ADA, "law")
+    engines.close()
+
+
+def test_those_who_come_no_more_are_let_go(engines: Engines) -> None:
+    first = engines.of(ADA, "news")
+    for number in range(MOST):
+        engines.of(Caller((("authorization", f"Basic {number}"),)), "news")
+    assert engines.of(ADA, "news") is not first
+    engines.close()
+
+
+def test_a_file_is_the_same_for_all(tmp_path: Path) -> None:
+    engines = Engines(Settings(engine=f"sqlite:///{tmp_path}/index.sqlite"))
+    assert engines.of(ADA, "news") is engines.of(BOB, "news")
+    engines.close()

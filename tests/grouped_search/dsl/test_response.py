@@ -1,0 +1,150 @@
+"""Each bucket of a terms aggregation tells how many groups lie in it, beside the documents that the server counts."""
+
+from collections import Counter
+from functools import partial
+from typing import Any
+
+import opensearchpy
+import pytest
+
+import ibidem
+from ibidem.grouped_search.dsl.response import has_countable_buckets
+from ibidem_engines.engine import Record
+from servers.indices import remove_indices
+from support.wrapped_clients import INDEX, STORIES, filled
+
+QUERY = {"match": {"text": "said"}}
+BY_SOURCE = {"sources": {"terms": {"field": "source"}}}
+SOURCES = {story.id: story.source for story in STORIES}
+
+
+def buckets(response: Any, name: str = "sources") -> dict[str, dict[str, Any]]:
+    return {each["key"]: each for each in response["aggregations"][name]["buckets"]}
+
+
+def groups_by_source(response: Any) -> Counter[str]:
+    """Count, in the list itself, the groups with a member of each source."""
+    pairs = {(SOURCES[hit["_id"]], hit["_dedupe"]["group"]) for hit in response["hits"]["hits"]}
+    return Counter(source for source, _ in pairs if source)
+
+
+def without_groups(part: Any) -> Any:
+    if isinstance(part, list):
+        return [without_groups(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {name: without_groups(each) for name, each in part.items() if name != "_dedupe"}
+
+
+@pytest.mark.parametrize("level", ["identical", "near"])
+def test_where_the_window_holds_all_that_matches_the_groups_are_exact(wrapped: Any, level: str) -> None:
+    response = wrapped.search(
+        index=INDEX, body={"query": QUERY, "aggs": BY_SOURCE, "size": 200}, dedupe="indent", dedupe_level=level
+    )
+    counted = {key: each["_dedupe"] for key, each in buckets(response).items()}
+    assert counted == {
+        source: {"groups": count, "approximate": False} for source, count in groups_by_source(response).items()
+    }
+    if level == "near":
+        assert any(each["_dedupe"]["groups"] < each["doc_count"] for each in buckets(response).values())
+
+
+def test_all_else_is_what_the_server_answers(plain: Any, wrapped: Any) -> None:
+    aggs = {
+        "months": {
+            "date_histogram": {"field": "ibidem.date", "calendar_interval": "quarter"},
+            "aggs": {**BY_SOURCE, "long": {"max": {"field": "ibidem.length"}}},
+        },
+        "long ones": {"filter": {"range": {"ibidem.length": {"gte": 100}}}, "aggs": BY_SOURCE},
+        "everything": {"global": {}, "aggs": BY_SOURCE},
+    }
+    body = {"query": QUERY, "aggs": aggs, "size": 3}
+    native, response = plain.search(index=INDEX, body=body), wrapped.search(index=INDEX, body=body, dedupe="indent")
+    assert without_groups(response["aggregations"]) == native["aggregations"]
+    for month in response["aggregations"]["months"]["buckets"]:
+        assert all(0 < each["_dedupe"]["groups"] <= each["doc_count"] for each in month["sources"]["buckets"])
+
+
+def test_with_types_before_the_names_the_groups_stand_where_typed_clients_read_them(wrapped: Any) -> None:
+    options = {"index": INDEX, "body": {"query": QUERY, "aggs": BY_SOURCE, "size": 0}, "dedupe": "indent"}
+    typed = wrapped.search(**options, typed_keys=True)
+    plain = wrapped.search(**options)["aggregations"]
+    marks = {key: each["_dedupe"] for key, each in buckets({"aggregations": plain}).items()}
+    assert typed["aggregations"] == {"sterms#sources": without_groups(plain["sources"]) | {"meta": {"dedupe": marks}}}
+
+
+@pytest.mark.parametrize("level", ["identical", "near"])
+def test_beyond_the_window_the_groups_are_estimated_by_equal_texts(wrapped: Any, level: str) -> None:
+    body = {"query": QUERY, "aggs": BY_SOURCE, "size": 3}
+    whole = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_level=level))
+    texts = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_level="identical"))
+    part = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_level=level, dedupe_window=40))
+    for key, each in part.items():
+        assert each["_dedupe"]["approximate"]
+        assert whole[key]["_dedupe"]["groups"] <= each["_dedupe"]["groups"] <= texts[key]["_dedupe"]["groups"]
+    if level == "near":
+        assert sum(each["_dedupe"]["groups"] for each in part.values()) < sum(
+            each["_dedupe"]["groups"] for each in texts.values()
+        )
+
+
+def test_a_filter_behind_the_query_is_not_in_the_buckets_so_they_are_estimated(wrapped: Any) -> None:
+    body = {"query": QUERY, "post_filter": {"term": {"source": "AP"}}, "aggs": BY_SOURCE}
+    counted = buckets(wrapped.search(index=INDEX, body=body, dedupe="indent"))
+    assert set(counted) == {"AP", "Reuters"}
+    assert all(each["_dedupe"]["approximate"] for each in counted.values())
+
+
+def test_a_cursor_holds_for_the_buckets_too(wrapped: Any) -> None:
+    body = {"query": QUERY, "aggs": BY_SOURCE, "size": 3}
+    first = wrapped.search(index=INDEX, body=body, dedupe="indent")
+    again = wrapped.search(index=INDEX, body=body, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"])
+    assert again["aggregations"] == first["aggregations"]
+
+
+def test_an_aggregation_without_buckets_of_terms_costs_no_further_request(wrapped: Any, plain: Any) -> None:
+    body = {"query": QUERY, "aggs": {"long": {"max": {"field": "ibidem.length"}}}}
+    response = wrapped.search(index=INDEX, body=body, dedupe="indent")
+    assert response["aggregations"] == plain.search(index=INDEX, body=body)["aggregations"]
+
+
+@pytest.mark.server("opensearch")
+def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
+    opensearch: str, signed: list[Record]
+) -> None:
+    body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
+    engine = filled(f"{opensearch}/?layout=lean", "clients-lean", signed)
+    try:
+        with opensearchpy.OpenSearch(opensearch.partition("+")[2]) as client:
+            search = partial(ibidem.wrap(client).search, index="clients-lean", dedupe="indent")
+            response = search(body=body)
+            part = buckets(search(body=body | {"size": 3}, dedupe_window=40))
+    finally:
+        engine.close()
+        remove_indices(opensearch, "clients-lean")
+    assert {key: each["_dedupe"]["groups"] for key, each in buckets(response).items()} == groups_by_source(response)
+    for key, each in buckets(response).items():
+        assert part[key]["_dedupe"]["approximate"]
+        assert each["_dedupe"]["groups"] <= part[key]["_dedupe"]["groups"] <= each["doc_count"]
+
+
+def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(url: str, wrapped: Any, signed: list[Record]) -> None:
+    engines = [filled(url, name, signed[:30]) for name in ("twice-a", "twice-b")]
+    try:
+        body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
+        both = wrapped.search(index="twice-*", body=body, dedupe="indent")
+        assert {key: each["_dedupe"]["groups"] for key, each in buckets(both).items()} == groups_by_source(both)
+        one = buckets(wrapped.search(index="twice-a", body=body, dedupe="indent"))
+        for key, each in buckets(both).items():
+            assert each["doc_count"] == 2 * one[key]["doc_count"]
+            assert each["_dedupe"]["groups"] == one[key]["_dedupe"]["groups"]
+    finally:
+        for engine in engines:
+            engine.close()
+            remove_indices(url, engine.index)
+
+
+def test_what_is_nested_is_left_to_the_server() -> None:
+    assert not has_countable_buckets(
+        {"parts": {"nested": {"path": "parts"}, "aggs": {"of": {"terms": {"field": "parts.of"}}}}}
+    )

@@ -1,0 +1,175 @@
+"""Duplicates beyond the window: found by look-up, placed by all leads, and marked when they do not match.
+
+The cursor: it comes back whole, or is refused.
+"""
+
+from base64 import urlsafe_b64encode
+from typing import Any
+
+import pytest
+import xxhash
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem.dedupe.request import DedupeRequest, parse_request
+from ibidem.grouped_search import backend
+from ibidem.grouped_search.api import search
+from ibidem.grouped_search.backend import search_for
+from ibidem_engines.engine import LookupResult, SignatureLookup
+from ibidem_engines.hits import query_digest
+from ibidem_engines.query import Query, parse_query
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.signatures.packed import unpack
+from support.fake_engine import PAGE, Listed
+from support.windows import SampleWindow, signatures, value, with_slots, with_terms
+
+A, B = signatures(1), signatures(2)
+NEAR_BOTH = with_terms(signatures(3, slots=B.slots, terms=A.terms, number_sketch=A.number_sketch), 50)
+WINDOW = SampleWindow(
+    [value(each, f"{at}") for at, each in enumerate([A, B, signatures(4), A, NEAR_BOTH, with_slots(B, 60)])]
+)
+OUTSIDE = SampleWindow([value(A, "x"), value(signatures(5), "y")])
+
+
+def answer(engine: Listed, page: int = 1, size: int = 2, **options: object) -> dict[str, Any]:
+    parameters = {"dedupe": "indent", "dedupe_window": 3, **{f"dedupe_{name}": each for name, each in options.items()}}
+    return search(engine, PAGE, parse_request(parameters), page, size)
+
+
+def shown(response: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(hit["_id"], hit["_dedupe"]["indent"]) for hit in response["hits"]["hits"]]
+
+
+def test_the_window_alone_knows_nothing_beyond_itself() -> None:
+    assert shown(answer(Listed(WINDOW))) == [("0000", 0), ("0001", 0)]
+
+
+def test_matches_beyond_the_window_join_the_first_lead_that_they_duplicate() -> None:
+    response = answer(Listed(WINDOW, OUTSIDE), scope="matches")
+    assert shown(response) == [("0000", 0), ("0003", 1), ("0004", 1), ("0001", 0), ("0005", 1)]
+    assert response["hits"]["hits"][1]["_score"] is None
+    assert response["dedupe"]["found_by_scope"] == 3
+
+
+def test_a_candidate_is_shown_only_where_the_first_lead_that_it_duplicates_is() -> None:
+    response = answer(Listed(WINDOW), page=2, size=1, scope="matches")
+    assert shown(response) == [("0001", 0), ("0005", 1)]
+
+
+def test_the_whole_index_holds_documents_that_do_not_match_and_marks_them() -> None:
+    hits = answer(Listed(WINDOW, OUTSIDE), scope="index")["hits"]["hits"]
+    marked = {hit["_id"]: hit["_dedupe"].get("outside", False) for hit in hits}
+    assert marked == {"0000": False, "0003": False, "0004": False, "other-0000": True, "0001": False, "0005": False}
+
+
+def test_what_a_scope_has_shown_is_not_late_again() -> None:
+    engine = Listed(WINDOW)
+    assert [each["id"] for each in answer(engine, page=2)["dedupe"]["late"]] == ["0003", "0004", "0005"]
+    assert answer(engine, page=2, scope="matches")["dedupe"]["late"] == []
+
+
+def test_leads_whose_look_up_was_cut_are_named() -> None:
+    class Capped(Listed):
+        def carrying(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
+            return LookupResult(super().carrying(search, matching=matching).hits, ["bands"], same=9)
+
+    response = answer(Capped(WINDOW), scope="matches")
+    assert response["dedupe"]["capped"] == [
+        {"group": hit["_dedupe"]["group"], "by": ["bands", "content"]}
+        for hit in response["hits"]["hits"]
+        if not hit["_dedupe"]["indent"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("policy", "clues"),
+    [
+        (Policy(), {"content", "fingerprint", "bands", "rare", "characters"}),
+        (Policy(profile=0.8), {"content", "fingerprint", "profile", "bands", "rare", "characters"}),
+        (Policy(slots=None, fingerprint=None), {"content", "rare", "characters"}),
+        (Policy(characters=None), {"content", "fingerprint", "bands", "rare"}),
+        (Policy(level="identical"), {"content"}),
+    ],
+)
+def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str]) -> None:
+    packed = unpack(value(A, "a"))
+    assert packed is not None
+    lookup = search_for(packed, policy)
+    assert lookup.values.keys() == clues
+    assert lookup.least == {clue: least for clue, least in {"rare": 5, "characters": 3}.items() if clue in clues}
+    assert lookup.own == "a"
+
+
+@pytest.mark.parametrize(
+    ("query", "options"),
+    [
+        (PAGE, {"scope": "matches", "preset": "conrad2003"}),
+        (Query(native={"match_all": {}}), {"scope": "index"}),
+    ],
+    ids=["padded sets cannot be looked up", "filters of a query in the engine's own language"],
+)
+def test_a_scope_that_cannot_be_kept_to_is_refused(query: Query, options: dict[str, object]) -> None:
+    request = parse_request({"dedupe": "indent", **{f"dedupe_{name}": each for name, each in options.items()}})
+    with pytest.raises(UsageError):
+        search(Listed(WINDOW), query, request)
+
+
+QUERY = parse_query("export duty")
+REQUEST = parse_request({"dedupe": "indent"})
+
+
+def request_of(written: str, **changes: object) -> DedupeRequest:
+    return parse_request({"dedupe": "indent", "dedupe_cursor": written, **changes})
+
+
+@given(st.text(max_size=200))
+def test_the_engine_s_cursor_comes_back_as_it_was_and_may_stand_in_a_url(place: str) -> None:
+    written = backend.write_cursor(place, QUERY, REQUEST)
+    assert backend.read_cursor(QUERY, request_of(written)) == place
+    assert written.replace("-", "").replace("_", "").isalnum()
+
+
+def test_no_cursor_is_an_empty_one() -> None:
+    assert backend.read_cursor(QUERY, REQUEST) == ""
+
+
+@given(st.integers(0, 200), st.characters())
+def test_a_damaged_cursor_is_refused(at: int, letter: str) -> None:
+    written = backend.write_cursor("place", QUERY, REQUEST)
+    damaged = written[: at % len(written)] + letter + written[at % len(written) + 1 :]
+    if damaged != written:
+        with pytest.raises(UsageError, match="cursor"):
+            backend.read_cursor(QUERY, request_of(damaged) if damaged.strip() == damaged else request_of(f"x{damaged}"))
+
+
+@pytest.mark.parametrize("damaged", ["x", "AAAA", "é", "A" * 20_000])
+def test_what_is_no_cursor_is_refused(damaged: str) -> None:
+    with pytest.raises(UsageError, match="damaged"):
+        backend.read_cursor(QUERY, request_of(damaged))
+
+
+def test_the_cursor_of_another_query_or_of_other_figures_is_refused() -> None:
+    written = backend.write_cursor("place", QUERY, REQUEST)
+    with pytest.raises(UsageError, match="another query"):
+        backend.read_cursor(parse_query("export wheat"), request_of(written))
+    with pytest.raises(UsageError, match="another query"):
+        backend.read_cursor(QUERY, request_of(written, dedupe_level="identical"))
+
+
+def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
+    written = backend.write_cursor("place", QUERY, REQUEST)
+    typed = parse_query("export   duty")
+    assert backend.read_cursor(typed, request_of(written, dedupe_keep="latest")) == "place"
+
+
+def test_a_query_in_the_engine_s_own_language_has_a_hash_too() -> None:
+    a, b = (Query(native={"match": {"text": word}}) for word in ("duty", "wheat"))
+    assert query_digest(a) != query_digest(b)
+
+
+@pytest.mark.parametrize("content", [b"1", b"null", b"[]", b'["c1"]'])
+def test_who_knows_the_checksum_writes_no_cursor_that_is_taken(content: bytes) -> None:
+    written = urlsafe_b64encode(xxhash.xxh3_64_digest(content) + content).decode().rstrip("=")
+    with pytest.raises(UsageError, match="damaged"):
+        backend.read_cursor(QUERY, request_of(written))

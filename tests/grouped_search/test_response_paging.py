@@ -1,0 +1,55 @@
+"""Pages over groups: a window that grows in steps, and what comes late."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem.dedupe.leader_clustering import Grouping
+from ibidem.grouped_search.response import Pages
+from support.windows import few
+
+
+def grouping(leads: list[int]) -> Grouping:
+    return Grouping(np.array(leads, np.int64), np.zeros(len(leads), np.uint8), np.zeros(len(leads), bool))
+
+
+EXAMPLE = grouping([0, 1, 0, 3, 1, 5, 0, 7, 3, 9])
+
+
+def test_a_page_stands_on_the_fewest_steps_that_fill_it() -> None:
+    pages = Pages(EXAMPLE, step=2, size=2)
+    assert [pages.needed(page) for page in (1, 2, 3, 4)] == [1, 3, 5, None]
+    assert [pages.used(page) for page in (0, 1, 2, 3, 4)] == [0, 1, 3, 5, 5]
+    assert [pages.leads(page) for page in (1, 2, 3, 4)] == [[0, 1], [3, 5], [7, 9], []]
+
+
+def test_what_a_step_adds_to_groups_of_earlier_pages_is_told_on_the_first_page_that_needed_the_step() -> None:
+    pages = Pages(EXAMPLE, step=2, size=2)
+    assert list(pages.late(1)) == []
+    assert list(pages.late(2)) == [(2, 1), (4, 1)]
+    assert list(pages.late(3)) == [(6, 1), (8, 2)]
+    assert list(pages.late(4)) == []
+
+
+def in_order(picks: list[int]) -> list[int]:
+    """Every third row is a lead; the others join one of those before them."""
+    return [row if row % 3 == 0 else 3 * (pick % (row // 3 + 1)) for row, pick in enumerate(picks)]
+
+
+leads_in_order = st.lists(st.integers(0, 99), max_size=40).map(in_order)
+
+
+@few
+@given(leads_in_order, st.integers(1, 7), st.integers(1, 5))
+def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int], step: int, size: int) -> None:
+    pages = Pages(grouping(leads), step, size)
+    last = -(-len(set(leads)) // size) + 1
+    progress: list[int] = []
+    for page in range(1, last + 1):
+        shown = set(pages.leads(page))
+        progress += [row for row, lead in enumerate(leads) if lead in shown and row < pages.used(page) * step]
+        for row, of_page in pages.late(page):
+            assert leads[row] in pages.leads(of_page)
+            assert of_page < page
+            progress.append(row)
+    assert sorted(progress) == list(range(len(leads)))

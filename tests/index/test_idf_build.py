@@ -1,0 +1,59 @@
+"""Documents in another language than they say are noticed, whatever else is among them."""
+
+import pytest
+
+from ibidem.index.idf_build import LEAST_JUDGED, ForeignShare, LanguageSampler, find_foreign
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.idf.table import Table
+
+SENTENCE = "the court said that the rent was due and that the tenant had not paid it for a year of the lease "
+GESAGT = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte und "
+TABLE = Table.of("en", 1_000, dict.fromkeys(("the", "and", "that", "was", "had", "for", "not"), 500.0), "a test")
+
+
+def texts(english: int, german: int) -> list[str]:
+    return [SENTENCE * 9] * english + [GESAGT * 9] * german
+
+
+@pytest.mark.parametrize(("english", "german"), [(0, LEAST_JUDGED), (8, 2), (1, 20)])
+def test_a_fifth_of_the_documents_is_enough_to_say_so(english: int, german: int) -> None:
+    assert find_foreign("en", texts(english, german)) == ForeignShare("en", german, english + german)
+
+
+@pytest.mark.parametrize(("english", "german"), [(9, 2), (20, 0), (0, LEAST_JUDGED - 1), (0, 0)])
+def test_less_than_a_fifth_or_too_few_documents_are_no_mistake(english: int, german: int) -> None:
+    assert find_foreign("en", texts(english, german)) is None
+
+
+def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() -> None:
+    sampler = LanguageSampler()
+    items = [
+        *(Document(f"a{at}", text) for at, text in enumerate(texts(0, 6))),
+        *(Document(f"b{at}", text, language="de") for at, text in enumerate(texts(0, 6))),
+        Refusal("docs.jsonl:13", "c", "text", "it is missing"),
+    ]
+    assert list(sampler.passing(items)) == items
+    calls: list[str] = []
+
+    def table_of(language: str) -> Table | None:
+        calls.append(language)
+        return TABLE if language == "en" else None
+
+    assert sampler.foreign(table_of) == [ForeignShare("en", 6, 6)]
+    assert calls == ["de", "en"]
+
+
+def test_short_texts_ask_for_no_table() -> None:
+    sampler = LanguageSampler()
+    assert len(list(sampler.passing([Document("a", "kurz")] * 9))) == 9
+
+    def none(language: str) -> Table | None:
+        raise AssertionError(language)
+
+    assert sampler.foreign(none) == []
+
+
+def test_it_is_said_in_words() -> None:
+    text = str(ForeignShare("en", 14, 16))
+    assert text == "14 of 16 sampled documents of language 'en' are in another language"

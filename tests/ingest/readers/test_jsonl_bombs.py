@@ -1,0 +1,94 @@
+"""Small files that unpack, nest or count into more than anybody means: each is refused alone, the next is read."""
+
+import zlib
+from pathlib import Path
+
+import pytest
+
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.readers import read
+from support.pdf_files import pdf
+
+DEEP = 100_000
+GOOD = b'{"id": "good", "text": "So ordered."}\n'
+SENTENCE = b"The export duty on wheat was raised by the ministry on Monday, officials said."
+LINES = {
+    "brackets": b'{"id": "a", "text": ' + b"[" * DEEP + b"]" * DEEP + b"}",
+    "brackets that stay open": b"[" * DEEP,
+    "objects": b'{"id": "a", "text": "a", "meta": ' + b'{"a": ' * DEEP + b"1" + b"}" * DEEP + b"}",
+    "objects that JSON reads and does not write": b'{"id": "a", "text": "a", "meta": '
+    + b'{"a": ' * 1_000
+    + b"1"
+    + b"}" * 1_000
+    + b"}",
+    "a lone surrogate and brackets": b'{"id": "a", "text": "\\ud800", "meta": {"a": '
+    + b"[" * DEEP
+    + b"]" * DEEP
+    + b"}}",
+    "a lone surrogate and digits": b'{"id": "a", "text": "\\ud800", "meta": {"a": ' + b"9" * 1_000_000 + b"}}",
+    "an exponent": b'{"id": "a", "text": "a", "version": 1e999999}',
+    "a negative exponent of an id": b'{"id": -1e999999, "text": "a"}',
+    "a million digits": b'{"id": "a", "text": "a", "meta": {"a": ' + b"9" * 1_000_000 + b"}}",
+    "an id of a million digits": b'{"id": ' + b"9" * 1_000_000 + b', "text": "a"}',
+}
+PAGES = {
+    "divisions": b"<div>" * DEEP + b"<p>" + SENTENCE,
+    "tables": b"<table><tr><td>" * (DEEP // 5) + b"<p>" + SENTENCE,
+    "words in bold": b"<p>" + b"<b>" * DEEP + SENTENCE,
+    "entities of entities": b'<!DOCTYPE a [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]><p>&b; ' + SENTENCE,
+}
+
+
+@pytest.mark.parametrize("line", LINES.values(), ids=LINES)
+def test_a_line_that_nests_or_counts_without_measure_is_refused_and_the_next_is_read(
+    tmp_path: Path, line: bytes
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line + b"\n" + GOOD)
+    refused, good = read([path])
+    assert isinstance(refused, Refusal)
+    assert len(refused.why) < 500
+    assert isinstance(good, Document)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_a_page_that_nests_without_measure_is_read_or_refused_and_the_next_is_read(tmp_path: Path, page: bytes) -> None:
+    (tmp_path / "a.html").write_bytes(b"<html><body>" + page)
+    (tmp_path / "b.html").write_bytes(b"<html><body><p>" + SENTENCE)
+    first, good = read([tmp_path / "a.html", tmp_path / "b.html"], seconds=60)
+    assert isinstance(first, Refusal) or len(first.text) < 2 * len(SENTENCE)
+    assert isinstance(good, Document)
+
+
+def test_a_zstd_file_that_asks_for_a_window_of_gigabytes_is_damaged(tmp_path: Path) -> None:
+    magic, window = b"\x28\xb5\x2f\xfd\x00", (31 - 10) << 3
+    path = tmp_path / "a.jsonl.zst"
+    path.write_bytes(magic + bytes([window]) + b"\x01\x00\x00")
+    (refused,) = read([path])
+    assert isinstance(refused, Refusal)
+    assert "damaged" in refused.why
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layers", [3])
+def test_a_pdf_packed_several_times_over_is_refused_and_the_next_is_read(tmp_path: Path, layers: int) -> None:
+    (tmp_path / "bomb.pdf").write_bytes(packed_over(layers, 1 << 28))
+    (tmp_path / "good.pdf").write_bytes(pdf([["Twelve and Co."]]))
+    refused, good = read([tmp_path / "bomb.pdf", tmp_path / "good.pdf"], max_text=10_000, seconds=60)
+    assert isinstance(refused, Refusal)
+    assert isinstance(good, Document)
+
+
+def packed_over(layers: int, size: int) -> bytes:
+    """Write a PDF of one page whose blanks are packed so many times; 256 MB become a few hundred bytes."""
+    packer = zlib.compressobj(9)
+    piece = b" " * (1 << 20)
+    stream = b"".join([*(packer.compress(piece) for _ in range(size >> 20)), packer.flush()])
+    for _ in range(layers - 1):
+        stream = zlib.compress(stream, 9)
+    one = pdf([["a"]])
+    start, end = one.index(b"<< /Length"), one.index(b"\nendstream")
+    filters = b" ".join([b"/FlateDecode"] * layers)
+    return one[:start] + b"<< /Filter [%b] /Length %d >>\nstream\n" % (filters, len(stream)) + stream + one[end:]

@@ -1,0 +1,55 @@
+"""Processes that tests start: a test that starts one is marked `slow` or `server`, so that `make quick` starts none.
+
+What a fixture of a whole module or run starts is shared by all tests of it, and counts for none of them.
+"""
+
+import sys
+from collections.abc import Generator
+from multiprocessing import util
+from typing import Any
+
+import pytest
+
+EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.system"})
+MARKS = ("slow", "server")
+
+started: list[str] = []
+"""What was started since the test began."""
+
+
+def _note(event: str, arguments: tuple[object, ...]) -> None:
+    if event in EVENTS:
+        started.append(f"{event} {arguments}")
+
+
+sys.addaudithook(_note)
+_spawn = util.spawnv_passfds  # which raises no audit event
+
+
+def _spawn_noted(path: Any, arguments: Any, descriptors: Any) -> int:
+    started.append(f"multiprocessing {arguments}")
+    return _spawn(path, arguments, descriptors)
+
+
+util.spawnv_passfds = _spawn_noted
+
+
+def pytest_runtest_logstart() -> None:
+    started.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Generator[None, object, object]:
+    before = len(started)
+    value = yield
+    if fixturedef.scope != "function":
+        del started[before:]
+    return value
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, object]:
+    done = yield
+    if started and not any(pyfuncitem.get_closest_marker(mark) for mark in MARKS):
+        pytest.fail(f"a test that starts a process is marked `slow`: {started[0][:300]}", pytrace=False)
+    return done

@@ -1,0 +1,92 @@
+"""Settling by one process at a time: who holds the lease goes on, the others wait."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
+
+import pytest
+
+from ibidem_engines.engine import Engine
+from ibidem_workers.groups import service
+from ibidem_workers.groups.checkpoint import Checkpoint
+from ibidem_workers.groups.service import Follower, Lease, settle, settle_all
+from workers.groups.test_service import groups, index, plain, signed
+
+
+def test_who_waits_for_another_settles_nothing() -> None:
+    with index() as engine:
+        engine.write(signed(1))
+        other = Lease(engine)
+        assert other.take()
+        settle(engine, 1.0)
+        assert Checkpoint.read(engine).done == {}
+        other.give_back()
+        settle(engine, 10.0)
+        assert groups(engine) == plain(engine)
+
+
+def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Lease:
+    """Another process takes the lease that it saw free a moment before."""
+    other = Lease(engine)
+    with monkeypatch.context() as patch:
+        patch.setattr(Lease, "is_taken", lambda _: False)
+        assert other.take()
+    return other
+
+
+def test_of_two_that_take_the_lease_in_the_same_moment_the_first_leaves_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    with index() as engine:
+        one = Lease(engine)
+        assert one.take()
+        other = taken_by_another(engine, monkeypatch)
+        one.renew()
+        other.renew()
+        assert (one.is_lost, other.is_lost) == (True, False)
+        one.give_back()
+        assert Lease(engine).is_taken()
+        other.give_back()
+        assert not Lease(engine).is_taken()
+
+
+def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
+    with index() as engine:
+        leases = [Lease(engine) for _ in range(4)]
+        free = Barrier(len(leases))
+        before = Lease.is_taken
+
+        def take(lease: Lease) -> bool:
+            success = before(lease)
+            if not lease._renewed:
+                free.wait()
+            return success
+
+        with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as threads:
+            patch.setattr(Lease, "is_taken", take)
+            assert sum(threads.map(Lease.take, leases)) == 1
+
+
+def test_a_process_whose_lease_another_took_stops_after_its_portion(monkeypatch: pytest.MonkeyPatch) -> None:
+    with index() as engine:
+        engine.write(signed(2, families=10))
+        counts = []
+
+        def looked(documents: int) -> None:
+            counts.append(documents)
+            if len(counts) == 2:
+                taken_by_another(engine, monkeypatch)
+
+        monkeypatch.setattr(service, "Follower", partial(Follower, size=5))
+        settle(engine, 60.0, looked)
+        assert counts == [5, 5, 5]
+
+
+def test_a_manual_decision_is_followed_where_nothing_was_written_since() -> None:
+    with index() as engine:
+        engine.write(signed(3))
+        settle_all(engine)
+        leads = sorted(set(groups(engine).values()))
+        a, b = leads[:2]
+        entry = {"a": ["news", a], "b": ["news", b], "verdict": "same"}
+        engine.put_records("overrides", {f'[["news","{a}"],["news","{b}"]]': entry})
+        settle_all(engine)
+        assert groups(engine)[a] == groups(engine)[b]

@@ -1,0 +1,152 @@
+"""A batch for a cluster is written in portions, several at once, and every document is accounted for."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+
+import orjson
+import pytest
+
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.connect import open_engine
+from ibidem_engines.errors import Unavailable
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import Batch
+from ibidem_workers.settings import Settings
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
+from servers.fake_server import Answer, Between, Plan, Request, between
+from servers.indices import remove_indices
+
+KINDS = (
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
+)
+INDEX = "portions"
+DOCUMENTS = 40
+BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})
+
+
+@pytest.fixture(params=KINDS)
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    address: str = request.getfixturevalue(request.param)
+    remove_indices(address, INDEX)
+    with closing(open_engine(address, INDEX)) as engine:
+        engine.create()
+    yield address
+    remove_indices(address, INDEX)
+
+
+@contextmanager
+def worker(address: str, settings: Settings, plan: Plan) -> Iterator[tuple[WorkerContext, Between]]:
+    """A worker behind a proxy, which cuts a batch into four portions."""
+    with between(address, plan) as server, closing(open_engine(server.address(address.partition("+")[0]), INDEX)) as to:
+        assert isinstance(to, ClusterEngine)
+        to._cluster.waits = (0.01, 0.02, 0.04)
+        small = settings.changed(batch_characters=4_000, writes=4, patience=30)
+        yield WorkerContext(to, Tables(settings.tables), small), server
+
+
+def delivery(version: int = 1, tries: int = 0, number: int = 0) -> Delivery:
+    words = "we the people of the united states in order to form a more perfect union"
+    records = [{"id": f"d{at}", "text": f"{words} {at} times over", "version": version} for at in range(DOCUMENTS)]
+    return Delivery("run", Batch(number, list(records)), tries)
+
+
+def never(_: Batch) -> None:
+    raise AssertionError("nothing is sent again")
+
+
+def bulks(server: Between) -> list[list[str]]:
+    """The ids in each write of documents."""
+    bodies = [request.body for request in server.asked if "_bulk" in request.path]
+    heads = [[orjson.loads(line) for line in body.splitlines() if line.startswith(b'{"create"')] for body in bodies]
+    return [ids for each in heads if (ids := [next(iter(head.values()))["_id"] for head in each])]
+
+
+def count_of(address: str) -> int:
+    with closing(open_engine(address, INDEX)) as engine:
+        engine.refresh()
+        return engine.info().documents
+
+
+def test_four_portions_are_under_way_at_the_same_time(address: str, settings: Settings) -> None:
+    together = threading.Barrier(4)
+
+    def plan(request: Request) -> Answer | None:
+        if b'{"create"' in request.body:
+            together.wait(20)
+        return None
+
+    with worker(address, settings, plan) as (context, server):
+        context.engine._habit.new = True  # type: ignore[attr-defined] # as after a first batch
+        account = sign_and_write(context, delivery(), never)
+        assert len(bulks(server)) == 4
+    assert account is not None
+    assert (account.indexed, account.documents, count_of(address)) == (DOCUMENTS, DOCUMENTS, DOCUMENTS)
+
+
+def test_what_a_busy_server_rejects_is_written_by_fewer_requests_and_counted(address: str, settings: Settings) -> None:
+    left, lock = [7], threading.Lock()
+
+    def plan(request: Request) -> Answer | None:
+        with lock:
+            if b'{"create"' not in request.body or not left[0]:
+                return None
+            left[0] -= 1
+            return BUSY
+
+    with worker(address, settings, plan) as (context, server):
+        account = sign_and_write(context, delivery(), never)
+        assert context.engine.rejections == 7
+        assert {id_ for some in bulks(server) for id_ in some} == {f"d{at}" for at in range(DOCUMENTS)}
+    assert account is not None
+    assert (account.indexed, account.documents, count_of(address)) == (DOCUMENTS, DOCUMENTS, DOCUMENTS)
+
+
+def test_a_server_that_stays_busy_leaves_the_batch_unaccounted_for_and_a_later_try_ends_it(
+    address: str, settings: Settings
+) -> None:
+    def plan(request: Request) -> Answer | None:
+        return BUSY if b'"d25"' in request.body and b'{"create"' in request.body else None
+
+    with worker(address, settings, plan) as (context, _):
+        impatient = replace(context, ended=lambda: True)
+        with pytest.raises(Unavailable, match="more to do"):
+            sign_and_write(impatient, delivery(), never)
+        assert context.engine.get_record("runs", "run/00000000") is None
+    with worker(address, settings, lambda _: None) as (context, _):
+        account = sign_and_write(context, delivery(tries=1), never)
+    assert account is not None
+    assert (account.indexed, account.unchanged, count_of(address)) == (DOCUMENTS, 0, DOCUMENTS)
+
+
+def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(address: str, settings: Settings) -> None:
+    with worker(address, settings, lambda _: None) as (context, server):
+        sign_and_write(context, delivery(), never)
+        before = len(server.asked)
+        more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().batch.records)]
+        sign_and_write(context, Delivery("run", Batch(1, list(more))), never)
+        paths = [request.path.partition("?")[0] for request in server.asked[before:]]
+    assert not [path for path in paths if path == f"/{INDEX}/_mget"]
+    assert not [path for path in paths if "_refresh" in path or "_search" in path]
+
+
+def test_one_bad_document_of_a_portion_takes_no_other_with_it(address: str, settings: Settings) -> None:
+    some = delivery()
+    some.batch.records[17] = {"id": "d17", "text": "a", "date": "yesterday", "version": 1}
+    with worker(address, settings, lambda _: None) as (context, _):
+        account = sign_and_write(context, some, never)
+    assert account is not None
+    assert (account.indexed, [one.id for one in account.refusals], account.documents) == (39, ["d17"], DOCUMENTS)
+
+
+def test_of_a_repeated_id_the_newer_version_stays(address: str, settings: Settings) -> None:
+    some = delivery()
+    some.batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
+    with worker(address, settings, lambda _: None) as (context, _):
+        account = sign_and_write(context, some, never)
+        context.engine.refresh()
+        (newer,) = context.engine.fetch([(INDEX, "d0")])
+    assert account is not None
+    assert (account.indexed, account.stale, newer.document.text) == (39, 1, "the newer one")

@@ -1,0 +1,42 @@
+"""Overlap of calls: some go on in threads while the next is made ready, and their results come in order.
+
+A worker signs what follows while a server answers what was written before: neither waits for the other.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def overlap(calls: Iterable[Callable[[], Result]], most: int) -> Iterator[Result]:
+    """Make calls, so many at once, and yield their results in the order of the calls.
+
+    What makes the calls ready runs in this thread, while earlier ones go on; it is at most so many calls ahead. Where a
+    call raises, those under way come to their end, no further one begins, and the error is raised here.
+
+    Args:
+        calls: The calls.
+        most: How many are under way at the same time; one: each in this thread.
+
+    >>> list(overlap((lambda number=number: number * 2 for number in range(5)), 3))
+    [0, 2, 4, 6, 8]
+    """
+    if most == 1:
+        yield from (call() for call in calls)
+        return
+    under_way: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(most) as threads:
+        try:
+            for call in calls:
+                if len(under_way) == most:
+                    yield under_way.popleft().result()
+                under_way.append(threads.submit(copy_context().run, call))
+            while under_way:
+                yield under_way.popleft().result()
+        finally:
+            for left in under_way:
+                left.cancel()
