@@ -102,7 +102,10 @@ def test_cancelling_ends_the_search_and_all_that_it_asked_for_as_the_caller(
 
 
 def test_searches_at_once_leave_nothing_behind(cluster: str) -> None:
-    """Objects that are reachable are counted after the node has collected its garbage."""
+    """Objects that are reachable are counted when garbage is collected and threads have come to their end.
+
+    A thread that has answered may hold its last search for a moment longer; a leak stays.
+    """
     one = processes(cluster)["one"]
     expected = set()
     until = time.monotonic() + LONGEST_S
@@ -115,7 +118,7 @@ def test_searches_at_once_leave_nothing_behind(cluster: str) -> None:
                 break
     assert len(expected) == 2, "an index has one answer, whatever else is asked"
     awaited(lambda: not tasks(cluster))
-    assert living(one) == {}
+    awaited(lambda: not living(one))
     nodes = ask(cluster, "GET", "/_nodes/stats/breaker")["nodes"].values()
     assert [node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]
 

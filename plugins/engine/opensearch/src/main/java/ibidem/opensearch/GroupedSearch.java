@@ -106,7 +106,11 @@ final class GroupedSearch {
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        return pageOfShard ? inner.pageOfShard(depth, new PageRescorer(() -> nodes, page)) : inner.window(depth);
+        if (!pageOfShard) {
+            return inner.window(depth);
+        }
+        Nodes here = nodes; // else the request would hold this search for as long as a node remembers the request
+        return inner.pageOfShard(depth, new PageRescorer(() -> here, page));
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
