@@ -18,11 +18,21 @@ public final class Rows {
     public final boolean missing;
 
     private Rows(Row[] rows) {
-        order = Arrays.stream(rows).mapToInt(Row::at).toArray();
-        packed = Arrays.stream(rows).map(Row::packed).toArray(Packed[]::new);
-        names = Arrays.stream(rows).map(Row::name).toList();
-        nameless = names.stream().anyMatch(name -> name.id().isEmpty());
-        missing = Arrays.stream(rows).anyMatch(Row::missing);
+        order = new int[rows.length];
+        packed = new Packed[rows.length];
+        Name[] all = new Name[rows.length];
+        boolean unknown = false;
+        boolean unsigned = false;
+        for (int at = 0; at < rows.length; at++) {
+            order[at] = rows[at].at;
+            packed[at] = rows[at].packed;
+            all[at] = rows[at].name;
+            unknown |= all[at].id().isEmpty();
+            unsigned |= rows[at].missing;
+        }
+        names = List.of(all);
+        nameless = unknown;
+        missing = unsigned;
     }
 
     private record Row(int at, float score, Name name, Packed packed, boolean missing) {}
