@@ -12,6 +12,7 @@ from servers.plugin import (
     pytest_sessionfinish,
     pytest_terminal_summary,
     pytest_testnodedown,
+    pytest_xdist_make_scheduler,
     rabbitmq,
     redis,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "pytest_sessionfinish",
     "pytest_terminal_summary",
     "pytest_testnodedown",
+    "pytest_xdist_make_scheduler",
     "rabbitmq",
     "redis",
 ]

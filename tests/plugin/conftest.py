@@ -39,7 +39,7 @@ def layer_alone() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", params=["opensearch", "elasticsearch"])
+@pytest.fixture(scope="package", params=["opensearch", "elasticsearch"])
 def kind(request: pytest.FixtureRequest) -> EngineName:
     """Which engine."""
     name: EngineName = request.param
@@ -71,7 +71,7 @@ def signed(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     ]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(kind: EngineName, signed: list[Record]) -> Iterator[str]:
     """The address of a cluster with the plugin on both nodes, and filled indexes."""
     address = os.environ.get(f"IBIDEM_TEST_PLUGIN_{kind.upper()}")
@@ -119,7 +119,7 @@ def fill(address: str, signed: list[Record]) -> None:
     ask(address, "GET", "/_cluster/health?wait_for_no_relocating_shards=true&wait_for_status=yellow&timeout=60s")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def plain(kind: EngineName, cluster: str) -> Iterator[Any]:
     """The client as its makers made it."""
     client = (opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch)(
@@ -129,7 +129,7 @@ def plain(kind: EngineName, cluster: str) -> Iterator[Any]:
     client.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def wrapped(plain: Any) -> Any:
     """The same client with the Python layer, which groups by itself."""
     return ibidem.wrap(plain)

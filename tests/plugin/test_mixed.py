@@ -18,7 +18,7 @@ from plugin.conftest import QUERY, fill, started
 from servers.indices import ask
 from servers.nodes import EngineName
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
 FEW = {"dedupe": "indent", "window": 20}
 """A window that the breaker lets pass, which has 100 KB."""
 

@@ -72,6 +72,16 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Hand out files, and what shares a cluster as one."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from servers.schedule import Schedule  # noqa: PLC0415 - where xdist is not, nobody asks
+
+    return Schedule(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
     """Take over what a process that ran tests has found."""
     node.config.stash[LEFT] += getattr(node, "workeroutput", {}).get("left", [])
