@@ -36,7 +36,7 @@ def test_a_network_in_trouble_loses_no_document(broker: tuple[Network, str], ope
             ("network to the engine", Trouble(to_engine, "hung")),
         ]
         # A client that gives up sooner than the network hangs.
-        with Setting(tmp_path, address, f"{engine}/?timeout=1", rng, {}) as setting:
+        with Setting(tmp_path, address, f"{engine}/?timeout=2", rng, {}) as setting:
             assert warm_up(setting, DOCUMENTS).wrong == []
             for victim, trouble in troubles:
                 setting.breakable = {victim: trouble}
