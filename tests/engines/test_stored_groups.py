@@ -117,7 +117,7 @@ class TestCarriers:
         monkeypatch: pytest.MonkeyPatch,
         clue: LookupField,
     ) -> None:
-        monkeypatch.setattr("ibidem_engines.sqlite.lookup.LOOSE", 3)
+        monkeypatch.setattr("ibidem_engines.sqlite.lead_carriers.LOOSE", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))
         a, *others, _ = leads(groups)
         for each in others:

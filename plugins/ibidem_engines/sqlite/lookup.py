@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.sqlite.lead_carriers import LeadCarriers
 from ibidem_engines.sqlite.read import by_place, matching_places
 from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, marks, word
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
@@ -22,17 +23,9 @@ WORTH = 8
 VALUES = 37
 """Marks of one document: 33 bands, content hash, two fingerprints, profile."""
 
-FEW, MORE = 32, 8
-"""Carriers of each value that are read at first where several values are needed, and how many times as many next."""
-
-LOOSE = 1_000
-"""Carriers of a value of which one is enough from which on leads alone are read: very many follow one lead."""
-
 Places = NDArray[np.int64]
 
 _CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
-_FIRST = """select group_concat(rowid) from (select rowid from "ibidem.{index}.keys"
-    where "ibidem.{index}.keys" match ? and rowid <= ? order by rowid limit ?)"""
 _LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
     and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
     order by rowid limit ?"""
@@ -81,6 +74,7 @@ class Finder:
         self._sketch = CountMinSketch(0)
         self._newest = 0
         self._lookups = 0
+        self._carriers = LeadCarriers(file)
 
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
@@ -90,7 +84,9 @@ class Finder:
         with self._file.reading():
             questions = self._worth_asking(searches, leads_upto)
             own = self._own_places({searches[each.at].own for each in questions})
-            look_up = _LookUp(self._file, None if query is None else matching_places(self._file, query), leads_upto)
+            allowed = None if query is None else matching_places(self._file, query)
+            carriers = None if leads_upto is None else self._carriers.upto(leads_upto)
+            look_up = _LookUp(self._file, allowed, carriers)
             for each in questions:
                 search = searches[each.at]
                 look_up.answer(answers[each.at], each, search, own.get(search.own, 0))
@@ -153,15 +149,14 @@ class _LookUp:
     Args:
         file: Where the index is.
         allowed: Places of the documents to be looked among; None for all.
-        leads_upto: Up to which place leads are looked for, and nothing else; None for all documents.
+        leads: Where leads are looked for, and nothing else; None for all documents.
     """
 
-    def __init__(self, file: SqliteFile, allowed: set[int] | None, leads_upto: int | None = None) -> None:
+    def __init__(self, file: SqliteFile, allowed: set[int] | None, leads: LeadCarriers | None = None) -> None:
         self._file = file
         self._allowed = allowed
-        self._leads_upto = leads_upto
+        self._leads = leads
         self._known: dict[tuple[str, int], list[int]] = {}
-        self._read: dict[tuple[str, int], Places] = {}
 
     def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own: int) -> None:
         """Add what carries the values to an answer, up to the limit."""
@@ -170,8 +165,8 @@ class _LookUp:
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
         most = limit + 2 if least <= 1 and self._allowed is None else -1
         values = list(dict.fromkeys(question.values))
-        if self._leads_upto is not None:
-            likely = self._likely(values, least) if least > 1 else self._any(values)
+        if self._leads is not None:
+            likely = self._leads.of(values, least)
             if likely is not None and len(likely) <= limit:
                 answer.places.update(likely.tolist())
                 return
@@ -190,33 +185,6 @@ class _LookUp:
         elif len(places) > limit and question.clue not in answer.capped:
             answer.capped.append(question.clue)
 
-    def _any(self, values: Sequence[str]) -> Places | None:
-        """Return the places that carry any of some values, whether or not they are leads; None where one has many."""
-        read = [self._first(value, LOOSE) for value in values]
-        return None if any(len(places) == LOOSE for places in read) else _shared(read, 1)
-
-    def _likely(self, values: Sequence[str], least: int) -> Places:
-        """Return the places that carry so many values, leads or not, and some that may: frequent values are not read.
-
-        What carries `least` of n values carries one of any n - `least` + 1, so the others, the most frequent, need not
-        be read (prefix filtering: Bayardo, Ma, Srikant 2007, "Scaling up all pairs similarity search").
-        """
-        left, read, most = list(values), list[Places](), FEW
-        while len(left) >= least:
-            carriers = [(value, self._first(value, most)) for value in left]
-            read += [places for _, places in carriers if len(places) < most]
-            left = [value for value, places in carriers if len(places) == most]
-            most *= MORE
-        return _shared(read, least - len(left))
-
-    def _first(self, value: str, most: int) -> Places:
-        """Read the first places that carry a value, whether or not they are leads: in one piece, a row costs more."""
-        key = value, most
-        if key not in self._read:
-            (text,) = self._file.run(_FIRST, (f'"{word(value)}"', self._leads_upto, most)).fetchone()
-            self._read[key] = np.fromstring(text or "", np.int64, sep=",")
-        return self._read[key]
-
     def _others(self, places: Sequence[int], own: int) -> int:
         """Count the documents that may be found, the searching one aside."""
         return sum(place != own and (self._allowed is None or place in self._allowed) for place in places)
@@ -226,10 +194,10 @@ class _LookUp:
         key = value, most
         if key not in self._known:
             quoted = f'"{word(value)}"'
-            if self._leads_upto is None:
+            if self._leads is None:
                 rows = self._file.run(_CARRIERS, (quoted, most))
             else:
-                rows = self._file.run(_LEADING, (quoted, self._leads_upto, most))
+                rows = self._file.run(_LEADING, (quoted, self._leads.last, most))
             self._known[key] = [place for (place,) in rows]
         return self._known[key]
 
@@ -239,12 +207,6 @@ class _LookUp:
             return len(places)
         words = {word(value) for value in values}
         return sum(self._file.run(_COUNT, (f'"{each}"', own)).fetchone()[0] for each in words)
-
-
-def _shared(read: Sequence[Places], least: int) -> Places:
-    """Return the places that are in so many of some lists, ascending."""
-    places, times = np.unique(np.concatenate([np.empty(0, np.int64), *read]), return_counts=True)
-    return places[times >= least]
 
 
 def _carried(carriers: Sequence[Sequence[int]], least: int) -> set[int]:

@@ -1,7 +1,6 @@
 """Look-ups that leave out what no other document carries, and still find everything."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.sqlite import lookup
-from ibidem_engines.sqlite.lookup import Finder, _LookUp
+from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.tables import values_of
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
@@ -148,32 +147,6 @@ def test_copies_beyond_what_is_listed_are_counted(
     assert (len(stranger.hits), stranger.same) == (5, 12)
     assert (len(first.hits), first.same) == (5, 11)
     assert (len(last.hits), last.same, list(last.capped)) == (5, 11, [])
-
-
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=8, unique=True), max_size=12), st.integers(2, 5))
-@settings(max_examples=examples(50), deadline=None)
-def test_what_carries_several_values_is_found_though_the_most_frequent_values_are_left_unread(
-    documents: list[list[str]], least: int
-) -> None:
-    """Whatever carries so many of the values is among what is likely to."""
-    keys = list("abcdefgh")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lookup, "FEW", 2)
-        patch.setattr(lookup, "MORE", 2)
-        likely = _LookUp(_Carried(documents), None, leads_upto=99)._likely(keys, least)  # type: ignore[arg-type]
-    assert set(likely.tolist()) >= {place for place, some in enumerate(documents) if len(some) >= least}
-
-
-class _Carried:
-    """Answers look-ups as the file does, from lists of values."""
-
-    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
-        self._documents = documents
-
-    def run(self, _: str, values: tuple[str, int, int]) -> SimpleNamespace:
-        word, _upto, most = values
-        places = [str(place) for place, some in enumerate(self._documents) if word.strip('"') in some][:most]
-        return SimpleNamespace(fetchone=lambda: (",".join(places) or None,))
 
 
 def test_values_that_only_later_documents_carry_are_not_looked_up(library: Engine, record: Make) -> None:
