@@ -19,22 +19,22 @@ INSTALLERS = {"pip", "setuptools", "wheel"}
 def main() -> int:
     """Ask, and tell what came of it."""
     try:
-        asked = subprocess.run(COMMAND, capture_output=True, text=True, timeout=SECONDS, check=False)  # noqa: S603 - as it stands above
-        found = json.loads(asked.stdout)["dependencies"]
+        audit = subprocess.run(COMMAND, capture_output=True, text=True, timeout=SECONDS, check=False)  # noqa: S603 - as it stands above
+        dependencies = json.loads(audit.stdout)["dependencies"]
     except (subprocess.TimeoutExpired, ValueError, KeyError) as error:
-        return told(f"not audited: pip-audit did not answer ({type(error).__name__})")
-    packages = [each for each in found if each["name"] not in INSTALLERS]
+        return report(f"not audited: pip-audit did not answer ({type(error).__name__})")
+    packages = [each for each in dependencies if each["name"] not in INSTALLERS]
     audited = [each for each in packages if "vulns" in each]
     weak = [each for each in audited if each["vulns"]]
     for each in weak:
-        told(f"{each['name']} {each['version']}: {', '.join(one['id'] for one in each['vulns'])}")
+        report(f"{each['name']} {each['version']}: {', '.join(one['id'] for one in each['vulns'])}")
     if not audited:
-        return told(f"not audited: none of {len(packages)} packages could be looked up; the service is out of reach")
-    told(f"audited {len(audited)} of {len(packages)} packages: {len(weak)} with known weaknesses")
+        return report(f"not audited: none of {len(packages)} packages could be looked up; the service is out of reach")
+    report(f"audited {len(audited)} of {len(packages)} packages: {len(weak)} with known weaknesses")
     return 1 if weak else 0
 
 
-def told(what: str) -> int:
+def report(what: str) -> int:
     """Print a line; returns the exit code of what is no failure."""
     sys.stdout.write(f"audit: {what}\n")
     return 0

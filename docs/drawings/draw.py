@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from ibidem_ingest.idf.rarest_terms import candidates
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import content, fingerprint, minhash, text_profile
+from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.tokens import tokens
 
 HERE = Path(__file__).parent

@@ -117,7 +117,7 @@ def own_settings(settings: Settings, folder: Path = FOLDER) -> Settings:
 def demonstrate(
     settings: Settings,
     texts: Iterable[Document] | None = None,
-    seen: Callable[[Progress], None] = lambda _: None,
+    report: Callable[[Progress], None] = lambda _: None,
     folder: Path = FOLDER,
 ) -> Demonstration:
     """Ingest licence texts into a fresh index, and search it.
@@ -126,13 +126,13 @@ def demonstrate(
         settings: The user's settings; engine and queue are replaced.
         texts: What to ingest; by default the licence texts of this machine, at most as many as a slow one signs in
             some seconds.
-        seen: Called with the progress.
+        report: Called with the progress.
         folder: Where index and queue are made; what an earlier demonstration left there is removed.
     """
     settings = own_settings(settings, folder)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, report=seen)
+    run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, report=report)
     engine = open_engine(settings.address, settings.index)
     try:
         request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})

@@ -11,8 +11,8 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.idf.rarest_terms import candidates
 from ibidem_ingest.idf.table import ABSENT, Table
+from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.tokens import tokens
 
 LENGTHS = range(1, 31)

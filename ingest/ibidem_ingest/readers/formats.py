@@ -74,7 +74,7 @@ def format_of(name: str) -> Format | None:
     return Format.JSONL if SUFFIXES.get(PurePath(path.stem).suffix) is Format.JSONL else None
 
 
-def format_named(name: Format | str | None) -> Format | None:
+def parse_format(name: Format | str | None) -> Format | None:
     """Parse the value of `--format`; None means that the suffix decides.
 
     Raises:
@@ -237,7 +237,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         """Check what no type does."""
-        format_named(self.format)
+        parse_format(self.format)
         if self.force and self.format is None:
             raise UsageError("there is no format to force", "give it: --format FORMAT --force")
         if self.id_from not in get_args(IdFrom):
@@ -254,7 +254,7 @@ class Choice:
         >>> Choice("text").format_of("page.html"), Choice("text", force=True).format_of("page.html")
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
         """
-        default = format_named(self.format)
+        default = parse_format(self.format)
         if self.force:
             return default
         if PurePath(name.lower()).suffix in {suffix.lower() for suffix in self.also_text}:

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
-from ibidem_ingest.readers.formats import Choice, Format, Tally, format_named, hash_of, require
+from ibidem_ingest.readers.formats import Choice, Format, Tally, hash_of, parse_format, require
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.mail import mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
@@ -81,7 +81,7 @@ def _check_path(path: Path, choice: Choice) -> None:
         why = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
-        if (forced := format_named(choice.format)) is not None:
+        if (forced := parse_format(choice.format)) is not None:
             require(forced)
         return
     format_ = choice.format_of(path.name)

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.text.tokens import TokenBatch
 
 TERMS = 6

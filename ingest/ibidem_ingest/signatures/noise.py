@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import C2, Hashes, Places

@@ -9,11 +9,10 @@ import xxhash
 
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import UsageError, short_repr
-from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
-from ibidem_ingest.signatures.feature_set import FeatureColumns
+from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import Blocks

@@ -25,7 +25,7 @@ def run(
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Taking the licence texts installed on this machine …")
     with bar("Indexing") as advance:
-        demonstration = demonstrate(load(), seen=lambda progress: update_bar(progress, advance))
+        demonstration = demonstrate(load(), report=lambda progress: update_bar(progress, advance))
     if as_json:
         print_json(demonstration.response)
     else:

@@ -98,7 +98,7 @@ class EngineBackend(SearchBackend, StoredBackend):
         return self.settled
 
     @override
-    def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         yield from ()
         engine, settled = cast("CollapseEngine", self.engine), parsed(self.settled.done)
         page = engine.collapse(self.query, place, size, settled=settled, order=self.order, cursor=self.cursor)

@@ -12,7 +12,7 @@ from ibidem.dedupe.parameters import PRESETS
 from ibidem.dedupe.request import DedupeRequest, asks_for_stored_preset
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import MOST, Counted, Facets, mixed
+from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, mixed
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.plugin import NAME, account_of
 from ibidem_engines.cluster.requests import RequestFlow
@@ -72,7 +72,7 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
     """Read what the plugin counted of the window by source, idf table and year."""
     counted = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
-    def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[Counted]:
+    def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
     years = [(each["year"], each["documents"], each["groups"]) for each in counted["years"]]

@@ -207,10 +207,10 @@ class ResponseRenderer:
     def hits(self) -> list[Json]:
         """Return the list: in `indent` duplicates follow their lead, in `collapse` they are inside it."""
         if self.request.mode == "collapse":
-            return [self.collapsed(group) for group in self.groups]
+            return [self.collapse(group) for group in self.groups]
         return [self.entry(group, row) for group in self.groups for row in group.listed]
 
-    def collapsed(self, group: Group) -> Json:
+    def collapse(self, group: Group) -> Json:
         """Return a lead that carries its duplicates as native collapse does, itself left out."""
         inner = [self.entry(group, row) for row in group.listed[1:]]
         total = {"value": group.size - 1, "relation": "eq"}

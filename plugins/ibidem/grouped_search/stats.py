@@ -22,7 +22,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 MOST = 12
 """Sources that are listed."""
 
-Counted = tuple[DocumentRef, int, int]
+FacetBucket = tuple[DocumentRef, int, int]
 """One document, and how many documents and groups have its value in common."""
 
 
@@ -36,15 +36,15 @@ class Facets:
         years: Year, documents and groups, the latest first.
     """
 
-    sources: Sequence[Counted] = ()
-    tables: Sequence[Counted] = ()
+    sources: Sequence[FacetBucket] = ()
+    tables: Sequence[FacetBucket] = ()
     years: Sequence[tuple[int, int, int]] = ()
 
 
 def facets_of(window: Window) -> Facets:
     """Count a window's documents and groups."""
 
-    def to_counts(facets: Sequence[Facet]) -> list[Counted]:
+    def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in by_year(window)]

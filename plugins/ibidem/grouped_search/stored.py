@@ -37,7 +37,7 @@ class StoredBackend(Protocol):
     def settlement(self) -> Checkpoint:
         """Tell how far groups are settled, and by which figures."""
 
-    def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         """Read a part of the ranking, the best document of each group alone."""
 
     def members(self, groups: Sequence[str], most: int) -> RequestFlow[Members]:
@@ -116,7 +116,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     """
     place = place_of(page_request)
     page_request = replace(page_request, request=own_policy(page_request.request, source.settlement()))
-    page = yield from source.collapsed(place, page_request.size)
+    page = yield from source.collapse(place, page_request.size)
     several = sorted({head.group for head in page.heads if may_be_several(head.group, page)})
     members = (yield from source.members(several, most_members(page_request))) if several else NOBODY
     read = PageGroups.of(page.heads, members, page_request, source.overrides())

@@ -12,8 +12,7 @@ import orjson
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, failure_of, find_fault, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, by_id
 from ibidem_engines.cluster.index import refresh_index
-from ibidem_engines.cluster.requests import WHOLE, in_path
-from ibidem_engines.cluster.throttle import BUSY
+from ibidem_engines.cluster.requests import BUSY, WHOLE, in_path
 from ibidem_engines.errors import Permanent
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 

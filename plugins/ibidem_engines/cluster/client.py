@@ -14,8 +14,7 @@ from typing import Any
 
 import orjson
 
-from ibidem_engines.cluster.requests import ApiRequest, RequestFlow, T, Transport, run_sync
-from ibidem_engines.cluster.throttle import BUSY, Throttle
+from ibidem_engines.cluster.requests import BUSY, ApiRequest, RequestFlow, T, Throttle, Transport, run_sync
 from ibidem_engines.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.redaction import redact_text
 

@@ -16,8 +16,8 @@ from ibidem_engines.cluster.groups import GROUP, LEADS
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.match_counts import (
     OWN,
-    Counted,
-    KeptCount,
+    CountCache,
+    CountResult,
     MatchCounter,
     behind_filter,
     checked,
@@ -53,7 +53,7 @@ _SCORE: Clause = {"_score": "desc"}
 _FIELDS: Clause = {**ONLY_PACKED, "docvalue_fields": [PACKED, GROUP]}
 
 
-def collapsed(  # noqa: PLR0913 - what a ranking is made of
+def collapse_search(  # noqa: PLR0913 - what a ranking is made of
     target: Target,
     body: Mapping[str, Any],
     layout: Layout,
@@ -105,7 +105,7 @@ class ClusterCollapse:
         size: int,
         settled: Marks,
         beside: Mapping[str, Any] | None = None,
-        cache: KeptCount | None = None,
+        cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
         """Read a part of the collapsed ranking; see `CollapseEngine.collapse`.
 
@@ -132,8 +132,8 @@ class ClusterCollapse:
         return answer, Collapsed(heads, counts, best, after, newest=counted.writes.newest, several=counted.several)
 
     def _first(
-        self, first: Mapping[str, Any], counter: MatchCounter, cache: KeptCount | None, *, alone: bool
-    ) -> RequestFlow[tuple[Mapping[str, Any], Counted]]:
+        self, first: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, alone: bool
+    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all that matches is counted at the same time, unless it is known."""
         first = with_engine_ids(first) if self.ids else first
         alone = alone or bool(self.target.params.keys() - set(IN_HEADS))  # what a search among several cannot say

@@ -13,12 +13,12 @@ from ibidem_engines.cluster import ranking as cursors
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, failure_of, to_engine_error
-from ibidem_engines.cluster.collapse import ClusterCollapse, collapsed
+from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import field_issue, of_cluster
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import LookUp, holders_query
-from ibidem_engines.cluster.match_counts import Counted, KeptCount
+from ibidem_engines.cluster.match_counts import CountCache, CountResult
 from ibidem_engines.cluster.ranking import long_values, rank, window
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.requests import Target, TtlCache, answer_to
@@ -71,7 +71,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         self._known = TtlCache[str, Layout]()
         self._habit = writing.Habit()
         self._plugin = TtlCache[str, bool]()
-        self._counts = TtlCache[str, Counted]()
+        self._counts = TtlCache[str, CountResult]()
 
     @property
     @override
@@ -101,9 +101,9 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         body = dsl.window(query, self.fields, size)
         if without:
             body = dsl.excluding(body, holders_query(known.kinds, "content", list(without)))
-        ranking = self._cluster.hold(rank(self._place_of(pin, query), cursors.pinned(body, pin), known.most_hits))
+        ranking = self._cluster.hold(rank(self._place_of(pin, query), cursors.apply_cursor(body, pin), known.most_hits))
         self._check_found(query, ranking.hits)
-        pin = cursors.continued(pin, ranking.answer)
+        pin = cursors.next_cursor(pin, ranking.answer)
         return Ranking(
             ranking.hits, ranking.answer["hits"]["total"]["value"], cursors.write_cursor(pin, self.index, query)
         )
@@ -116,11 +116,11 @@ class ClusterEngine(CollapseEngine, WithPlugin):
             return None
         known = self._readable()
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
-        body = cursors.pinned(dsl.shown(query, self.fields, size, self._dialect.offset_limit), pin)
+        body = cursors.apply_cursor(dsl.shown(query, self.fields, size, self._dialect.offset_limit), pin)
         body |= {"from": first, "ext": {plugin.NAME: dict(options)}}
         answer = self._cluster.hold(answer_to(self._place_of(pin, query).search(body)))
         self._check_found(query, answer["hits"]["hits"])
-        pinned = cursors.write_cursor(cursors.continued(pin, answer), self.index, query)
+        pinned = cursors.write_cursor(cursors.next_cursor(pin, answer), self.index, query)
         return plugin.read_grouped(answer, self.fields, query if self.fields.own else None, pinned)
 
     @override
@@ -220,7 +220,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         known = self._readable()
         pin = cursors.read_cursor(cursor, self.index, query) if cursor else self._begin(known)
         marks = sorted((part.index, part.shard, number) for part, number in settled.items())
-        cache = KeptCount(self._counts, f"{query_digest(query)} {pin.point} {marks}")
+        cache = CountCache(self._counts, f"{query_digest(query)} {pin.point} {marks}")
         _, page = self._cluster.hold(self._collapsing(query, order, pin).page(place, size, settled, cache=cache))
         if pin.newest is None and not pin.point:
             pin = cursors.Cursor(page.newest)
@@ -244,7 +244,7 @@ class ClusterEngine(CollapseEngine, WithPlugin):
         if pin.newest is not None:
             body["query"] = cursors.written_until(body["query"], pin.newest)
         target = self._target(pin.point, query_digest(query))
-        return collapsed(target, body, self._readable(), order)
+        return collapse_search(target, body, self._readable(), order)
 
     @override
     def groups(self) -> ClusterGroups:

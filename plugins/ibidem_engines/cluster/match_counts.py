@@ -53,8 +53,8 @@ class Writes:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """What was counted.
+class CountResult:
+    """The counts of one search.
 
     Args:
         writes: What it was counted of.
@@ -68,22 +68,22 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCount:
-    """Where what was counted for one search is kept.
+class CountCache:
+    """Cache of the counts of one search.
 
     Args:
-        cache: Among others.
-        key: Under which name.
+        cache: The counts of all searches.
+        key: The key of this search.
     """
 
-    cache: TtlCache[str, Counted]
+    cache: TtlCache[str, CountResult]
     key: str
 
-    def get(self) -> Counted | None:
+    def get(self) -> CountResult | None:
         """Return what was counted, unless that is long ago."""
         return self.cache.get(self.key)
 
-    def put(self, counted: Counted) -> None:
+    def put(self, counted: CountResult) -> None:
         """Keep what was counted, and not of more searches than a client needs."""
         if len(self.cache) >= MOST_KEPT:
             self.cache.clear()
@@ -110,7 +110,7 @@ class MatchCounter:
         """Write the aggregation that tells with the hits of the search whether the same writes match as before."""
         return {OWN: behind_filter(self.body, WRITES)}
 
-    def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Counted]]:
+    def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
         """Count, and answer searches at the same time.
 
         Returns:
@@ -120,7 +120,7 @@ class MatchCounter:
         *answers, counted = checked((yield sent)["responses"])
         counts = counted["aggregations"][OWN]
         matched = yield from self._read(counts)
-        return answers, Counted(Writes.read(counts), matched, several(counts) if matched.exact else None)
+        return answers, CountResult(Writes.read(counts), matched, several(counts) if matched.exact else None)
 
     def _counting(self) -> Clause:
         """Write the search that counts."""

@@ -215,14 +215,14 @@ def written_until(query: Clause, newest: int) -> Clause:
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
-def pinned(body: Mapping[str, Any], pin: Cursor) -> Clause:
+def apply_cursor(body: Mapping[str, Any], pin: Cursor) -> Clause:
     """Let a search see what a cursor sees; for a new cursor, ask for the newest write."""
     if pin.newest is not None:
         return {**body, "query": written_until(body["query"], pin.newest)}
     return {**body} if pin.point else {**body, "aggs": NEWEST}
 
 
-def continued(pin: Cursor, answer: Mapping[str, Any]) -> Cursor:
+def next_cursor(pin: Cursor, answer: Mapping[str, Any]) -> Cursor:
     """Give the cursor with which later pages see the same."""
     if pin.newest is not None:
         return pin

@@ -1,10 +1,14 @@
 """Sans-I/O request flows: a generator yields requests and is sent the responses, for sync and async clients alike.
 
 So one piece of code serves the engines, clients of others, waiting or not, and the gateway. A cache holds what was read
-of a cluster for some seconds, so that a flow need not ask again.
+of a cluster for some seconds, so that a flow need not ask again. A throttle bounds the write requests under way:
+fewer at once after each that found the server busy, more again as they are answered; additive increase, multiplicative
+decrease (Chiu and Jain, 1989, Computer Networks 17).
 """
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
@@ -194,3 +198,53 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Close its connections."""
+
+
+BUSY = 429
+MOST = 64.0
+"""Requests at once from which none is held back; more threads than that no process has."""
+
+
+class Throttle:
+    """Bounds the write requests of a process that are under way at the same time.
+
+    `rejections` counts those that found the server busy.
+
+    >>> throttle = Throttle()
+    >>> with throttle(), throttle():
+    ...     throttle.reject()
+    >>> throttle.limit, throttle.rejections
+    (1.0, 1)
+    >>> with throttle():
+    ...     pass
+    >>> throttle.limit
+    2.0
+    """
+
+    def __init__(self) -> None:
+        self.limit, self.rejections = MOST, 0
+        self._under_way = 0
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Wait until one more request may be sent, and count it while the block sends it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._under_way + 1 <= self.limit)
+            self._under_way += 1
+            before = self.rejections
+        try:
+            yield
+            with self._changed:
+                if self.rejections == before:
+                    self.limit = min(MOST, self.limit + 1 / self.limit)
+        finally:
+            with self._changed:
+                self._under_way -= 1
+                self._changed.notify_all()
+
+    def reject(self) -> None:
+        """Note that the server was busy: from now on half as many requests are sent at once, and at least one."""
+        with self._changed:
+            self.rejections += 1
+            self.limit = max(1.0, self._under_way // 2)

@@ -12,7 +12,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
-from ibidem_engines.sqlite.read import Chosen, choose, pinned, write_cursor
+from ibidem_engines.sqlite.read import Chosen, choose, newest_place, write_cursor
 from ibidem_engines.sqlite.tables import as_json, stored_words, values_of, words
 from ibidem_engines.stored_groups import (
     Assignment,
@@ -214,7 +214,7 @@ def collapse(  # noqa: PLR0913 - those of `CollapseEngine.collapse`
 ) -> Collapsed:
     """Rank what matches, one hit for each stored group, and count groups and documents."""
     with file.reading():
-        newest = pinned(file, query, cursor)
+        newest = newest_place(file, query, cursor)
         chosen = choose(query, newest)
         heads = file.run(_ranked(_HEADS, chosen, order), (*chosen.values, size, place.start)).fetchall()
         counts, best = _counts(file, chosen, settled)
@@ -227,7 +227,7 @@ def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
     """Find the members of stored groups that match, the best first, and the sizes of the groups."""
     names = as_json(list(groups))
     with file.reading():
-        chosen = choose(query, pinned(file, query, cursor))
+        chosen = choose(query, newest_place(file, query, cursor))
         rows = file.run(_ranked(_MEMBERS, chosen, order), (*chosen.values, most, names)).fetchall()
         sizes = dict(file.run(_written(_MATCH_SIZES, chosen), (*chosen.values, names)).fetchall())
     return Members(_hits(file, rows), sizes)
@@ -236,7 +236,7 @@ def members(  # noqa: PLR0913, PLR0917 - those of `CollapseEngine.members`
 def facets(file: SqliteFile, query: Query, most: int) -> Facets:
     """Count the documents and groups of each source, language and year among what matches."""
     with file.reading():
-        chosen = choose(query, pinned(file, query, ""))
+        chosen = choose(query, newest_place(file, query, ""))
 
         def counted(value: str, order: str, limit: int) -> list[FacetCount]:
             statement = _written(_FACETS, chosen).replace("{value}", value).replace("{order}", order)

@@ -132,7 +132,7 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
     if not 1 <= size <= MOST_HITS:
         raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
     with file.reading():
-        newest = pinned(file, query, cursor)
+        newest = newest_place(file, query, cursor)
         total, ranked = _ranked(file, choose(query, newest, without), size)
         documents = by_place(file, [place for place, _ in ranked], leads=False)
     score = {place: -rank for place, rank in ranked}
@@ -140,7 +140,7 @@ def window(file: SqliteFile, query: Query, size: int, cursor: str, without: Coll
     return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, write_cursor(file, query, newest))
 
 
-def pinned(file: SqliteFile, query: Query, cursor: str) -> int:
+def newest_place(file: SqliteFile, query: Query, cursor: str) -> int:
     """Give the place of the newest document that a ranking holds: the cursor's, or what is the newest now."""
     if cursor:
         (newest,) = read_ranking_cursor(cursor, file.index, query, 1)

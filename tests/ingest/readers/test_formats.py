@@ -8,7 +8,7 @@ import random
 import pytest
 
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.formats import LEAST_LETTERS, READ, Format, detect, format_named, format_of
+from ibidem_ingest.readers.formats import LEAST_LETTERS, READ, Format, detect, format_of, parse_format
 
 
 @pytest.mark.parametrize(
@@ -34,11 +34,11 @@ def test_the_suffix_tells_the_format(name: str, expected: Format | None) -> None
 
 def test_a_wrong_format_is_answered_with_the_right_ones() -> None:
     with pytest.raises(UsageError, match="no format 'word'; the formats are jsonl, text, html, pdf, markdown"):
-        format_named("word")
+        parse_format("word")
 
 
 def test_a_format_is_chosen_by_name_or_left_to_the_suffix() -> None:
-    assert [format_named("pdf"), format_named(None)] == [Format.PDF, None]
+    assert [parse_format("pdf"), parse_format(None)] == [Format.PDF, None]
 
 
 TEXTS = {

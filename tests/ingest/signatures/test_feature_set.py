@@ -6,10 +6,9 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import feature_set
-from ibidem_ingest.signatures.feature_set import FeatureSet
+from ibidem_ingest.signatures.feature_set import FeatureSet, RarestTerms
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1

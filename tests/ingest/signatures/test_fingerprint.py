@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.idf.rarest_terms import RarestTerms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import fingerprint
+from ibidem_ingest.signatures.feature_set import RarestTerms
 from ibidem_ingest.signatures.fingerprint import BINNED, STRICT, Fingerprint
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens

@@ -13,7 +13,7 @@ from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import POLICY
 from ibidem_workers.groups.pairs import content_of, possible, values_of
-from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, grouped, none_said
+from ibidem_workers.groups.portion import Override, Overrides, Row, Rules, grouped, overrides_of
 from support.windows import SampleWindow, few, packed, signatures, value, windows, with_slots
 
 Groups = dict[str, str]
@@ -40,7 +40,7 @@ def in_portions(rows: Sequence[Row], rules: Rules, size: int, words: Overrides |
     """Settle portion after portion; look-ups find what an engine would find, and what readers declared the same."""
     groups: Groups = {}
     leads: list[Row] = []
-    overrides = words or none_said()
+    overrides = words or overrides_of()
 
     def find(some: Sequence[Row], *, copies: bool) -> list[Row]:
         return [lead for lead in leads if any(carries(lead, row, rules, overrides, copies=copies) for row in some)]
@@ -79,7 +79,7 @@ POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS
 def test_portions_of_any_size_give_what_one_pass_over_all_gives(
     window: SampleWindow, size: int, policy: Policy
 ) -> None:
-    rows, rules = rows_of(window), Rules(policy, none_said().judge(policy))
+    rows, rules = rows_of(window), Rules(policy, overrides_of().judge(policy))
     assert in_portions(rows, rules, size) == plain(rows, rules)
 
 
@@ -90,7 +90,7 @@ def test_what_readers_said_is_followed_in_portions_of_any_size(
 ) -> None:
     rows = rows_of(window)
     pairs = [rng.sample(rows, 2) for _ in range(6)] if len(rows) > 1 else []
-    words = none_said(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
+    words = overrides_of(Override(a.name, b.name, rng.choice(["same", "not"]), ("", "")) for a, b in pairs)
     rules = Rules(POLICY, words.judge(POLICY), words.names)
     assert in_portions(rows, rules, size, words) == plain(rows, rules)
 
@@ -101,7 +101,7 @@ def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, poli
     rows = rows_of(window)
     columns = PackedColumns.of([row.value for row in rows])
     candidates = possible(columns, columns, policy)
-    judge = none_said().judge(policy)
+    judge = overrides_of().judge(policy)
     pairs = [{at for at, other in enumerate(rows) if judge(row, other)} for row in rows]
     assert [right <= set(some) for right, some in zip(pairs, candidates, strict=True)] == [True] * len(rows)
 
@@ -110,10 +110,10 @@ def test_no_pair_that_the_decision_passes_is_left_out(window: SampleWindow, poli
 @given(windows)
 def test_who_joins_was_compared_with_its_lead_itself(window: SampleWindow) -> None:
     rows, policy = rows_of(window), POLICY
-    joins = grouped(rows, nothing, Rules(policy, none_said().judge(policy)))
+    joins = grouped(rows, nothing, Rules(policy, overrides_of().judge(policy)))
     leads = {join.lead.name for join in joins}
     for join in joins:
-        assert none_said().judge(policy)(join.row, join.lead) == join.level != ""
+        assert overrides_of().judge(policy)(join.row, join.lead) == join.level != ""
     assert leads.isdisjoint(join.row.name for join in joins)
 
 
@@ -129,7 +129,7 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
         Row(("news", name), at, value(each, name))
         for at, (name, each) in enumerate(zip("abc", (first, middle, last), strict=True))
     ]
-    rules = Rules(POLICY, none_said().judge(POLICY))
+    rules = Rules(POLICY, overrides_of().judge(POLICY))
     assert not rules.judge(rows[0], rows[2])
     assert in_portions(rows, rules, 1) == in_portions(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
 

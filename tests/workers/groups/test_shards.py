@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.checkpoint import POLICY
-from ibidem_workers.groups.portion import none_said
+from ibidem_workers.groups.portion import overrides_of
 from ibidem_workers.groups.service import Follower, regroup, store_of
 from ibidem_workers.groups.settle import row_of
 from servers.indices import ask, remove_indices
@@ -49,7 +49,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def check(engine: Engine) -> None:
     """Each document duplicates the lead of its group, no two leads are duplicates, and each group has one lead."""
-    judge = none_said().judge(POLICY)
+    judge = overrides_of().judge(POLICY)
     groups = stored(engine)
     rows = {each.name.id: row_of(each) for each in groups}
     by_group = defaultdict(list)

@@ -212,7 +212,7 @@ class Override:
     def holds(self, row: Row, other: Row) -> bool:
         """Return whether it is about these two, and neither text has changed since."""
         contents = dict(zip((self.a, self.b), self.contents, strict=True))
-        return all(each.packed is not None and said_of(each.packed, contents[each.name]) for each in (row, other))
+        return all(each.packed is not None and is_hash_of(each.packed, contents[each.name]) for each in (row, other))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,11 +265,11 @@ class Overrides:
         return level
 
 
-def said_of(packed: Packed, content: str) -> bool:
+def is_hash_of(packed: Packed, content: str) -> bool:
     """Return whether a text is the one that a reader saw; a hash that is missing or of another scheme says nothing."""
     return not content.startswith(f"ch{packed.scheme}:") or content == content_key(packed)
 
 
-def none_said(words: Iterable[Override] = ()) -> Overrides:
-    """Return words that need not be read."""
-    return Overrides({frozenset((each.a, each.b)): each for each in words})
+def overrides_of(overrides: Iterable[Override] = ()) -> Overrides:
+    """Return manual decisions by pair."""
+    return Overrides({frozenset((each.a, each.b)): each for each in overrides})

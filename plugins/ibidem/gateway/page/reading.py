@@ -14,7 +14,7 @@ from ibidem.gateway.dependencies import GatewayContext
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
-from ibidem.grouped_search.stats import MOST, Counted, Facets
+from ibidem.grouped_search.stats import MOST, FacetBucket, Facets
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.highlighting import marked
 from ibidem_engines.query import Phrase
@@ -98,7 +98,7 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
-    def counted(name: str, some: Sequence[Counted]) -> Iterator[FacetChoice]:
+    def counted(name: str, some: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
         counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, leads in some:
             if place in there and (value := str(getattr(there[place], name))):

@@ -8,7 +8,7 @@ from ibidem.dedupe.parameters import Preset, read_preset
 from ibidem_engines.cluster import plugin
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
-from ibidem_engines.cluster.match_counts import Counted
+from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cluster.requests import RequestFlow, TtlCache
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
@@ -32,7 +32,7 @@ class IndexMetadataCache:
     words: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
     settled: TtlCache[str, Checkpoint] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
-    counts: TtlCache[str, Counted] = field(default_factory=TtlCache)
+    counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Give how indexes are made, and refuse those whose hits cannot be grouped.

@@ -34,9 +34,9 @@ from ibidem.grouped_search.dsl.response import (
 from ibidem.grouped_search.dsl.search import DslBackend, dsl_search, response
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
-from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapsed, unshown
+from ibidem_engines.cluster.collapse import ClusterCollapse, as_shown, collapse_search, unshown
 from ibidem_engines.cluster.groups import GROUP
-from ibidem_engines.cluster.match_counts import KeptCount
+from ibidem_engines.cluster.match_counts import CountCache
 from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Hit
 from ibidem_engines.stored_groups import Collapsed, Members, Place
@@ -168,7 +168,7 @@ class StoredDslBackend(StoredBackend):
         return self.settled
 
     @override
-    def collapsed(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         settled = parsed(self.settled.done)
         answer, page = yield from self._ranking().page(place, size, settled, self._beside(), self._cached_count())
         check_whole(answer)
@@ -224,18 +224,18 @@ class StoredDslBackend(StoredBackend):
         ours = unshown(self.search.shown)
         self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, ours)) for hit in hits}
 
-    def _cached_count(self) -> KeptCount:
+    def _cached_count(self) -> CountCache:
         """Return the cached count of this search, whatever its cursor leaves out; writes that match end it."""
         search = self.search
         parts = (search.target.index, search.target.point, search.target.params, search.query.native, self.settled.done)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
-        return KeptCount(self.source.around.counts, xxh3_128_hexdigest(key))
+        return CountCache(self.source.around.counts, xxh3_128_hexdigest(key))
 
     def _ranking(self) -> ClusterCollapse:
         search, source = self.search, self.source
         shown = source.up_to_now(dict(search.shown)) if "query" in search.shown else dict(search.shown)
         body = source.up_to_now(dict(search.ranking))
-        return collapsed(search.target, body, source.layout, ids=source.ids, shown=shown)
+        return collapse_search(search.target, body, source.layout, ids=source.ids, shown=shown)
 
     def _beside(self) -> Json:
         """Give what is answered next to the hits."""

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.idf.rarest_terms import RarestTerms, candidates
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.text.terms import TermGroups, is_term
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
