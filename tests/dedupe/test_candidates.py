@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.dedupe import candidates
-from ibidem.dedupe.candidates import build_key_index, length_buckets
+from ibidem.dedupe.candidates import KeyIndex, build_key_index, length_buckets, marked_keys
 from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem.dedupe.parameters import LEAST_SIMILARITY, PRESETS
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.pairs.decision import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
@@ -78,3 +79,42 @@ def test_similar_lengths_are_in_the_same_bucket_or_in_neighbours(length: int, mo
     if length / longer >= ratio:
         a, b = length_buckets(np.array([length, longer]), ratio).tolist()
         assert b - a in (0, 1)
+
+
+def numbered(index: KeyIndex) -> list[tuple[int, int, bool]]:
+    """Number of the key, row and whether the key is faint, of each entry; keys numbered without gaps."""
+    number = np.unique(index.key, return_inverse=True)[1]
+    return list(zip(number.tolist(), index.row.tolist(), (index.key >= index.faint).tolist(), strict=True))
+
+
+@few
+@given(windows, POLICIES)
+def test_compiled_loops_find_the_same_holders_of_keys_as_numpy(window: SampleWindow, policy: Policy) -> None:
+    compiled = loops.load()
+    if compiled is None:
+        pytest.skip("the loops are not compiled")
+    columns = PackedColumns.of(window.values)
+    with patch.object(loops, "IN_USE", compiled):
+        ours = build_key_index(columns, policy)
+    with patch.object(loops, "IN_USE", None):
+        plain = build_key_index(columns, policy)
+    assert numbered(ours) == numbered(plain)
+
+
+KEYS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=300)
+
+
+@given(KEYS, st.sampled_from([1, 1 << 34, 0x9E3779B97F4A7C15]), st.sets(st.integers(0, 9)))
+def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
+    pairs: list[tuple[int, int]], factor: int, marked: set[int]
+) -> None:
+    distinct = sorted(set(pairs), key=lambda pair: pair[1])
+    keys = np.array([key * factor % 2**64 for key, _ in distinct], np.uint64)
+    rows = np.array([row for _, row in distinct], np.int64)
+    holders: dict[int, list[int]] = {}
+    for key, row in zip(keys.tolist(), rows.tolist(), strict=True):
+        holders.setdefault(key, []).append(row)
+    kept = [each for _, each in sorted(holders.items()) if len(each) > 1 and marked & set(each)]
+    index = marked_keys(keys, rows, np.isin(np.arange(10), list(marked)))
+    assert index.row.tolist() == [row for each in kept for row in each]
+    assert index.key.tolist() == [number for number, each in enumerate(kept) for _ in each]

@@ -4,10 +4,21 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.dedupe.pair_rules import SIGNATURES, SLICE, verify
+from ibidem.dedupe.pair_rules import (
+    SIGNATURES,
+    SLICE,
+    Pairs,
+    common_numbers,
+    count_shared,
+    equal_runs,
+    screen,
+    strongest,
+    verify,
+)
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.pairs.decision import Policy, decide
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from support.windows import SampleWindow, few, make_window, windows
 
 POLICIES = st.sampled_from(
@@ -58,3 +69,51 @@ def test_pairs_beyond_one_slice_are_decided_alike() -> None:
         * ((2 * SLICE + 5) // 280)
         + verify(columns, a[-((2 * SLICE + 5) % 280) :], b[-((2 * SLICE + 5) % 280) :], Policy()).tolist()
     )
+
+
+ROWS = 12
+
+
+def ascending(width: int, filling: int) -> st.SearchStrategy[list[list[int]]]:
+    """Rows of values that ascend, with filling behind the last."""
+    row = st.sets(st.integers(0, 40), max_size=width).map(lambda own: (sorted(own) + [filling] * width)[:width])
+    return st.lists(row, min_size=ROWS, max_size=ROWS)
+
+
+EVERY_PAIR = np.divmod(np.arange(ROWS * ROWS), ROWS)
+
+
+@given(ascending(60, NO_TERM))
+def test_terms_that_two_rows_share_are_counted(rows: list[list[int]]) -> None:
+    counts = count_shared(np.array(rows, np.int32), *EVERY_PAIR)
+    assert counts.tolist() == [len({*a} & {*b} - {NO_TERM}) for a in rows for b in rows]
+
+
+@given(ascending(16, NO_NUMBER))
+def test_numbers_are_counted_among_the_smallest_of_both(rows: list[list[int]]) -> None:
+    shared, union = common_numbers(np.array(rows, np.int32), *EVERY_PAIR)
+    smallest = [sorted({*a, *b} - {NO_NUMBER})[:16] for a in rows for b in rows]
+    both = [{*a} & {*b} for a in rows for b in rows]
+    assert union.tolist() == list(map(len, smallest))
+    assert shared.tolist() == [len({*some} & each) for some, each in zip(smallest, both, strict=True)]
+
+
+@given(st.integers(0, 2**32), st.integers(1, 5))
+def test_equal_runs_are_counted_alone_in_pairs_and_in_bands(seed: int, values: int) -> None:
+    blocks = np.random.default_rng(seed).integers(0, values, (ROWS, 76), np.uint8)
+    equal, two, band = equal_runs(blocks, *EVERY_PAIR)
+    slots = range(noise.SLOTS)
+    for at, (a, b) in enumerate(zip(*EVERY_PAIR, strict=True)):
+        same = [blocks[a, slot] == blocks[b, slot] for slot in slots]
+        assert equal[at] == sum(same)
+        assert two[at] == sum(same[slot] and same[(slot + 5) % 64] for slot in slots[::2])
+        assert band[at] == any(same[slot] and same[(slot + 5) % 64] and same[(slot + 17) % 64] for slot in slots)
+
+
+@few
+@given(windows, POLICIES)
+def test_no_pair_that_a_rule_takes_is_screened_out(window: SampleWindow, policy: Policy) -> None:
+    columns, size = PackedColumns.of(window.values), len(window.values)
+    pairs = Pairs(columns, *np.divmod(np.arange(size * size), size))
+    passing = screen(columns, pairs.a, pairs.b, policy)
+    assert passing[strongest(pairs, policy) > 0].all()

@@ -1,4 +1,4 @@
-"""The two ways of signing: by numpy alone, and by the loops that a C compiler made."""
+"""The two ways of signing and grouping: by numpy alone, and by the loops that a C compiler made."""
 
 from collections.abc import Iterator
 

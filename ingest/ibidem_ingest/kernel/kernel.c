@@ -1,4 +1,4 @@
-/* The loops of signing that numpy takes many passes for, one function each; what each makes is defined by the numpy
+/* The loops of signing and grouping that numpy takes many passes for, one function each; what each makes is defined by the numpy
  * version beside which it stands, and the tests run over both. Arrays come from numpy, contiguous and large enough;
  * what a function needs for itself it takes and gives back. A function returns a number,
  * -1 where memory is short.
@@ -289,8 +289,8 @@ i64 ibidem_ranks(const u64 *slots, i64 bits, const u64 *hashes, i64 terms, i64 a
     return 0;
 }
 
-/* rarest_terms.py: groups are document by document. Keys are a rank above 40 bits and the place of a token below. */
-static void order_keys(u64 *keys, u64 *spare, i64 size) {
+/* Put keys in order by their bits from `low` on; those below are in order already, or do not matter. */
+static void order_keys(u64 *keys, u64 *spare, i64 size, int low) {
     if (size <= 32) {
         for (i64 at = 1; at < size; at++) {
             u64 one = keys[at];
@@ -301,18 +301,20 @@ static void order_keys(u64 *keys, u64 *spare, i64 size) {
         return;
     }
     u64 *from = keys, *into = spare;
-    for (int shift = 40; shift < 64; shift += 8) {
+    for (int shift = low; shift < 64; shift += 8) {
         i64 starts[257] = {0};
         for (i64 at = 0; at < size; at++) starts[(from[at] >> shift & 0xFF) + 1]++;
+        if (starts[(from[0] >> shift & 0xFF) + 1] == size) continue;
         for (int digit = 0; digit < 256; digit++) starts[digit + 1] += starts[digit];
         for (i64 at = 0; at < size; at++) into[starts[from[at] >> shift & 0xFF]++] = from[at];
         u64 *last = from;
         from = into;
         into = last;
     }
-    memcpy(keys, from, (size_t)size * sizeof(u64));
+    if (from != keys) memcpy(keys, from, (size_t)size * sizeof(u64));
 }
 
+/* rarest_terms.py: groups are document by document. Keys are a rank above 40 bits and the place of a token below. */
 i64 ibidem_rarest(const i64 *word, const i64 *document, const i64 *first, i64 groups, i64 documents, const i64 *ranks,
                   const u8 *term, const u64 *hashes, i64 allowed, i64 absent, i64 *rank, i64 *place, i64 *offsets,
                   u64 *strange, i64 *strange_offsets) {
@@ -332,7 +334,7 @@ i64 ibidem_rarest(const i64 *word, const i64 *document, const i64 *first, i64 gr
                 size += its >= allowed;
             }
         }
-        order_keys(keys, keys + groups, size);
+        order_keys(keys, keys + groups, size, 40);
         for (i64 at = 0; at < size; at++, known++) {
             rank[known] = (i64)(keys[at] >> 40);
             place[known] = (i64)(keys[at] & (((u64)1 << 40) - 1));
@@ -630,6 +632,415 @@ i64 ibidem_fingerprints(const u8 *buffer, const i64 *starts, const i64 *ends, co
             *bounds++ = at - text;
             if (wide == bin) break;
         }
+    }
+    return 0;
+}
+
+/* candidates.py */
+
+/* The keys of `last - first` bands from the band `first` on, of each row of min-hash slots. */
+i64 ibidem_band_keys(const u16 *slots, i64 width, const i64 *rows, i64 size, i64 first, i64 last, u64 *keys) {
+    for (i64 at = 0; at < size; at++) {
+        const u16 *its = slots + rows[at] * width;
+        for (i64 band = first; band < last; band++)
+            *keys++ = (u64)its[3 * band] | (u64)its[3 * band + 1] << 16 | (u64)its[3 * band + 2] << 32 |
+                      (u64)(band - first) << 48;
+    }
+    return 0;
+}
+
+/* The same of the runs of characters, whose slots are `second` and `third` apart. */
+i64 ibidem_run_keys(const u8 *blocks, i64 width, const i64 *rows, i64 size, i64 first, i64 last, i64 second, i64 third,
+                    u64 *keys) {
+    for (i64 at = 0; at < size; at++) {
+        const u8 *its = blocks + rows[at] * width;
+        for (i64 slot = first; slot < last; slot++)
+            *keys++ = (u64)its[slot] | (u64)its[(slot + second) % RUNS] << 8 | (u64)its[(slot + third) % RUNS] << 16 |
+                      (u64)slot << 24;
+    }
+    return 0;
+}
+
+enum { HELD = 1, SHARED = 2, MARKED = 4 };
+
+/* The entries whose key another entry may have, and a marked one too where `marks` are given: most keys stand alone, and
+ * a table of bytes that the cache holds tells so of most of them. */
+static i64 sieve(const u64 *keys, const u8 *marks, i64 entries, u64 salt, i32 *kept) {
+    int bits = bits_for(entries) + 1;
+    u8 *seen = calloc((size_t)1 << bits, 1), both = marks ? SHARED | MARKED : SHARED;
+    i64 size = 0;
+    if (!seen) return -1;
+    for (i64 at = 0; at < entries; at++) {
+        u8 *place = seen + (keys[at] * salt >> (64 - bits));
+        *place |= (u8)((*place & HELD ? SHARED : HELD) | (marks && marks[at] ? MARKED : 0));
+    }
+    for (i64 at = 0; at < entries; at++) {
+        kept[size] = (i32)at;
+        size += (seen[keys[at] * salt >> (64 - bits)] & both) == both;
+    }
+    free(seen);
+    return size;
+}
+
+typedef struct {
+    u64 key;
+    i32 holders, mark;
+    i64 number;
+} Key;
+
+/* Give each entry that is kept the place of its key among `known`; returns how many keys there are. */
+static i64 collect(const u64 *keys, const u8 *marks, const i32 *kept, i64 size, u64 salt, Key *known, i32 *table,
+                   int bits, i32 *own) {
+    u64 mask = ((u64)1 << bits) - 1;
+    i64 several = 0;
+    for (i64 at = 0; at < size; at++) {
+        u64 key = keys[kept[at]], place = key * salt >> (64 - bits);
+        while (table[place] && known[table[place] - 1].key != key) place = (place + 1) & mask;
+        if (!table[place]) {
+            known[several] = (Key){key, 0, !marks, -1};
+            table[place] = (i32)++several;
+        }
+        Key *its = known + table[place] - 1;
+        its->holders++;
+        its->mark |= marks && marks[kept[at]];
+        own[at] = table[place] - 1;
+    }
+    return several;
+}
+
+/* Number the keys that several hold, in their order, and return how many entries these have. */
+static i64 number_keys(Key *known, i64 several, u64 salt, const i32 *table, int bits, u64 *order, u64 *spare) {
+    u64 mask = ((u64)1 << bits) - 1;
+    i64 shared = 0, entries = 0;
+    for (i64 at = 0; at < several; at++)
+        if (known[at].holders > 1 && known[at].mark) order[shared++] = known[at].key;
+    order_keys(order, spare, shared, 0);
+    for (i64 number = 0; number < shared; number++) {
+        u64 place = order[number] * salt >> (64 - bits);
+        while (known[table[place] - 1].key != order[number]) place = (place + 1) & mask;
+        Key *its = known + table[place] - 1;
+        its->number = number;
+        spare[number] = (u64)entries;
+        entries += its->holders;
+    }
+    return entries;
+}
+
+/* Of entries, ascending by row: those whose key several hold, one of them with a mark where `marks` are given; by key,
+ * then row. Returns how many they are. */
+i64 ibidem_shared_keys(const u64 *keys, const i64 *rows, const u8 *marks, i64 entries, u64 salt, i32 *numbers,
+                       i32 *holders) {
+    size_t room = (size_t)(entries ? entries : 1);
+    i32 *kept = malloc(room * sizeof(i32));
+    i64 size = kept ? sieve(keys, marks, entries, salt, kept) : -1, written = -1;
+    int bits = bits_for(size > 0 ? size : 0);
+    room = (size_t)(size > 0 ? size : 1);
+    i32 *table = calloc((size_t)1 << bits, sizeof(i32)), *own = malloc(room * sizeof(i32));
+    Key *known = malloc(room * sizeof(Key));
+    u64 *order = malloc(2 * room * sizeof(u64));
+    if (size >= 0 && table && own && known && order) {
+        u64 *starts = order + size;
+        i64 several = collect(keys, marks, kept, size, salt, known, table, bits, own);
+        written = number_keys(known, several, salt, table, bits, order, starts);
+        for (i64 at = 0; at < size; at++) {
+            i64 number = known[own[at]].number;
+            if (number < 0) continue;
+            numbers[starts[number]] = (i32)number;
+            holders[starts[number]++] = (i32)rows[kept[at]];
+        }
+    }
+    free(kept);
+    free(table);
+    free(own);
+    free(known);
+    free(order);
+    return written;
+}
+
+static i64 size_of(const i32 *terms, i64 width, i64 filling) {
+    i64 size = 0;
+    while (size < width && terms[size] < filling) size++;
+    return size;
+}
+
+/* How many rows have a term: in a table of as many places as there may be terms, or, where few rows have few, in one
+ * that the cache holds, addressed by a hash. */
+typedef struct {
+    i32 *counts, *terms;
+    int bits;
+} Counts;
+
+enum { SMALL = 20 };
+
+static int make_counts(Counts *made, i64 entries, i64 filling) {
+    int bits = bits_for(entries), small = bits <= SMALL;
+    size_t room = small ? (size_t)1 << bits : (size_t)filling;
+    *made = (Counts){calloc(room, sizeof(i32)), small ? calloc(room, sizeof(i32)) : NULL, small ? bits : 0};
+    return made->counts && (!small || made->terms);
+}
+
+static inline i32 *count_of(const Counts *known, i32 term) {
+    if (!known->bits) return known->counts + term;
+    u32 mask = ((u32)1 << known->bits) - 1, place = (u32)term * M2 >> (32 - known->bits);
+    while (known->terms[place] && known->terms[place] != term + 1) place = (place + 1) & mask;
+    known->terms[place] = term + 1;
+    return known->counts + place;
+}
+
+/* Those of some terms that several rows have, as their number of rows above 32 bits and the term below, in order. */
+static i64 order_terms(const i32 *terms, i64 size, const Counts *known, u64 *keys) {
+    i64 several = 0;
+    for (const i32 *its = terms; its < terms + size; its++) {
+        i32 count = *count_of(known, *its);
+        if (count == 1) continue;
+        u64 key = (u64)(u32)count << 32 | (u32)*its;
+        i64 to = several++;
+        for (; to && keys[to - 1] > key; to--) keys[to] = keys[to - 1];
+        keys[to] = key;
+    }
+    return several;
+}
+
+/* Of each row's terms the first `prefix[row]` in the order of how many rows have them, without those that no other row
+ * has; a row's terms end at the first that is `filling`, which comes last in the order. Returns how many they are. */
+i64 ibidem_prefixes(const i32 *terms, i64 width, const i64 *rows, i64 size, const i64 *prefix, i64 filling, i64 *term,
+                    i64 *holder) {
+    Counts known;
+    u64 *keys = malloc((size_t)width * sizeof(u64));
+    i64 written = make_counts(&known, size * width, filling) && keys ? 0 : -1;
+    for (i64 at = 0; !written && at < size; at++) {
+        const i32 *its = terms + rows[at] * width;
+        for (i64 one = size_of(its, width, filling); one--;) ++*count_of(&known, its[one]);
+    }
+    for (i64 at = 0; written >= 0 && at < size; at++) {
+        const i32 *its = terms + rows[at] * width;
+        i64 own = size_of(its, width, filling), several = order_terms(its, own, &known, keys);
+        i64 left = prefix[at] - (own - several), all = several + width - own;
+        for (i64 one = 0; one < all && one < left; one++) {
+            term[written] = one < several ? (i64)(u32)keys[one] : filling;
+            holder[written++] = rows[at];
+        }
+    }
+    free(known.counts);
+    free(known.terms);
+    free(keys);
+    return written;
+}
+
+/* pairs.py */
+
+/* The entries that have partners, in the order of their rows. Returns how many they are. */
+i64 ibidem_by_row(const i32 *row, const i64 *times, i64 entries, i64 size, i64 *order) {
+    i64 *starts = calloc((size_t)size + 1, sizeof(i64));
+    if (!starts) return -1;
+    for (i64 at = 0; at < entries; at++) starts[row[at] + 1] += times[at] > 0;
+    for (i64 at = 0; at < size; at++) starts[at + 1] += starts[at];
+    i64 all = starts[size];
+    for (i64 at = 0; at < entries; at++)
+        if (times[at] > 0) order[starts[row[at]]++] = at;
+    free(starts);
+    return all;
+}
+
+/* Write down which bits are set below `size`, and clear them; `summary` has one for each word of them. */
+static i64 *take_bits(u64 *bits, u64 *summary, i64 size, i64 above, i64 *out) {
+    for (i64 part = 0; part <= size >> 12; part++)
+        for (; summary[part]; summary[part] &= summary[part] - 1) {
+            i64 word = part << 6 | __builtin_ctzll(summary[part]);
+            for (; bits[word]; bits[word] &= bits[word] - 1) *out++ = above + (word << 6 | __builtin_ctzll(bits[word]));
+        }
+    return out;
+}
+
+/* Entries are ascending by row; each has `times` partners in `others` from `first` on. A row and a partner are a pair
+ * where they share a key that is not faint, or `least` that are. Returns how many pairs there are, each written once as
+ * row * size + partner, ascending. */
+i64 ibidem_pairs(const i64 *row, const u8 *faint, const i64 *first, const i64 *times, i64 entries, const i32 *others,
+                 i64 size, i64 least, i64 *pairs) {
+    u32 *counts = calloc((size_t)size + 1, sizeof(u32));
+    u64 *bits = calloc((size_t)(size >> 6) + 1, sizeof(u64)), *summary = calloc((size_t)(size >> 12) + 1, sizeof(u64));
+    i64 *out = pairs;
+    if (!counts || !bits || !summary) out = pairs - 1;
+    for (i64 at = 0, end = 0; out >= pairs && at < entries; at = end) {
+        for (; end < entries && row[end] == row[at]; end++) {
+            u32 weight = faint[end] ? 1 : (u32)least;
+            for (const i32 *one = others + first[end], *last = one + times[end]; one < last; one++) {
+                u32 count = counts[*one];
+                counts[*one] = count + weight;
+                if (count < (u32)least && count + weight >= (u32)least) {
+                    bits[*one >> 6] |= (u64)1 << (*one & 63);
+                    summary[*one >> 12] |= (u64)1 << (*one >> 6 & 63);
+                }
+            }
+        }
+        for (i64 entry = at; entry < end; entry++)
+            for (const i32 *one = others + first[entry], *last = one + times[entry]; one < last; one++) counts[*one] = 0;
+        out = take_bits(bits, summary, size, row[at] * size, out);
+    }
+    free(counts);
+    free(bits);
+    free(summary);
+    return out - pairs;
+}
+
+/* pair_rules.py */
+
+/* How many slots of two rows are equal, and whether all three of one of the first `bands` are. */
+WIDE i64 ibidem_equal_slots(const u16 *slots, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 least, i64 bands,
+                            u8 *similar) {
+    for (i64 pair = 0; pair < pairs; pair++) {
+        const u16 *one = slots + a[pair] * width, *other = slots + b[pair] * width;
+        u16 equal = 0;
+        for (i64 slot = 0; slot < width; slot++) equal = (u16)(equal + (one[slot] == other[slot]));
+        u8 band = 0;
+        if (equal >= least)
+            for (i64 slot = 0; slot < 3 * bands && !band; slot += 3)
+                band = one[slot] == other[slot] && one[slot + 1] == other[slot + 1] && one[slot + 2] == other[slot + 2];
+        similar[pair] = band;
+    }
+    return 0;
+}
+
+static i64 shared_of(const i32 *one, const i32 *other, i64 size, i64 its_size) {
+    i64 both = 0, at = 0, its = 0;
+    while (at < size && its < its_size) {
+        i32 left = one[at], right = other[its];
+        both += left == right;
+        at += left <= right;
+        its += right <= left;
+    }
+    return both;
+}
+
+/* How many values two rows share; each row ascends to where its filling begins. */
+i64 ibidem_shared_values(const i32 *values, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 filling, i64 *shared) {
+    for (i64 pair = 0; pair < pairs; pair++) {
+        const i32 *one = values + a[pair] * width, *other = values + b[pair] * width;
+        shared[pair] = shared_of(one, other, size_of(one, width, filling), size_of(other, width, filling));
+    }
+    return 0;
+}
+
+/* The same among the `width` smallest of the values of both, and how many these are. */
+i64 ibidem_shared_smallest(const i32 *values, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 filling, i64 *shared,
+                           i64 *together) {
+    for (i64 pair = 0; pair < pairs; pair++) {
+        const i32 *one = values + a[pair] * width, *other = values + b[pair] * width;
+        i64 both = 0, distinct = 0, left = 0, right = 0;
+        while (distinct < width) {
+            i32 its = left < width ? one[left] : (i32)filling, that = right < width ? other[right] : (i32)filling;
+            if (its >= filling && that >= filling) break;
+            both += its == that;
+            left += its <= that;
+            right += that <= its;
+            distinct++;
+        }
+        shared[pair] = both;
+        together[pair] = distinct;
+    }
+    return 0;
+}
+
+static inline u64 turn(u64 bits, int by) { return bits >> by | bits << (64 - by); }
+
+static const u64 EVEN = 0x5555555555555555;
+
+/* One bit for each of 64 bytes: set where both have the same. */
+static inline u64 equal_bytes(const u8 *one, const u8 *other) {
+    u64 same = 0;
+#ifdef __SSE2__
+    for (int part = 0; part < 64; part += 16) {
+        __m128i left = _mm_loadu_si128((const __m128i *)(one + part));
+        __m128i right = _mm_loadu_si128((const __m128i *)(other + part));
+        same |= (u64)(u32)_mm_movemask_epi8(_mm_cmpeq_epi8(left, right)) << part;
+    }
+#else
+    for (int slot = 0; slot < 64; slot++) same |= (u64)(one[slot] == other[slot]) << slot;
+#endif
+    return same;
+}
+
+/* Which slots of the runs of characters are equal: how many, how many pairs of slots, and whether a band is. */
+i64 ibidem_equal_runs(const u8 *blocks, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 second, i64 third,
+                      i64 *equal, i64 *two, u8 *band) {
+    for (i64 pair = 0; pair < pairs; pair++) {
+        const u8 *one = blocks + a[pair] * width, *other = blocks + b[pair] * width;
+        u64 same = equal_bytes(one, other), twice = same & turn(same, (int)second);
+        equal[pair] = __builtin_popcountll(same);
+        two[pair] = __builtin_popcountll(twice & EVEN);
+        band[pair] = (twice & turn(same, (int)third)) != 0;
+    }
+    return 0;
+}
+
+/* What pairs of rows are screened by. Rules that do not count have 0 in their first figure; those that ask for equal
+ * slots have one more there than they ask for. */
+typedef struct {
+    const u64 *content, *fingerprint, *profile, *idf;
+    const i64 *length;
+    const u8 *slot_count, *term_count, *noise, *noisy;
+    const u16 *slots;
+    const i32 *terms;
+    const i64 *needed;
+    i64 equal, fingerprints, profiles, sets, runs, two, second, third;
+    double set_lengths, run_lengths;
+} Screen;
+
+static double lengths_of(const Screen *by, i64 a, i64 b) {
+    i64 one = by->length[a], other = by->length[b], longer = one > other ? one : other;
+    return (double)(one < other ? one : other) / (double)(longer > 1 ? longer : 1);
+}
+
+/* Slots are compared in two parts: a pair that has too few equal in the first needs no second. */
+static int have_equal_slots(const Screen *by, i64 a, i64 b) {
+    enum { ALL = 100, PART = 64 };
+    if (!by->equal || !by->slot_count[a] || !by->slot_count[b]) return 0;
+    const u16 *one = by->slots + a * ALL, *other = by->slots + b * ALL;
+    u16 equal = 0;
+    for (int slot = 0; slot < PART; slot++) equal = (u16)(equal + (one[slot] == other[slot]));
+    if (equal + ALL - PART < by->equal - 1) return 0;
+    for (int slot = PART; slot < ALL; slot++) equal = (u16)(equal + (one[slot] == other[slot]));
+    return equal >= by->equal - 1;
+}
+
+static int share_terms(const Screen *by, i64 a, i64 b) {
+    enum { WIDTH = 60 };
+    if (!by->sets || by->idf[a] != by->idf[b] || lengths_of(by, a, b) < by->set_lengths) return 0;
+    i64 size = by->term_count[a] < by->term_count[b] ? by->term_count[a] : by->term_count[b];
+    return shared_of(by->terms + a * WIDTH, by->terms + b * WIDTH, by->term_count[a], by->term_count[b]) >=
+           by->needed[size];
+}
+
+static int have_equal_runs(const Screen *by, i64 a, i64 b) {
+    enum { WIDTH = 76 };
+    const u8 *one = by->noise + a * WIDTH, *other = by->noise + b * WIDTH;
+    if (!by->runs || one[RUNS] != other[RUNS] || !(by->noisy[a] | by->noisy[b])) return 0;
+    if (by->idf[a] != by->idf[b] || lengths_of(by, a, b) < by->run_lengths) return 0;
+    u64 same = equal_bytes(one, other), twice = same & turn(same, (int)by->second);
+    return (twice & turn(same, (int)by->third)) && __builtin_popcountll(same) >= by->runs - 1 &&
+           __builtin_popcountll(twice & EVEN) >= by->two;
+}
+
+/* Rows of pairs lie anywhere, so that most are not in the cache when their turn comes. */
+static inline void fetch(const Screen *by, i64 row) {
+    const u16 *slots = by->slots + row * 100;
+    __builtin_prefetch(by->content + 2 * row);
+    __builtin_prefetch(by->length + row);
+    __builtin_prefetch(by->idf + row);
+    if (by->fingerprints) __builtin_prefetch(by->fingerprint + row);
+    if (by->runs) __builtin_prefetch(by->noise + row * 76), __builtin_prefetch(by->noise + row * 76 + RUNS);
+    if (by->equal) __builtin_prefetch(slots), __builtin_prefetch(slots + 32), __builtin_prefetch(slots + 63);
+}
+
+/* Which pairs may be duplicates by hashes of the whole text, or by figures that numpy then looks at more closely. */
+i64 ibidem_screen(const Screen *by, const i64 *a, const i64 *b, i64 pairs, u8 *pass) {
+    for (i64 pair = 0; pair < pairs; pair++) {
+        i64 one = a[pair], other = b[pair];
+        if (pair + AHEAD < pairs) fetch(by, b[pair + AHEAD]);
+        pass[pair] = (by->content[2 * one] == by->content[2 * other]) ||
+                     (by->fingerprints && by->fingerprint[one] == by->fingerprint[other]) ||
+                     (by->profiles && by->profile[one] == by->profile[other]) || have_equal_slots(by, one, other) ||
+                     have_equal_runs(by, one, other) || share_terms(by, one, other);
     }
     return 0;
 }

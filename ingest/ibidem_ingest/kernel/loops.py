@@ -27,6 +27,9 @@ LIBRARY = Path(__file__).with_name("kernel.so")
 _LONGEST_NUMBER = 22
 """Bytes of a count, with the space before and the newline behind it."""
 
+_MOST = 2**31
+"""Rows and entries have to be fewer: they are counted in 32 bits."""
+
 _BLOCK = 8
 """Bytes that are copied at once, so that so many may be written behind the end."""
 
@@ -64,7 +67,7 @@ class Loops:
         Raises:
             MemoryError: It got none.
         """
-        function: Callable[..., int] = self._library[name]
+        function: Callable[..., int] = getattr(self._library, name)
         function.restype = ctypes.c_int64  # type: ignore[attr-defined] # a function of ctypes has it
         side_by_side = [np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in values]
         result = function(*map(_argument, side_by_side))
@@ -230,11 +233,162 @@ class Loops:
         self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)
         return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()
 
+    def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int]) -> Hashes:
+        """Do what `candidates.bands` does for some rows, from the first band up to the last."""
+        _check(rows, len(slots))
+        first, last = bands
+        keys = np.empty((rows.size, last - first), np.uint64)
+        self._call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, first, last, keys)
+        return keys
+
+    def run_keys(self, blocks: Octets, rows: Places, slots: tuple[int, int], apart: tuple[int, int]) -> Hashes:
+        """Do what `candidates.run_keys` does for some rows, from the first slot up to the last."""
+        _check(rows, len(blocks))
+        first, last = slots
+        keys = np.empty((rows.size, last - first), np.uint64)
+        self._call("ibidem_run_keys", blocks, blocks.shape[1], rows, rows.size, first, last, *apart, keys)
+        return keys
+
+    def shared_keys(self, keys: Array, rows: Places, marks: NDArray[np.bool_] | None) -> tuple[Array, Array]:
+        """Do what `candidates.drop_singletons` does.
+
+        Args:
+            keys: (e,) a key for each entry.
+            rows: (e,) its row, below 2^31; ascending.
+            marks: (e,) which entries count: a key is kept where one of them has it. None: every key.
+
+        Returns:
+            Number of the key and row of each entry that is kept.
+
+        Raises:
+            ValueError: Rows do not ascend, or are too many.
+        """
+        if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MOST or rows.size >= _MOST):
+            raise ValueError("rows have to ascend below 2^31, and entries to be as many at most")
+        number, row = np.empty(rows.size, np.int32), np.empty(rows.size, np.int32)
+        columns = (keys.astype(np.uint64, copy=False), rows, 0 if marks is None else marks, rows.size)
+        count = self._call("ibidem_shared_keys", *columns, self._salt, number, row)
+        return number[:count], row[:count]
+
+    def prefixes(self, terms: Array, rows: Places, sizes: Places, filling: int) -> tuple[Places, Places]:
+        """Do what `TermCounts.prefixes` does.
+
+        Args:
+            terms: (n, t) ascending codes of terms, `filling` behind the last.
+            rows: (m,) whose terms.
+            sizes: (m,) how many of their terms.
+            filling: Greater than every code.
+
+        Returns:
+            Codes of terms, and for each the row that has it.
+        """
+        _check(rows, len(terms))
+        term, row = np.empty(rows.size * terms.shape[1], np.int64), np.empty(rows.size * terms.shape[1], np.int64)
+        count = self._call("ibidem_prefixes", terms, terms.shape[1], rows, rows.size, sizes, filling, term, row)
+        return term[:count], row[:count]
+
+    def by_row(self, row: NDArray[np.int32], times: Places, size: int) -> Places:
+        """Return the places of entries that have partners, in the order of their rows, which are below `size`."""
+        _check(row, size)
+        order = np.empty(row.size, np.int64)
+        count = self._call("ibidem_by_row", row, times, row.size, size, order)
+        return order[:count]
+
+    def pairs(self, entries: Sequence[Array], others: Array, size: int, least: int) -> Places:
+        """Do what `pairs.filter_by_shared_keys` does, of entries whose pairs are not spread out yet.
+
+        Args:
+            entries: Row, whether the key is faint, where the partners begin and how many they are; ascending by row.
+            others: Rows, each below `size`; the partners of an entry side by side.
+            size: Number of rows.
+            least: How many faint keys a pair has to share that shares no other.
+
+        Returns:
+            Distinct pairs as `row * size + partner`, ascending.
+        """
+        _check(others, size)
+        _check(entries[2], others.size)
+        _check(entries[2] + entries[3], others.size + 1)
+        pairs = np.empty(int(entries[3].sum()), np.int64)
+        count = self._call("ibidem_pairs", *entries, entries[0].size, others, size, least, pairs)
+        return pairs[:count]
+
+    def similar_slots(self, slots: Array, pairs: tuple[Places, Places], least: int, bands: int) -> NDArray[np.bool_]:
+        """Tell which pairs of rows have so many equal slots, and one equal band of three."""
+        _check(pairs, len(slots))
+        similar = np.empty(pairs[0].size, np.uint8)
+        self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, least, bands, similar)
+        return similar.view(bool)
+
+    def shared_values(self, values: Array, pairs: tuple[Places, Places], filling: int) -> Places:
+        """Count the values that pairs of rows share; each row ascends up to its filling."""
+        _check(pairs, len(values))
+        shared = np.empty(pairs[0].size, np.int64)
+        self._call("ibidem_shared_values", values, values.shape[1], *pairs, shared.size, filling, shared)
+        return shared
+
+    def shared_smallest(self, values: Array, pairs: tuple[Places, Places], filling: int) -> tuple[Places, Places]:
+        """Count for pairs of rows the smallest values of both, as many as a row may have: the shared, then all."""
+        _check(pairs, len(values))
+        shared, together = np.empty(pairs[0].size, np.int64), np.empty(pairs[0].size, np.int64)
+        columns = (values, values.shape[1], *pairs, shared.size, filling)
+        self._call("ibidem_shared_smallest", *columns, shared, together)
+        return shared, together
+
+    def equal_runs(
+        self, blocks: Octets, pairs: tuple[Places, Places], apart: tuple[int, int]
+    ) -> tuple[Places, Places, NDArray[np.bool_]]:
+        """Count for pairs of noise blocks the equal slots and pairs of slots, and tell whether a band is equal."""
+        _check(pairs, len(blocks))
+        size = pairs[0].size
+        equal, two, band = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
+        self._call("ibidem_equal_runs", blocks, blocks.shape[1], *pairs, size, *apart, equal, two, band)
+        return equal, two, band.view(bool)
+
+    def screen(
+        self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]
+    ) -> NDArray[np.bool_]:
+        """Tell which pairs of rows may be duplicates, for `pair_rules.verify` to decide on.
+
+        Args:
+            columns: The fields of `Screen` in `kernel.c` that are arrays, in their order.
+            figures: Those that are numbers.
+            lengths: Those that are shares of lengths.
+            pairs: Rows.
+        """
+        _check(pairs, len(columns[0]))
+        side_by_side = [np.ascontiguousarray(column) for column in columns]
+        fields = (*[_address(column) for column in side_by_side], *figures, *map(_bits, lengths))
+        passing = np.empty(pairs[0].size, np.uint8)
+        self._call("ibidem_screen", np.array(fields, np.uint64), *pairs, passing.size, passing)
+        return passing.view(bool)
+
+
+def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
+    """Make sure that a loop stays inside of its arrays.
+
+    Raises:
+        IndexError: A row is negative, or not below the size.
+    """
+    for some in rows if isinstance(rows, tuple) else (rows,):
+        if some.size and (int(some.min()) < 0 or int(some.max()) >= size):
+            raise IndexError(f"rows have to be 0 to {size - 1}, not {some.min()} to {some.max()}")
+
+
+def _address(array: Array) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def _bits(value: float) -> int:
+    """Return the 64 bits of a number as an integer, as a field of a struct holds them."""
+    return int(np.float64(value).view(np.uint64))
+
 
 def _argument(value: "Array | bytes | int") -> object:
     if isinstance(value, int):
         return ctypes.c_uint64(value)
-    return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(value.ctypes.data)
+    return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(_address(value))
 
 
 def load() -> Loops | None:

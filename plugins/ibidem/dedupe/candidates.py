@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.pair_rules import Rows, eligible, is_noisy
+from ibidem.dedupe.pair_rules import EVERY, Rows, eligible, is_noisy
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import LONG, WEAK
@@ -135,35 +136,72 @@ def band_index(slots: NDArray[np.uint16], carried: NDArray[np.bool_]) -> Iterato
         slots: (n, 100) min-hash slots.
         carried: (n,) whether the row has them.
     """
+    rows = np.flatnonzero(carried)
     at_once = max(1, ENTRIES // max(1, len(slots)))
     for first in range(0, BANDS, at_once):
-        yield shared_keys(bands(slots[:, 3 * first : 3 * min(BANDS, first + at_once)]), carried)
+        last = min(BANDS, first + at_once)
+        if loops.IN_USE:
+            keys = loops.IN_USE.band_keys(slots, rows, (first, last))
+        else:
+            keys = bands(slots[rows, 3 * first : 3 * last])
+        yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(carried))
 
 
 def in_runs(columns: PackedColumns) -> Iterator[KeyIndex]:
     """Find who shares a band of the runs of characters, one of them a text with many unknown words; some at a time."""
     noisy = is_noisy(columns.noise)
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & noisy.any())
-    slots = columns.noise[rows, : noise.SLOTS]
     at_once = max(1, ENTRIES // max(1, len(rows)))
-    for start in range(0, noise.SLOTS, at_once):
-        number = np.arange(start, min(noise.SLOTS, start + at_once))
-        first, second, third = (slots[:, (number + by) % noise.SLOTS].astype(np.uint64) for by in (0, *noise.APART))
-        keys = first | second << np.uint64(8) | third << np.uint64(16) | number.astype(np.uint64) << np.uint64(24)
-        bucket = hash_buckets(keys)
-        noisy_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
-        noisy_buckets[bucket[noisy[rows]]] = True
-        mask = noisy_buckets[bucket]
-        holders = np.broadcast_to(rows[:, None], keys.shape)[mask]
-        yield with_noise(drop_singletons(keys[mask], holders, len(columns)), noisy)
+    for first in range(0, noise.SLOTS, at_once):
+        last = min(noise.SLOTS, first + at_once)
+        keys = run_keys(columns.noise, rows, (first, last)).ravel()
+        yield marked_keys(keys, np.repeat(rows, last - first), noisy)
 
 
-def with_noise(index: KeyIndex, noisy: NDArray[np.bool_]) -> KeyIndex:
-    """Keep the keys that a text with many unknown words holds."""
-    noisy_keys = np.zeros(index.keys, bool)
-    noisy_keys[index.key[noisy[index.row]]] = True
-    counts = noisy_keys[index.key]
-    number = np.cumsum(noisy_keys) - 1
+def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> Hashes:
+    """Return the keys of bands of the runs of characters: three slots, some apart, and the number of the first.
+
+    Args:
+        blocks: (n, 76) noise blocks.
+        rows: (m,) whose keys.
+        slots: The first slot, and the one behind the last.
+
+    Returns:
+        (m, s) keys.
+    """
+    if loops.IN_USE:
+        return loops.IN_USE.run_keys(blocks, rows, slots, noise.APART)
+    number = np.arange(*slots)
+    own = blocks[rows]
+    first, second, third = (own[:, (number + by) % noise.SLOTS].astype(np.uint64) for by in (0, *noise.APART))
+    keys: Hashes = first | second << np.uint64(8) | third << np.uint64(16) | number.astype(np.uint64) << np.uint64(24)
+    return keys
+
+
+def marked_keys(keys: Hashes, rows: Rows, marked: NDArray[np.bool_]) -> KeyIndex:
+    """Find the keys that several rows hold, a marked one among them.
+
+    Args:
+        keys: (e,) a key for each entry.
+        rows: (e,) its row, ascending.
+        marked: (n,) which rows are marked.
+    """
+    marks = marked[rows]
+    if loops.IN_USE:
+        return KeyIndex(*loops.IN_USE.shared_keys(keys, rows, marks))
+    bucket = hash_buckets(keys)
+    marked_buckets = np.zeros(bucket.max(initial=0) + 1, bool)
+    marked_buckets[bucket[marks]] = True
+    mask = marked_buckets[bucket]
+    return only_marked(drop_singletons(keys[mask], rows[mask], len(marked)), marked)
+
+
+def only_marked(index: KeyIndex, marked: NDArray[np.bool_]) -> KeyIndex:
+    """Keep the keys that a marked row holds."""
+    marked_numbers = np.zeros(index.keys, bool)
+    marked_numbers[index.key[marked[index.row]]] = True
+    counts = marked_numbers[index.key]
+    number = np.cumsum(marked_numbers) - 1
     return replace(index, key=number[index.key[counts]].astype(np.int32), row=index.row[counts])
 
 
@@ -225,6 +263,11 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
         rows: (e,) its row.
         size: The number of all rows.
     """
+    if loops.IN_USE:
+        if (rows[1:] < rows[:-1]).any():
+            order = np.argsort(rows, kind="stable")
+            keys, rows = keys[order], rows[order]
+        return KeyIndex(*loops.IN_USE.shared_keys(keys, rows, None))
     bucket = hash_buckets(keys)
     several = np.flatnonzero(np.bincount(bucket)[bucket] > 1)
     keys, rows = keys[several], rows[several]
@@ -248,16 +291,33 @@ def rarest_term_index(columns: PackedColumns, rule: Terms) -> Iterator[KeyIndex]
     may = eligible(columns, rule)
     for table in np.unique(columns.idf[may]):
         rows = np.flatnonzero(may & (columns.idf == table))
-        known = TermCounts.of(columns.terms[rows])
         least = least_shared(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
-        slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
-        term = np.concatenate([terms for terms, _ in slices])
-        row = np.concatenate([holders for _, holders in slices])
-        keys = term << BUCKETS | length_buckets(columns.length[row], rule.lengths)
+        term, row = rarest_terms(columns, rows, least)
+        keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
-            low = np.flatnonzero(term % parts == part)
-            yield drop_singletons(np.concatenate((keys[low], keys[low] + 1)), np.tile(row[low], 2), len(columns))
+            low = np.flatnonzero(term % parts == part) if parts > 1 else EVERY
+            both = np.stack((keys[low], keys[low] + 1), axis=1).ravel()
+            yield drop_singletons(both, np.repeat(row[low], 2), len(columns))
+
+
+def rarest_terms(columns: PackedColumns, rows: Rows, least: int) -> tuple[Rows, Rows]:
+    """Return the rarest terms of some rows' sets, as far as another set has them too.
+
+    Args:
+        columns: The packed values.
+        rows: Whose sets.
+        least: How many terms a set shares at least with its duplicate.
+
+    Returns:
+        Numbers of terms, and for each the row that has it; by row.
+    """
+    if loops.IN_USE:
+        sizes = columns.term_count[rows].astype(np.int64) - least + 1
+        return loops.IN_USE.prefixes(columns.terms, rows, sizes, NO_TERM)
+    known = TermCounts.of(columns.terms[rows])
+    slices = [known.prefixes(columns, rows[start : start + SLICE], least) for start in range(0, len(rows), SLICE)]
+    return np.concatenate([terms for terms, _ in slices]), np.concatenate([holders for _, holders in slices])
 
 
 def length_buckets(lengths: Rows, ratio: float) -> Rows:
@@ -267,7 +327,7 @@ def length_buckets(lengths: Rows, ratio: float) -> Rows:
     [88, 89, 90]
     """
     width = ROUNDING - log(max(ROUNDING, ratio))
-    return np.floor(np.log(lengths) / width).astype(np.int64)
+    return np.floor(np.log(np.maximum(1, lengths)) / width).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

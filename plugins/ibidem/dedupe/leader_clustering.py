@@ -150,6 +150,8 @@ class LeaderClustering:
             self.join_within(
                 self.classifier.verified(expand_pairs(these, CandidateRanges.within(these), self.classifier.size))
             )
+            if last >= self.classifier.size:
+                return
             undecided = entries.among(self.lead == self.rows)
             candidates = expand_pairs(
                 undecided, CandidateRanges.within(undecided, leads_before(undecided, last)), self.classifier.size

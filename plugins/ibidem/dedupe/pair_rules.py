@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.pairs.decision import LEVELS, Level, Policy, Terms, least_shared
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
@@ -81,7 +82,7 @@ class Pairs:
     @cached_property
     def numbers_differing(self) -> Figures:
         """How many numbers are in one text only, about: `numbers.differing_numbers`."""
-        shared, union = common_numbers(self.columns.number_sketch[self.a], self.columns.number_sketch[self.b])
+        shared, union = common_numbers(self.columns.number_sketch, self.a, self.b)
         share = np.where(union > 0, shared / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
         return differing(share, counts[self.a], counts[self.b])
@@ -92,22 +93,16 @@ class Pairs:
         counts = self.columns.numbers
         agree = np.minimum(counts[self.a], counts[self.b]) < FEW
         rest = np.flatnonzero(~agree)
-        agree[rest] = share_of_numbers(
-            self.columns.number_sketch[self.a[rest]], self.columns.number_sketch[self.b[rest]]
-        )
+        shared, union = common_numbers(self.columns.number_sketch, self.a[rest], self.b[rest])
+        agree[rest] = shared / np.maximum(1, union) >= LEAST_SHARE
         return agree
 
 
-def share_of_numbers(a: NDArray[np.int32], b: NDArray[np.int32]) -> Bools:
-    """Tell for each pair of sketches whether a third of the 16 smallest of their union is shared."""
-    shared, union = common_numbers(a, b)
-    enough: Bools = shared / np.maximum(1, union) >= LEAST_SHARE
-    return enough
-
-
-def common_numbers(a: NDArray[np.int32], b: NDArray[np.int32]) -> tuple[Rows, Rows]:
-    """Count for each pair of sketches the 16 smallest of their union, those that both have first, then all."""
-    both = np.sort(np.concatenate((a, b), axis=1), axis=1)
+def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
+    """Count for each pair of rows' sketches the 16 smallest of their union, those that both have first, then all."""
+    if loops.IN_USE:
+        return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
+    both = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
     real = both != NO_NUMBER
     twice = np.zeros_like(real)
     twice[:, 1:] = (both[:, 1:] == both[:, :-1]) & real[:, 1:]
@@ -151,6 +146,10 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     if policy.slots is None:
         return mask
     signed = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
+    if loops.IN_USE:
+        rows = pairs.a[signed], pairs.b[signed]
+        mask[signed] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, BANDS)
+        return mask
     equal = columns.slots[pairs.a[signed]] == columns.slots[pairs.b[signed]]
     enough = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
     bands = equal[enough, : 3 * BANDS]
@@ -183,7 +182,7 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
         which = which[pairs.take(which).numbers_agree]
     a, b = pairs.a[which], pairs.b[which]
     needed = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
-    mask[which] = count_shared(columns.terms[a], columns.terms[b]) >= needed
+    mask[which] = count_shared(columns.terms, a, b) >= needed
     return mask
 
 
@@ -193,9 +192,11 @@ def needed_by_size(share: float) -> NDArray[np.int64]:
     return np.array([least_shared(share, size) for size in range(FULL_SET + 1)])
 
 
-def count_shared(a: NDArray[np.int32], b: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Count the terms that two sets share, row by row; each row has a term once, filling aside."""
-    both = np.sort(np.concatenate((a, b), axis=1), axis=1)
+def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
+    """Count the terms that pairs of rows share; each row has a term once, filling aside."""
+    if loops.IN_USE:
+        return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
+    both = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)
     shared: NDArray[np.int64] = ((both[:, 1:] == both[:, :-1]) & (both[:, 1:] != NO_TERM)).sum(axis=1)
     return shared
 
@@ -240,13 +241,9 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     which = which[pairs.take(which).lengths >= rule.lengths]
     blocks = pairs.columns.noise
     which = which[is_noisy(blocks[pairs.a[which]]) | is_noisy(blocks[pairs.b[which]])]
-    slots = pairs.columns.noise[:, : noise.SLOTS]
-    equal = slots[pairs.a[which]] == slots[pairs.b[which]]
-    share = ESTIMATES[equal.sum(axis=1)]
-    positions = np.flatnonzero(share >= rule.share)
-    second, third = (np.roll(equal[positions], -by, axis=1) for by in noise.APART)
-    two = (equal[positions] & second)[:, noise.FIRST].sum(axis=1)
-    positions = positions[(equal[positions] & second & third).any(axis=1) & (two >= rule.pairs)]
+    equal, two, band = equal_runs(blocks, pairs.a[which], pairs.b[which])
+    share = ESTIMATES[equal]
+    positions = np.flatnonzero((share >= rule.share) & band & (two >= rule.pairs))
     which, share = which[positions], share[positions]
     some = pairs.take(which)
     a, b = Blocks.of(pairs.columns, some.a), Blocks.of(pairs.columns, some.b)
@@ -256,6 +253,16 @@ def misread(pairs: Pairs, policy: Policy) -> Bools:
     often = terms * (a.runs + b.runs) >= rule.lift * runs * (a.unknown + b.unknown)
     mask[which] = (terms / words >= least) & often
     return mask
+
+
+def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
+    """Count for pairs of noise blocks the equal slots and pairs of slots, and tell whether a band is equal."""
+    if loops.IN_USE:
+        return loops.IN_USE.equal_runs(blocks, (a, b), noise.APART)
+    equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
+    second, third = (np.roll(equal, -by, axis=1) for by in noise.APART)
+    two = (equal & second)[:, noise.FIRST]
+    return equal.sum(axis=1), two.sum(axis=1), (equal & second & third).any(axis=1)
 
 
 ESTIMATES = np.array([noise.estimate(equal) for equal in range(noise.SLOTS + 1)])
@@ -378,10 +385,46 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
         `UNDECIDED` where long signatures have to tell.
     """
     codes = np.zeros(len(a), np.uint8)
-    for start in range(0, len(a), SLICE):
-        part = slice(start, start + SLICE)
+    open_pairs = np.flatnonzero(screen(columns, a, b, policy))
+    for start in range(0, len(open_pairs), SLICE):
+        part = open_pairs[start : start + SLICE]
         codes[part] = strongest(Pairs(columns, a[part], b[part]), policy)
     return codes
+
+
+def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
+    """Tell which pairs have what some rule asks for, so that few are left of which all rules are asked.
+
+    Every pair that a rule takes passes; one that passes may be taken by none. Without compiled loops all pass.
+    """
+    if loops.IN_USE is None or policy.level == "partial":
+        return np.ones(len(a), bool)
+    terms, characters = policy.terms, policy.characters
+    arrays = (
+        columns.content,
+        columns.fingerprint,
+        columns.profile,
+        columns.idf,
+        columns.length,
+        columns.slot_count,
+        columns.term_count,
+        columns.noise,
+        is_noisy(columns.noise),
+        columns.slots,
+        columns.terms,
+        needed_by_size(terms.share if terms else 1.0),
+    )
+    figures = (
+        policy.slots.equal + 1 if policy.slots else 0,
+        policy.fingerprint is not None,
+        policy.profile is not None,
+        terms is not None,
+        int(np.searchsorted(ESTIMATES, characters.share)) + 1 if characters else 0,
+        characters.pairs if characters else 0,
+        *noise.APART,
+    )
+    lengths = (terms.lengths if terms else 0.0, characters.lengths if characters else 0.0)
+    return loops.IN_USE.screen(arrays, figures, lengths, (a, b))
 
 
 def strongest(pairs: Pairs, policy: Policy) -> Codes:

@@ -11,7 +11,8 @@ import numpy as np
 
 from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, join_indexes
 from ibidem.dedupe.overrides import DocumentRef, Pair, PairConstraints
-from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Codes, Rows, verify
+from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows, verify
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.pairs.decision import Evidence, Policy, both_long, decide
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
@@ -302,23 +303,46 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
     Yields:
         Slices of distinct pairs as `row * size + earlier`, ascending; all pairs of a row are in one slice.
     """
-    order = np.argsort(entries.row)
-    order = order[postings.times[order] > 0]
+    order = order_by_row(entries, postings, size)
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
-    marked = rows * size << 1 | (entries.key[order] >= entries.faint)
+    faint = entries.key[order] >= entries.faint
     for start, end in slices(rows, times):
-        repeats = times[start:end]
-        ends = np.cumsum(repeats)
-        step = np.arange(int(ends[-1])) - np.repeat(ends - repeats - first[start:end], repeats)
-        earlier = postings.rows[step].astype(np.int64)
-        yield filter_by_shared_keys(np.repeat(marked[start:end], repeats) + (earlier << 1), entries.least)
+        some = rows[start:end], faint[start:end], first[start:end], times[start:end]
+        if loops.IN_USE:
+            yield loops.IN_USE.pairs(some, postings.rows, size, entries.least)
+        else:
+            yield filter_by_shared_keys(spread_out(some, postings.rows, size), entries.least)
+
+
+def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:
+    """Return the places of the entries that have partners, in the order of their rows."""
+    if loops.IN_USE:
+        return loops.IN_USE.by_row(entries.row, postings.times, size)
+    order = np.argsort(entries.row, kind="stable")
+    partners: Bools = postings.times[order] > 0
+    return order[partners]
+
+
+def spread_out(entries: tuple[Rows, Bools, Rows, Rows], others: Numbers, size: int) -> Rows:
+    """Write each pair for each key that it shares, doubled, and one more where the key is faint.
+
+    Args:
+        entries: Row, whether the key is faint, where the partners begin and how many they are.
+        others: The partners.
+        size: Number of rows.
+    """
+    rows, faint, first, times = entries
+    ends = np.cumsum(times)
+    step = np.arange(int(ends[-1])) - np.repeat(ends - times - first, times)
+    marked: Rows = np.repeat(rows * size << 1 | faint, times) + (others[step].astype(np.int64) << 1)
+    return marked
 
 
 def filter_by_shared_keys(marked: Rows, least: int) -> Rows:
     """Keep the pairs that share enough keys, each once.
 
     Args:
-        marked: A pair for each key that it shares, doubled, and one more where the key is faint; put in order here.
+        marked: Pairs as `spread_out` writes them; put in order here.
         least: How many faint keys a pair has to share that shares no other.
     """
     marked.sort()

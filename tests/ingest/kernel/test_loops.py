@@ -88,3 +88,24 @@ def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) ->
     buffer = b" " + b"x" * size + b" " * 9
     starts, ends = loops.Loops(library).tokens(buffer)
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == ([(1, 1 + size)] if size else [])
+
+
+def test_rows_beyond_an_array_are_refused_before_a_loop_runs(library: Path) -> None:
+    loaded, row = loops.Loops(library), np.array([0, 2], np.int64)
+    values = np.zeros((2, 60), np.int32)
+    with pytest.raises(IndexError, match="0 to 1, not 0 to 2"):
+        loaded.shared_values(values, (row, row), 9)
+    with pytest.raises(IndexError, match="0 to 1, not 0 to 2"):
+        loaded.prefixes(values, row, row, 9)
+    with pytest.raises(IndexError, match="0 to 1"):
+        loaded.pairs((row, row > 1, row, row), row.astype(np.int32), 2, 1)
+
+
+def test_keys_of_rows_that_do_not_ascend_are_refused(library: Path) -> None:
+    with pytest.raises(ValueError, match="ascend"):
+        loops.Loops(library).shared_keys(np.zeros(2, np.uint64), np.array([1, 0]), None)
+
+
+def test_of_no_entries_no_key_is_shared(library: Path) -> None:
+    number, row = loops.Loops(library).shared_keys(np.zeros(0, np.uint64), EMPTY, None)
+    assert (number.size, row.size) == (0, 0)
