@@ -1,4 +1,4 @@
-"""Build hook: compiles the loops of signing, where there is a C compiler; without one numpy does the same."""
+"""Build hook: compiles the loops of signing and grouping where a C compiler is; without one numpy does the same."""
 
 import hashlib
 import os

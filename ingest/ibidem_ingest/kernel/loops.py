@@ -371,7 +371,7 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
         IndexError: A row is negative, or not below the size.
     """
     for some in rows if isinstance(rows, tuple) else (rows,):
-        if some.size and (int(some.min()) < 0 or int(some.max()) >= size):
+        if some.size and int(some.view(f"u{some.itemsize}").max()) >= size:  # a negative one is a great number there
             raise IndexError(f"rows have to be 0 to {size - 1}, not {some.min()} to {some.max()}")
 
 
