@@ -1,5 +1,6 @@
 """A module is a concept: a reader opens few files, and none that is hardly one."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ SMALL: dict[str, str] = {}
 """Modules with fewer lines, and why each is one."""
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Give our modules by their path below the source folder."""
     folders = ("ingest", "workers", "plugins", "mappings")

@@ -92,7 +92,7 @@ def expressions() -> list[Expression]:
             for each in compiled_patterns(value):
                 methods = re.findall(rf"\b{name}\.(\w+)\(", source) or METHODS
                 known.add(Expression.of(each.pattern, each.flags, methods))
-        for call, plain in written(ast.parse(source)):
+        for call, plain in written(ast.parse(source)) if "re." in source else ():
             method = call.func.attr  # type: ignore[attr-defined] # a call of a function of `re`, as `written` says
             if plain and method in METHODS:
                 known.add(Expression.of(call.args[0].value, 0, [method]))  # type: ignore[attr-defined] # a constant

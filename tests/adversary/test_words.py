@@ -27,7 +27,7 @@ OTHERS = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     folder = tmp_path_factory.mktemp("index")
     engine = open_engine(f"sqlite:///{folder}/index.sqlite", "news")

@@ -5,6 +5,7 @@ when the first is asked for. Where one cannot start, its tests are listed as not
 `CI=true` they fail.
 """
 
+import gc
 import os
 import signal
 import threading
@@ -57,6 +58,7 @@ def _file(item: pytest.Item) -> str:
 def pytest_collection_finish(session: pytest.Session) -> None:
     names = {name for item in session.items for mark in item.iter_markers("server") for name in mark.args}
     session.config.stash[SERVERS] = Servers(names)
+    gc.freeze()  # thousands of tests and all modules stay to the end: no collection need look at them again
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
