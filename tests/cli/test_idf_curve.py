@@ -16,6 +16,7 @@ def test_a_share_of_one_is_a_whole_bar_and_none_is_no_bar() -> None:
     assert "█" not in none
 
 
+@pytest.mark.slow  # matplotlib asks a process for the fonts where it runs for the first time
 def test_the_same_curves_make_the_same_picture_byte_for_byte(tmp_path: Path) -> None:
     pictures = []
     for name in ("a.svg", "b.svg"):
@@ -26,6 +27,7 @@ def test_the_same_curves_make_the_same_picture_byte_for_byte(tmp_path: Path) -> 
     assert (tmp_path / "c.svg").read_bytes() != pictures[0]
 
 
+@pytest.mark.slow  # likewise
 @pytest.mark.parametrize("name", ["curve.nonsense", "none/curve.png"])
 def test_a_file_that_cannot_be_written_is_refused_with_the_formats(tmp_path: Path, name: str) -> None:
     with pytest.raises(UsageError, match=r"\.png, \.svg or \.pdf"):

@@ -51,6 +51,7 @@ def test_a_worker_that_is_fine_says_nothing_at_the_level_of_warnings(
 def test_a_batch_that_ended_its_workers_is_a_warning(
     engine: Engine, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level(logging.WARNING, "ibidem_workers")
     take(engine, settings, GOOD, BAD, tries=settings.tries)
     (line,) = (vars(each) for each in caplog.records)
     assert (line["levelname"], line["tries"], line["documents"]) == ("WARNING", settings.tries, 2)
