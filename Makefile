@@ -10,6 +10,9 @@ COLLECTIONS ?= ../shared/data
 FUZZING ?= --seconds 60
 MAVEN := command -v mvn > /dev/null && PYTHONPATH=tests $(PYTHON) -m servers.jdk > /dev/null 2>&1
 
+# Tests start dozens of nodes, none of which lives long enough to earn what the second compiler of Java costs.
+QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
+
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -29,14 +32,14 @@ demo: install
 test: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
-	PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
+	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations=10
 	@$(MAVEN) || echo "not run: the plugins for search engines: Maven or a JDK of 21 or later is missing"
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.
 plugin:
 	JAVA_HOME=$$(PYTHONPATH=tests $(PYTHON) -m servers.jdk) mvn --quiet --batch-mode --file plugins/engine/pom.xml verify
 
-# Without servers, without processes, and with a fifth of the examples of each law.
+# Without servers, without processes, and with a tenth of the examples of each law.
 quick: install
 	$(BIN)/pytest -m "not server and not slow" --hypothesis-profile quick --quiet --numprocesses auto --dist loadfile
 

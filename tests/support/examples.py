@@ -5,7 +5,7 @@ A law says how many with `@settings(max_examples=examples(25))`, or says nothing
 
 from hypothesis import settings
 
-ALL, QUICK = 100, 20
+ALL, QUICK = 100, 10
 """Examples of a law that says nothing; an example may take its time, since the machine may be slow."""
 
 settings.register_profile("all", max_examples=ALL, deadline=None)
