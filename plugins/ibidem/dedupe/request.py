@@ -85,7 +85,7 @@ def digest_of(off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: F
 
 
 def parse_request(
-    parameters: Mapping[str, object],
+    given: Mapping[str, object],
     *,
     mode: Mode = "off",
     presets: Mapping[str, Preset] | None = None,
@@ -94,7 +94,7 @@ def parse_request(
     """Make a request out of named values, as a query string, a body or a command line holds them.
 
     Args:
-        parameters: Values by the names of `PARAMETERS`; None counts as missing.
+        given: Values by the names of `PARAMETERS`; None counts as missing.
         mode: What `dedupe` is when not given: `off` for the raw API, `indent` on the page and the command line.
         presets: Presets by name, those stored with the index among them; the built-in ones when None.
         later: Whether a preset that is not known may be one of the index, which `with_presets` puts in.
@@ -105,7 +105,7 @@ def parse_request(
     >>> parse_request({"dedupe": "collapse", "dedupe_keep": "earliest"}).keep
     Keep(by='earliest', sources=())
     """
-    values = {name: read(name, value) for name, value in parameters.items() if value is not None}
+    values = {name: read(name, value) for name, value in given.items() if value is not None}
     known = PRESETS if presets is None else presets
     if later and (name := values.get("dedupe_preset", "")) not in known:
         known = {**known, name: Preset(Policy(), "")}
@@ -124,7 +124,7 @@ def parse_request(
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
         by=values.get("dedupe_by", "window"),
-        figures=tuple((name, as_text(parameters[name])) for name in FIGURES if name in values),
+        figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
 
 
