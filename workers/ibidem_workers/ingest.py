@@ -40,7 +40,7 @@ def check_tables(engine: Engine, tables: Tables) -> None:
         UsageError: The index was signed with another table.
     """
     for name, documents in engine.info().tables.items():
-        table = tables.get(name) if name else None
+        table = tables.named(name) if name else None
         now = tables.of(table.language) if table is not None else None
         if table is not None and now is not None and now.name != name:
             raise UsageError(

@@ -117,7 +117,7 @@ class Tables:
             self._current[language] = self._open_current(language)
         return self._current[language]
 
-    def get(self, name: str) -> Table | None:
+    def named(self, name: str) -> Table | None:
         """Return a table by its name, None when the folder does not hold it.
 
         Raises:
@@ -140,7 +140,7 @@ class Tables:
             TableError: A table's file is damaged.
         """
         names = sorted(path.stem for path in self.folder.glob("*.idf") if _NAME.fullmatch(path.stem))
-        tables = [table for name in names if (table := self.get(name))]
+        tables = [table for name in names if (table := self.named(name))]
         return sorted(tables, key=lambda table: (table.language, table.name))
 
     def current(self) -> dict[str, str]:
@@ -164,7 +164,7 @@ class Tables:
         name = self._pointed(language)
         if name == _NONE:
             return None
-        return self.get(name) or self._build(language)
+        return self.named(name) or self._build(language)
 
     def _pointed(self, language: str) -> str:
         """Return what the language's pointer says, nothing where there is none."""
@@ -185,7 +185,7 @@ class Tables:
         """Build a default table, unless another process has done it meanwhile: workers begin all at once."""
         with self._alone():
             name = self._pointed(language)
-            return None if name == _NONE else self.get(name) or self._built(language)
+            return None if name == _NONE else self.named(name) or self._built(language)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -210,7 +210,7 @@ class Tables:
             return None
         table.save(self._path(table.name))
         self._point(language, table.name)
-        return self.get(table.name)
+        return self.named(table.name)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.idf"

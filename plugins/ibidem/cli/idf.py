@@ -201,7 +201,7 @@ def count_documents(items: Iterator[Document | Refusal], report: Callable[[int],
 
 def find_table(name: str, tables: Tables) -> Table:
     """Return a table by its name or its file."""
-    table = Table.open(Path(name)) if Path(name).is_file() else tables.get(name)
+    table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
     if table is None:
         raise UsageError(f"no idf table {name!r} in {tables.folder}", "names are shown by: ibidem idf show")
     return table

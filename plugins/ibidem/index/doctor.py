@@ -187,7 +187,7 @@ def of_languages(opened: Callable[[], Engine], tables: Tables) -> Iterator[Check
         with closing(opened()) as engine:
             for _ in sampler.passing(first_documents(engine)):
                 pass
-        shares = sampler.foreign(lambda language: tables.get(current.get(language, "")))
+        shares = sampler.foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:
         yield Check.failed("languages", error)
         return
@@ -223,7 +223,7 @@ def of_signatures(info: Info, tables: Tables) -> Iterator[Check]:
 
 def is_current_table(name: str, tables: Tables) -> bool:
     """Return whether a table is the one that documents of its language are signed with now."""
-    table = tables.get(name)
+    table = tables.named(name)
     now = tables.of(table.language) if table is not None else None
     return now is not None and now.name == name
 

@@ -89,7 +89,7 @@ def test_a_damaged_pointer_is_named(tmp_path: Path) -> None:
 def test_a_table_under_anothers_name_is_noticed(tmp_path: Path) -> None:
     OWN.save(tmp_path / "0123456789abcdef.idf")
     with pytest.raises(TableError, match=rf"holds the idf table {OWN.name}"):
-        Tables(tmp_path).get("0123456789abcdef")
+        Tables(tmp_path).named("0123456789abcdef")
 
 
 def test_a_table_in_use_replaces_the_default_and_the_old_one_stays_readable(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_table_in_use_replaces_the_default_and_the_old_one_stays_readable(tmp_
     current = tables.of("da")
     assert current is not None
     assert current.name == OWN.name
-    assert Tables(tmp_path).get(default.name) is not None
+    assert Tables(tmp_path).named(default.name) is not None
 
 
 def test_languages_without_a_table_are_remembered(tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_what_is_no_language_code_touches_no_file(tmp_path: Path) -> None:
 
 
 def test_unknown_names_are_none(tmp_path: Path) -> None:
-    assert Tables(tmp_path).get("0123456789abcdef") is None
-    assert Tables(tmp_path).get("") is None
+    assert Tables(tmp_path).named("0123456789abcdef") is None
+    assert Tables(tmp_path).named("") is None
 
 
 def test_a_damaged_current_table_is_said_and_not_replaced_in_silence(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ..
     packed = unpack(original.packed) if original.packed else None
     if packed is None or (original.schema == SCHEMA and original.digest == digest(original.document, original.idf)):
         return False
-    table = tables.get(original.idf) if original.idf else None
+    table = tables.named(original.idf) if original.idf else None
     if original.schema != SCHEMA or (original.idf and table is None):
         return content_of(original.document, packed.scheme) != [content_key(packed)]
     return pack(original.document, sign_one(original.document, table), distinct) != original.packed

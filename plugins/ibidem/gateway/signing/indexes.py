@@ -155,7 +155,7 @@ def has_other_tables(names: Iterable[str], folder: Path) -> bool:
     """
     tables = Tables(folder)
     for name in filter(None, names):
-        table = tables.get(name)
+        table = tables.named(name)
         current = tables.of(table.language) if table is not None else None
         if current is not None and current.name != name:
             return True
