@@ -24,7 +24,7 @@ from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import holders_query
 from ibidem_engines.cluster.ranking import long_values, read_binary, read_hits
 from ibidem_engines.cluster.requests import RequestFlow, Target, answer_to
-from ibidem_engines.cluster.source import keys_of
+from ibidem_engines.cluster.source import stored_keys
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import (
@@ -37,7 +37,8 @@ from ibidem_engines.stored_groups import (
     Several,
     StoredGroups,
 )
-from ibidem_ingest.signatures.lookup_keys import LookupField
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 TOGETHER = 250
@@ -216,7 +217,10 @@ class ClusterGroups(StoredGroups):
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
         long = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
-        actions = [self._action(each, long.get(_place(each), b"")) for each in changes]
+        keys = lookup_keys_batch([each.document.packed for each in changes])
+        actions = [
+            self._action(each, long.get(_place(each), b""), its) for each, its in zip(changes, keys, strict=True)
+        ]
         return [not done.reason and done.status < 300 for done in run(self._cluster, actions)]
 
     @override
@@ -238,12 +242,13 @@ class ClusterGroups(StoredGroups):
             yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in groups["buckets"]}
             pages["after"] = groups["after_key"]
 
-    def _action(self, change: Assignment, long: bytes) -> Action:
+    def _action(self, change: Assignment, long: bytes, keys: dict[LookupField, list[str]]) -> Action:
         """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
         document, kind = change.document, "full" if "full" in self._known.kinds else "lean"
         ours: dict[str, object] = {"group": change.group, "lead": change.lead}
         if document.packed:
-            ours |= {"packed": base64.b64encode(document.packed).decode()} | keys_of(document.packed, long, kind)
+            ours["packed"] = base64.b64encode(document.packed).decode()
+            ours |= stored_keys(keys | long_clues(LongSignatures.decode(long)) if keys else {}, kind)
         if long:
             ours["long"] = base64.b64encode(long).decode()
         body = orjson.dumps({"doc": {OURS: ours}})

@@ -134,7 +134,8 @@ def version_update(record: Record, layout: str) -> bytes:
 
     It builds the document again from its `_source`, so what is not kept there is sent again.
     """
-    ours = {"version": record.version} | keys_of(record.packed, record.long, layout) | _packed(record) | _long(record)
+    keys = stored_keys(_clues(record.packed, record.long), layout)
+    ours = {"version": record.version} | keys | _packed(record) | _long(record)
     return orjson.dumps({"doc": {OURS: ours}})
 
 
@@ -209,7 +210,7 @@ def _ours(record: Record, layout: str, known: Values | None = None) -> dict[str,
         ours["length"] = record.signatures.length
         ours["content"] = record.signatures.content
         its = _clues(record.packed, record.long) if known is None else known
-        ours |= _long(record) | _keys(its, layout)
+        ours |= _long(record) | stored_keys(its, layout)
         ours |= _hashes(record, its) if layout == "full" else {}
         if (pages := len(document.pages)) > 1 or layout == "full":
             ours["pages"] = pages
@@ -229,18 +230,13 @@ def _hashes(record: Record, clues: Values) -> dict[str, object]:
     return {name: clues.get(name, [f"{scheme}:none:{record.document.id}"])[0] for name, scheme in COLLAPSIBLE}
 
 
-def keys_of(packed: bytes, long: bytes, layout: str) -> dict[str, object]:
+def stored_keys(lookup_values: Values, layout: str) -> dict[str, object]:
     """List the values under which a document is looked up and that have no field of their own.
 
     Args:
-        packed: Its packed signatures.
-        long: Its long ones.
+        lookup_values: All of its values.
         layout: `full` or `lean`.
     """
-    return _keys(_clues(packed, long), layout)
-
-
-def _keys(lookup_values: Values, layout: str) -> dict[str, object]:
     own = _OWN_FIELDS[layout]
     values = [value for name, some in lookup_values.items() if name not in own for value in some]
     return {"keys": values} if values else {}

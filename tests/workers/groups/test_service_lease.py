@@ -65,7 +65,7 @@ def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
             assert sum(threads.map(Lease.take, leases)) == 1
 
 
-def test_a_process_whose_lease_another_took_stops_after_its_portion(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_whose_lease_another_took_stops_before_its_next_portion(monkeypatch: pytest.MonkeyPatch) -> None:
     with index() as engine:
         engine.write(signed(2, families=10))
         counts = []
@@ -77,7 +77,25 @@ def test_a_process_whose_lease_another_took_stops_after_its_portion(monkeypatch:
 
         monkeypatch.setattr(service, "Follower", partial(Follower, size=5))
         settle(engine, 60.0, looked)
-        assert counts == [5, 5, 5]
+        assert counts == [5, 5]
+
+
+def test_of_two_that_took_the_lease_in_the_same_moment_the_first_settles_no_portion(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with index() as engine:
+        engine.write(signed(4))
+        take = Lease.take
+
+        def overtaken(lease: Lease) -> bool:
+            success = take(lease)
+            monkeypatch.setattr(Lease, "take", take)
+            taken_by_another(engine, monkeypatch)
+            return success
+
+        monkeypatch.setattr(Lease, "take", overtaken)
+        settle(engine, 60.0)
+        assert Checkpoint.read(engine).done == {}
 
 
 def test_a_manual_decision_is_followed_where_nothing_was_written_since() -> None:

@@ -270,15 +270,15 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
     """
     lease, until = Lease(engine), time.monotonic() + seconds
 
-    def going_on(documents: int) -> None:
-        lease.renew()
-        report(documents)
+    def ends() -> bool:
+        lease.renew()  # before the first portion too: else all that took it in the same moment settle one each
+        return lease.is_lost or time.monotonic() > until
 
     if lease.is_taken() or settled(engine):  # whoever settles is not held up by refreshes for those that wait
         return
     if lease.take():
         try:
-            Follower(engine, going_on, stop=lambda: lease.is_lost or time.monotonic() > until).catch_up()
+            Follower(engine, report, stop=ends).catch_up()
         finally:
             lease.give_back()
 
