@@ -148,6 +148,7 @@ def redaction_processor(hidden: Iterable[str]) -> "Processor":
     known = frozenset(hidden)
 
     def step(_: object, __: str, event: "EventDict") -> "EventDict":
+        """Redact and shorten each value of an event."""
         return {str(name): shorten(name, redact_value(value, known)) for name, value in event.items()}
 
     return step

@@ -40,6 +40,7 @@ def retry_unavailable(
     """
 
     def warn(state: RetryCallState) -> None:
+        """Log the first long wait."""
         error = state.outcome.exception() if state.outcome else None
         if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
             _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})

@@ -69,6 +69,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
         handle = super().create_task_handler(*args, **kwargs)
 
         def receive(message: Message) -> None:
+            """Refuse a message that is too long or foreign."""
             try:
                 check(message, self.app.conf.ibidem_message_bytes)
                 handle(message)

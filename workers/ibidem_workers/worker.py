@@ -135,6 +135,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
     stopped: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
+        """Sign and write one batch."""
         delivery = _delivery(self, run, Batch(number, records, part))
         if delivery.tries > context.settings.most_tries:
             raise Reject(_past(delivery), requeue=False)
@@ -203,6 +204,7 @@ def _end_with(parent: str) -> None:
     """End, once the batch in hand is done, when the process that started this one has ended."""
 
     def watch() -> None:
+        """End this process when its parent has ended."""
         while lives(parent):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -130,11 +130,13 @@ class _Joined:
     waiting: int = 0
 
     def cut(self, match: re.Match[str]) -> None:
+        """Leave a broken joint out; its form feeds wait for the end of the word."""
         self._add(match.start())
         self.start = match.end()
         self.waiting += match[2].count("\f")
 
     def rest(self) -> str:
+        """Return the text so far and what is left of it."""
         self._add(len(self.text))
         return "".join([*self.pieces, "\f" * self.waiting])
 

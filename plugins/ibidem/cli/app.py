@@ -43,6 +43,7 @@ def sigterm_as_exception() -> Iterator[None]:
     """Let SIGTERM raise `Terminated`, once: a second one does not disturb the putting in order."""
 
     def end(*_: object) -> None:
+        """Raise at the first signal, and ignore further ones."""
         signal.signal(signal.SIGTERM, lambda *_: None)
         raise Terminated
 
@@ -95,6 +96,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
 
     @wraps(command)
     def guarded(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        """Run the command; its errors become a message and an exit code."""
         try:
             answer = command(*args, **kwargs)
             sys.stdout.flush()

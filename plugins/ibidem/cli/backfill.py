@@ -55,21 +55,19 @@ SHOWN = 20
 
 Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that takes the place of this one.")]
 Alias = Annotated[str, typer.Option(metavar="NAME", help="With --into: the alias that the new index gets in the end.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what signing would find.")]
+Check = Annotated[bool, typer.Option("--check", help="Write nothing; list what was changed since it was signed.")]
+Follow = Annotated[bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")]
+Groups = Annotated[bool, typer.Option("--groups", help="Sign nothing; settle the groups of what is signed already.")]
 
 
 def run(
     into: Into = "",
     alias: Alias = "",
-    dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; show what signing would find.")] = False,
-    checked: Annotated[
-        bool, typer.Option("--check", help="Write nothing; list what was changed since it was signed.")
-    ] = False,
-    following: Annotated[
-        bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")
-    ] = False,
-    groups: Annotated[
-        bool, typer.Option("--groups", help="Sign nothing; settle the groups of what is signed already.")
-    ] = False,
+    dry: DryRun = False,
+    checked: Check = False,
+    following: Follow = False,
+    groups: Groups = False,
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
@@ -80,16 +78,11 @@ def run(
 
     Leaves with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
-    check_options(
-        into=into,
-        alias=alias,
-        modes={"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups},
-    )
+    modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
+    check_options(into=into, alias=alias, modes=modes)
     parameters = figures(level, similarity, preset, window_days)
-    options = ("--level", "--similarity", "--preset", "--window-days")
-    for option, value in zip(options, parameters.values(), strict=True):
-        if value is not None and not dry:
-            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
+    if not dry:
+        refuse_figures(parameters)
     settings = load()
     logs.set_up(settings)
     if dry:
@@ -106,6 +99,14 @@ def run(
         with rated_bar("Signing") as advance:
             name = in_place(settings, advance)
         show_run(settings, name, as_json=as_json)
+
+
+def refuse_figures(parameters: Mapping[str, object]) -> None:
+    """Refuse the parameters of a decision, which only a dry run makes."""
+    options = ("--level", "--similarity", "--preset", "--window-days")
+    for option, value in zip(options, parameters.values(), strict=True):
+        if value is not None:
+            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
 
 
 def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
@@ -144,6 +145,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
         done = 0
 
         def add_progress(documents: int) -> None:
+            """Advance the bar."""
             nonlocal done
             done += documents
             advance(done, None)
@@ -274,10 +276,12 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
     os.set_blocking(writing, False)
 
     def ask(_number: int, _frame: FrameType | None) -> None:
+        """Note a request to end."""
         with suppress(BlockingIOError):  # it holds thousands of requests already
             os.write(writing, b".")
 
     def wait_for_signal(seconds: float) -> bool:
+        """Wait, and return whether a request to end came."""
         return bool(select.select([reading], [], [], seconds)[0])
 
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}

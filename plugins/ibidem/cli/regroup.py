@@ -77,6 +77,7 @@ def regrouped(engine: Engine, policy: Policy | None, *, everything: bool) -> dic
     began, done = time.perf_counter(), 0
 
     def add_progress(documents: int) -> None:
+        """Advance the bar."""
         nonlocal done
         done += documents
         advance(done, None)

@@ -119,6 +119,7 @@ def parse_choice(*right: str) -> Callable[[str], str]:
     """Return a reader that takes one of some words."""
 
     def read(value: str) -> str:
+        """Read one of the values, in any case of letters."""
         if value.lower() not in right:
             raise InvalidValue(", ".join(right))
         return value.lower()
@@ -146,6 +147,7 @@ def parse_whole(least: int, most: int, what: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
     def read(value: str) -> int:
+        """Read a whole number in the range."""
         if not _WHOLE.fullmatch(value) or not least <= int(value) <= most:
             raise InvalidValue(f"a whole number, {least} to {most:,}, of {what}")
         return int(value)

@@ -302,6 +302,7 @@ def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
     part = list(range(len(ids)))
 
     def first(number: int) -> int:
+        """Return the representative of a part, and shorten the way to it."""
         while part[number] != number:
             part[number] = part[part[number]]
             number = part[number]

@@ -155,6 +155,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
     @asynccontextmanager
     async def open_and_closed(_: FastAPI) -> AsyncIterator[None]:
+        """Close connections and processes at the end."""
         yield
         context.engines.close()
         if signing is not None:
@@ -220,6 +221,7 @@ def serve(
     name = f"[{host}]" if ":" in host else host
 
     def answer_here() -> None:
+        """Serve in this process."""
         server = server_of(settings, () if host in EVERYWHERE else (name,))
         spare_the_collector()
         with contextlib.suppress(KeyboardInterrupt):

@@ -88,6 +88,7 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
     settings = context.settings
 
     def opened() -> Engine:
+        """Open the index as the caller may."""
         return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
 
     check_let_in(opened())

@@ -45,6 +45,7 @@ def holding(parts: Mapping[str, Part], others: Part | None = None, *, strict: bo
     """
 
     def read(value: Any) -> Iterator[str]:
+        """Yield the indexes that the parts of an object name."""
         for name, part in value.items() if isinstance(value, dict) else ():
             reader = parts.get(name, others)
             if reader is not None:
@@ -59,6 +60,7 @@ def each(reader: Part) -> Part:
     """Make the reader of one value or a list of such."""
 
     def read(value: Any) -> Iterator[str]:
+        """Yield the indexes that one value, or each of a list, names."""
         for one in value if isinstance(value, list) else (value,):
             yield from each(reader)(one) if isinstance(one, list) else reader(one)
 

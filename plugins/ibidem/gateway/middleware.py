@@ -45,10 +45,11 @@ async def arrived(receive: Receive, settings: Settings) -> Receive:
         ) from error
     left: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
-    async def replayed() -> Message:
+    async def replay() -> Message:
+        """Return the messages that were read before, then those of the client."""
         return left.pop() if left else await receive()
 
-    return replayed
+    return replay
 
 
 async def whole(receive: Receive, settings: Settings) -> bytes:
@@ -256,6 +257,7 @@ class LimitsMiddleware:
         waited_for = True
 
         async def while_waited_for(message: Message) -> None:
+            """Answer, as long as somebody waits."""
             if waited_for:
                 await answer(message)
 

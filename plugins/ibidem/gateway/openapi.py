@@ -58,6 +58,7 @@ def documented(app: FastAPI) -> None:
     described = app.openapi
 
     def openapi() -> dict[str, Any]:
+        """Describe the routes, and add the error and its statuses."""
         document = described()
         document.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR
         for operations in document["paths"].values():

@@ -16,7 +16,7 @@ from ibidem.gateway.errors import HttpError
 from ibidem.gateway.index_access import HEADER, all_open, everything, unaliased
 from ibidem.gateway.msearch import Several, all_of, read_lines
 from ibidem.gateway.search_request import NativeRequest, read_request, written
-from ibidem.gateway.upstream import Reply, Upstream, forwarded, reshaped, target
+from ibidem.gateway.upstream import Caller, Reply, Upstream, forwarded, reshaped, target
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_workers.settings import Settings
 
@@ -136,16 +136,7 @@ async def search(
     indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
     """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
-    content = await request.body()
-    native = readable(
-        lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
-    )
-    if native is None or native.passes:
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
-    work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
-    return await cancel_on_disconnect(
-        request, answer(work, work.search(native, context.remembered.of(caller)), native.parameters.get("pretty"))
-    )
+    return await respond(indexes, request, context, cluster, caller, DedupeProxy.search)
 
 
 @router.get("/{indexes}/_count")
@@ -154,16 +145,7 @@ async def count(
     indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
     """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
-    content = await request.body()
-    native = readable(
-        lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
-    )
-    if native is None or native.passes:
-        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
-    work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
-    return await cancel_on_disconnect(
-        request, answer(work, counted(work, native, context.remembered.of(caller)), native.parameters.get("pretty"))
-    )
+    return await respond(indexes, request, context, cluster, caller, count_groups)
 
 
 @everywhere.get("/_search")
@@ -219,7 +201,26 @@ def readable(read: Callable[[], Read], request: Request, context: GatewayContext
         raise
 
 
-async def counted(work: DedupeProxy, request: NativeRequest, around: IndexMetadataCache) -> Json:
+Find = Callable[[DedupeProxy, NativeRequest, IndexMetadataCache], Awaitable[Json]]
+"""What finds the answer to a request that is grouped here."""
+
+
+async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and what it finds
+    indexes: str, request: Request, context: GatewayContext, cluster: Upstream, caller: Caller, find: Find
+) -> Response:
+    """Answer a request with `dedupe` from grouped searches; pass others on."""
+    content = await request.body()
+    native = readable(
+        lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
+    )
+    if native is None or native.passes:
+        return await cancel_on_disconnect(request, pass_on(request, cluster, content, native, context.settings))
+    work = DedupeProxy(cluster, request.headers, context.metrics, context.current_tables())
+    response = find(work, native, context.remembered.of(caller))
+    return await cancel_on_disconnect(request, answer(work, response, native.parameters.get("pretty")))
+
+
+async def count_groups(work: DedupeProxy, request: NativeRequest, around: IndexMetadataCache) -> Json:
     """Count documents as `_count` does, and groups as far as a window reaches."""
     response = await work.search(replace(request, body={**request.body, "size": 0}), around)
     total = response["hits"]["total"]

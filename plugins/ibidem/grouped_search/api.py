@@ -182,7 +182,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     portion: Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `search` does, and give the window besides.
+    """Search as `search` does, with the same errors, and give the window too.
 
     Args:
         engine: Where to search.
@@ -196,28 +196,46 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         all_copies: Whether to read every copy of a text, where very many match, and not to count them.
         portion: Some duplicates of one of the page's groups, instead of the page.
         facets: Whether to count what the window may be narrowed to.
-
-    Raises:
-        UsageError: As in `search`.
-        EngineError: What the engine could not do.
     """
     began = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
     check_scope(query, request)
     deepest = DEEPEST if order == "relevance" else request.window
     page_request = PageRequest(request, page, size, tables, deepest, may_leave_out=not all_copies, portion=portion)
-    alike = order == "relevance" and overrides is None and portion is None and not all_copies
-    grouped = by_plugin(engine, query, page_request, facets=facets) if alike else None
-    if grouped is None:
-        words = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
-        source = EngineBackend(engine, query, list(words or ()), read_cursor(query, request), order)
-        grouped = grouped_here(source, page_request, facets=facets)
-    account = grouped.account | {
-        "not_understood": list(query.notes),
-        "did_you_mean": did_you_mean(engine, query) if not grouped.total and query.native is None else "",
-        "cursor": write_cursor(grouped.cursor, query, request, grouped.further),
-    }
-    return SearchResult(to_response(grouped, account, began), grouped.window, grouped.facets)
+    answer = find_page(engine, query, page_request, overrides, order, facets=facets)
+    account = answer.account | notes(engine, query, answer) | {"cursor": cursor_after(answer, query, request)}
+    return SearchResult(to_response(answer, account, began), answer.window, answer.facets)
+
+
+def find_page(  # noqa: PLR0913 - those of `search_window`
+    engine: Engine,
+    query: Query,
+    page_request: PageRequest,
+    overrides: Iterable[Override] | None,
+    order: Order,
+    *,
+    facets: bool,
+) -> "Answer":
+    """Let the plugin find a page where it finds the same as would be found here; else find it here."""
+    plain = order == "relevance" and overrides is None and page_request.portion is None and page_request.may_leave_out
+    answer = by_plugin(engine, query, page_request, facets=facets) if plain else None
+    if answer is not None:
+        return answer
+    request = page_request.request
+    decisions = load_overrides(engine) if overrides is None and request.mode != "off" else overrides
+    source = EngineBackend(engine, query, list(decisions or ()), read_cursor(query, request), order)
+    return grouped_here(source, page_request, facets=facets)
+
+
+def notes(engine: Engine, query: Query, answer: "Answer") -> Json:
+    """Return what a response notes on its query: parts that were not understood, and a better spelling."""
+    suggestion = did_you_mean(engine, query) if not answer.total and query.native is None else ""
+    return {"not_understood": list(query.notes), "did_you_mean": suggestion}
+
+
+def cursor_after(answer: "Answer", query: Query, request: DedupeRequest) -> str:
+    """Return the cursor of the page that follows."""
+    return write_cursor(answer.cursor, query, request, answer.further)
 
 
 def sort_hits(hits: Sequence[Hit], order: Order) -> Sequence[Hit]:

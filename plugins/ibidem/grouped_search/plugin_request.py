@@ -73,6 +73,7 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
     counted = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
     def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
+        """Read the counts of one facet."""
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
     years = [(each["year"], each["documents"], each["groups"]) for each in counted["years"]]

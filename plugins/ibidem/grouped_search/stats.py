@@ -45,6 +45,7 @@ def facets_of(window: Window) -> Facets:
     """Count a window's documents and groups."""
 
     def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
+        """Name the document of each count."""
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in by_year(window)]

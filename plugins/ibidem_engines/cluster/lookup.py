@@ -48,14 +48,17 @@ class _Question:
 
     @property
     def values(self) -> list[str]:
+        """The values that are looked up, each once."""
         return list(dict.fromkeys(self.search.values[self.name]))
 
     @property
     def least(self) -> int:
+        """How many of them a document has to share."""
         return self.search.least.get(self.name, 1)
 
     @property
     def limit(self) -> int:
+        """How many documents are read at most."""
         return self.search.most(self.name)
 
 

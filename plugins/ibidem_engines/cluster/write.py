@@ -89,6 +89,7 @@ class _Ready:
 
     @property
     def id(self) -> str:
+        """The id of its document."""
         return self.record.document.id
 
 

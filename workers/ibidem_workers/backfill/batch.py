@@ -266,6 +266,7 @@ def _signed(
     beside = BatchResult(refusals=refusals, stale=len(names) - len(originals))
 
     def written() -> _Round:
+        """Write, and add what is refused."""
         done = write()
         return replace(done, account=beside + done.account)
 
@@ -282,6 +283,7 @@ def _in_place(
     signed = list(zip(others, signed_records(others, context.tables, context.settings), strict=True))
 
     def write() -> _Round:
+        """Sign in place, and count those that were signed before."""
         outcomes = retry_unavailable(lambda: context.holding.sign(signed), context.settings.patience) if signed else []
         changed = [each.name for each, outcome in zip(others, outcomes, strict=True) if outcome is None]
         done = [(pair, outcome) for pair, outcome in zip(signed, outcomes, strict=True) if outcome is not None]
@@ -308,6 +310,7 @@ def _copy(
     late = page.late
 
     def write() -> _Round:
+        """Copy, and count what is not written."""
         if late is None:
             outcomes = retry_unavailable(lambda: copy.take(signed), context.settings.patience)
         else:

@@ -65,6 +65,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
     facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
 
     def shown(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
+        """Yield the choices of one facet."""
         for each in counts:
             chosen = each.value in getattr(state, name)
             address = state.toggled(name, each.value)
@@ -99,6 +100,7 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
     there = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
     def counted(name: str, some: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
+        """Yield the choices of one facet, the counts of equal values added."""
         counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, leads in some:
             if place in there and (value := str(getattr(there[place], name))):

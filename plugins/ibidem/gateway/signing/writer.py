@@ -181,6 +181,7 @@ class _There:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "_There":
+        """Read the answer to a get."""
         if "error" in document or (document.get("found") and "_source" not in document):
             return cls({}, {}, known=False)
         if not document.get("found"):
