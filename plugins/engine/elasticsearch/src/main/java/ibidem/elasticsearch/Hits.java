@@ -1,13 +1,12 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.ShardPage;
+import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.TotalHits;
 import org.elasticsearch.common.bytes.BytesArray;
 import org.elasticsearch.common.document.DocumentField;
@@ -20,10 +19,6 @@ import org.elasticsearch.search.builder.SearchSourceBuilder;
 final class Hits {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
-    /** How servers explain a filter, and that on ids. */
-    private static final String REQUIRED = "match on required clause";
-
-    private static final String IDS = "_id:";
 
     private final List<Shown> shown;
     private final SearchSourceBuilder asked;
@@ -102,7 +97,7 @@ final class Hits {
         }
         made.highlightFields(held.getHighlightFields());
         made.matchedQueries(held.getMatchedQueriesAndScores());
-        made.explanation(asMatched(held.getExplanation()));
+        made.explanation(Explanations.asMatched(held.getExplanation()));
         made.version(held.getVersion());
         made.setSeqNo(held.getSeqNo());
         made.setPrimaryTerm(held.getPrimaryTerm());
@@ -110,25 +105,5 @@ final class Hits {
             held.getInnerHits().values().forEach(SearchHits::mustIncRef);
             made.setInnerHits(held.getInnerHits());
         }
-    }
-
-    /** Takes what was put around the query out of a hit's explanation: the ids, and what keeps nested documents out. */
-    private static Explanation asMatched(Explanation explained) {
-        Explanation told = explained;
-        while (told != null && told.getDescription().equals("sum of:")) {
-            Map<Boolean, List<Explanation>> parts = Arrays.stream(told.getDetails())
-                    .collect(Collectors.partitioningBy(
-                            part -> part.getDescription().startsWith(REQUIRED)));
-            if (parts.get(false).size() != 1 || parts.get(true).isEmpty()) {
-                break;
-            }
-            told = parts.get(false).get(0);
-            if (parts.get(true).stream()
-                    .flatMap(part -> Arrays.stream(part.getDetails()))
-                    .anyMatch(part -> part.getDescription().contains(IDS))) {
-                break;
-            }
-        }
-        return told;
     }
 }

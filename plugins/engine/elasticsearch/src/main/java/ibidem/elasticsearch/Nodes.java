@@ -1,5 +1,6 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Memory;
 import ibidem.core.Request;
 import java.util.Arrays;
 import java.util.Collection;
@@ -44,6 +45,22 @@ record Nodes(
     /** Returns what tells the caller from others. */
     String caller() {
         return Objects.toString(threads.getThreadContext().getHeader(IDENTITY), "");
+    }
+
+    /** Returns the memory that windows are counted in. */
+    Memory memory() {
+        CircuitBreaker ours = breaker;
+        return new Memory() {
+            @Override
+            public void take(long bytes, String what) {
+                ours.addEstimateBytesAndMaybeBreak(bytes, what);
+            }
+
+            @Override
+            public void free(long bytes) {
+                ours.addWithoutBreaking(-bytes);
+            }
+        };
     }
 
     /** Tells whether every node has this version of the plugin: only then may shards be asked for more than fields. */

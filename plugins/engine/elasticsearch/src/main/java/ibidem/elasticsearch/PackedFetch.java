@@ -1,10 +1,12 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.PackedField;
+import ibidem.lucene.Stored;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
 import org.elasticsearch.common.document.DocumentField;
+import org.elasticsearch.index.mapper.Uid;
 import org.elasticsearch.search.fetch.FetchContext;
 import org.elasticsearch.search.fetch.FetchSubPhase;
 import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
@@ -32,7 +34,7 @@ final class PackedFetch implements FetchSubPhase {
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            stored = new Stored(reader.reader());
+            stored = new Stored(reader.reader(), Uid::decodeId);
         }
 
         @Override

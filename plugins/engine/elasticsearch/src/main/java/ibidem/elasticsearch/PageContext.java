@@ -1,111 +1,34 @@
 package ibidem.elasticsearch;
 
-import ibidem.core.Rows;
-import ibidem.core.ShardPage;
+import ibidem.lucene.RankedPage;
 import java.io.IOException;
-import java.util.Arrays;
-import java.util.List;
-import java.util.Map;
-import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.ReaderUtil;
 import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.IndexSearcher;
-import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
-import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.search.rescore.RescoreContext;
 import org.elasticsearch.search.rescore.Rescorer;
 
-/** A page under way on its shard: it is made of the hits that were ranked, of which only those that it shows go on. */
+/** Carries a page that is under way through the phases of a shard. */
 final class PageContext extends RescoreContext {
-    private final ShardPage.Asked asked;
-    private final String index;
-    private final CircuitBreaker breaker;
-    private int[] documents;
-    private ShardPage page;
+    private final RankedPage page;
 
     /**
      * @param windowSize the engine's
-     * @param asked which page
-     * @param index the shard's
-     * @param breaker counts the memory of windows
+     * @param page the page, not made so far
      */
-    PageContext(int windowSize, ShardPage.Asked asked, String index, CircuitBreaker breaker) {
+    PageContext(int windowSize, RankedPage page) {
         super(windowSize, new Maker());
-        this.asked = asked;
-        this.index = index;
-        this.breaker = breaker;
+        this.page = page;
     }
 
-    /** Tells whether the page was made: a shard that fetches later than it ranks does so without it. */
-    boolean isMade() {
-        return page != null;
-    }
-
-    /** Returns what a document carries to the coordinating node; null for one that is not on the page. */
-    Map<String, Object> carried(int document, String id) {
-        return page.carried(place(document), id);
-    }
-
-    /** Returns what the first hit carries beside; null for every other. */
-    Map<String, Object> told(int document) {
-        return place(document) == page.shown()[0] ? page.told() : null;
-    }
-
-    private int place(int document) {
-        for (int at : page.shown()) {
-            if (documents[at] == document) {
-                return at;
-            }
-        }
-        return -1;
-    }
-
-    private TopDocs make(TopDocs found, IndexSearcher searcher) throws IOException {
-        ScoreDoc[] hits = found.scoreDocs;
-        documents = new int[hits.length];
-        float[] scores = new float[hits.length];
-        for (int at = 0; at < hits.length; at++) {
-            documents[at] = hits[at].doc;
-            scores[at] = hits[at].score;
-        }
-        long bytes = asked.request().bytes(hits.length);
-        breaker.addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
-        try {
-            Rows.Builder rows = read(searcher.getIndexReader().leaves(), scores);
-            page = ShardPage.of(rows, scores, found.totalHits.value(), asked);
-        } finally {
-            breaker.addWithoutBreaking(-bytes);
-        }
-        ScoreDoc[] shown = Arrays.stream(page.shown()).mapToObj(at -> hits[at]).toArray(ScoreDoc[]::new);
-        return new TopDocs(found.totalHits, shown);
-    }
-
-    /** Reads the packed values, and the ids where there is none, segment by segment. */
-    private Rows.Builder read(List<LeafReaderContext> leaves, float[] scores) throws IOException {
-        byte[][] packed = new byte[documents.length][];
-        String[] ids = new String[documents.length];
-        LeafReaderContext leaf = null;
-        Stored stored = null;
-        for (int at : ShardPage.ascending(documents)) {
-            if (leaf == null || documents[at] >= leaf.docBase + leaf.reader().maxDoc()) {
-                leaf = leaves.get(ReaderUtil.subIndex(documents[at], leaves));
-                stored = new Stored(leaf.reader());
-            }
-            packed[at] = stored.packed(documents[at] - leaf.docBase);
-            ids[at] = packed[at] == null ? stored.id(documents[at] - leaf.docBase) : null;
-        }
-        Rows.Builder rows = new Rows.Builder();
-        for (int at = 0; at < documents.length; at++) {
-            rows.add(index, ids[at], scores[at], packed[at]);
-        }
-        return rows;
+    RankedPage page() {
+        return page;
     }
 
     private static final class Maker implements Rescorer {
         @Override
         public TopDocs rescore(TopDocs found, IndexSearcher searcher, RescoreContext context) throws IOException {
-            return found.scoreDocs.length == 0 ? found : ((PageContext) context).make(found, searcher);
+            return ((PageContext) context).page.make(found, searcher);
         }
 
         @Override

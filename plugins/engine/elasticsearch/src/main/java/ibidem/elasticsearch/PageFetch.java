@@ -1,6 +1,7 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.ShardPage;
+import ibidem.lucene.RankedPage;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.index.LeafReaderContext;
@@ -18,15 +19,15 @@ final class PageFetch implements FetchSubPhase {
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {
         if (context.rescore() != null) {
             for (RescoreContext each : context.rescore()) {
-                if (each instanceof PageContext page && page.isMade()) {
-                    return new Carrier(page);
+                if (each instanceof PageContext ours && ours.page().isMade()) {
+                    return new Carrier(ours.page());
                 }
             }
         }
         return null;
     }
 
-    private record Carrier(PageContext page) implements FetchSubPhaseProcessor {
+    private record Carrier(RankedPage page) implements FetchSubPhaseProcessor {
 
         @Override
         public StoredFieldsSpec storedFieldsSpec() {

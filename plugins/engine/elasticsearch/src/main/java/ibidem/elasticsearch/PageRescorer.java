@@ -1,12 +1,14 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.ShardPage;
+import ibidem.lucene.RankedPage;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.elasticsearch.TransportVersion;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.index.mapper.Uid;
 import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.SearchExecutionContext;
 import org.elasticsearch.search.rescore.RescoreContext;
@@ -58,8 +60,10 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
 
     @Override
     protected RescoreContext innerBuildContext(int windowSize, SearchExecutionContext context) {
+        String index = context.index().getName();
         return new PageContext(
-                windowSize, asked, context.index().getName(), nodes.get().breaker());
+                windowSize,
+                new RankedPage(asked, index, Uid::decodeId, nodes.get().memory()));
     }
 
     @Override

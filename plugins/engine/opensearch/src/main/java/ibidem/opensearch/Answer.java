@@ -1,13 +1,12 @@
 package ibidem.opensearch;
 
 import ibidem.core.ShardPage;
+import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import org.apache.lucene.search.Explanation;
 import org.apache.lucene.search.TotalHits;
 import org.opensearch.action.search.SearchResponse;
 import org.opensearch.common.document.DocumentField;
@@ -23,10 +22,6 @@ import org.opensearch.search.profile.SearchProfileShardResults;
 final class Answer {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
-    /** How servers explain a filter, and that on ids. */
-    private static final String REQUIRED = "match on required clause";
-
-    private static final String IDS = "_id:";
 
     private final List<Shown> shown;
     private final SearchSourceBuilder asked;
@@ -125,30 +120,10 @@ final class Answer {
         made.sourceRef(held.getSourceRef());
         made.highlightFields(held.getHighlightFields());
         made.matchedQueriesWithScores(held.getMatchedQueriesAndScores());
-        made.explanation(asMatched(held.getExplanation()));
+        made.explanation(Explanations.asMatched(held.getExplanation()));
         made.version(held.getVersion());
         made.setSeqNo(held.getSeqNo());
         made.setPrimaryTerm(held.getPrimaryTerm());
         made.setInnerHits(held.getInnerHits());
-    }
-
-    /** Takes what was put around the query out of a hit's explanation: the ids, and what keeps nested documents out. */
-    private static Explanation asMatched(Explanation explained) {
-        Explanation told = explained;
-        while (told != null && told.getDescription().equals("sum of:")) {
-            Map<Boolean, List<Explanation>> parts = Arrays.stream(told.getDetails())
-                    .collect(Collectors.partitioningBy(
-                            part -> part.getDescription().startsWith(REQUIRED)));
-            if (parts.get(false).size() != 1 || parts.get(true).isEmpty()) {
-                break;
-            }
-            told = parts.get(false).get(0);
-            if (parts.get(true).stream()
-                    .flatMap(part -> Arrays.stream(part.getDetails()))
-                    .anyMatch(part -> part.getDescription().contains(IDS))) {
-                break;
-            }
-        }
-        return told;
     }
 }

@@ -1,10 +1,12 @@
 package ibidem.opensearch;
 
 import ibidem.core.PackedField;
+import ibidem.lucene.Stored;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.index.LeafReaderContext;
 import org.opensearch.common.document.DocumentField;
+import org.opensearch.index.mapper.Uid;
 import org.opensearch.search.fetch.FetchContext;
 import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
@@ -26,7 +28,7 @@ final class PackedFetch implements FetchSubPhase {
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            stored = new Stored(reader.reader());
+            stored = new Stored(reader.reader(), Uid::decodeId);
         }
 
         @Override

@@ -1,6 +1,7 @@
 package ibidem.opensearch;
 
 import ibidem.core.ShardPage;
+import ibidem.lucene.RankedPage;
 import java.io.IOException;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -8,6 +9,7 @@ import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.core.common.io.stream.StreamOutput;
 import org.opensearch.core.xcontent.XContentBuilder;
 import org.opensearch.core.xcontent.XContentParser;
+import org.opensearch.index.mapper.Uid;
 import org.opensearch.index.query.QueryRewriteContext;
 import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.search.rescore.RescoreContext;
@@ -61,11 +63,10 @@ final class PageRescorer extends RescorerBuilder<PageRescorer> {
 
     @Override
     protected RescoreContext innerBuildContext(int windowSize, QueryShardContext context) {
+        String index = context.getFullyQualifiedIndex().getName();
         return new PageContext(
                 windowSize,
-                asked,
-                context.getFullyQualifiedIndex().getName(),
-                nodes.get().breaker());
+                new RankedPage(asked, index, Uid::decodeId, nodes.get().memory()));
     }
 
     @Override

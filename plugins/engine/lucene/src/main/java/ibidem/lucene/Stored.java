@@ -1,4 +1,4 @@
-package ibidem.elasticsearch;
+package ibidem.lucene;
 
 import ibidem.core.PackedField;
 import java.io.IOException;
@@ -6,21 +6,32 @@ import java.util.Set;
 import org.apache.lucene.index.BinaryDocValues;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.util.BytesRef;
-import org.elasticsearch.index.mapper.IdFieldMapper;
-import org.elasticsearch.index.mapper.Uid;
 
 /** What a segment stores of documents that grouping needs; documents are asked for in ascending order. */
-final class Stored {
+public final class Stored {
+    private static final String ID = "_id";
+
+    /** Reads an id as the engine stores it. */
+    public interface IdCode {
+        String decode(byte[] bytes, int offset, int length);
+    }
+
     private final LeafReader reader;
+    private final IdCode code;
     private final BinaryDocValues values;
 
-    Stored(LeafReader reader) throws IOException {
+    /**
+     * @param reader the segment's
+     * @param code the engine's
+     */
+    public Stored(LeafReader reader, IdCode code) throws IOException {
         this.reader = reader;
+        this.code = code;
         values = reader.getBinaryDocValues(PackedField.NAME);
     }
 
     /** Returns a document's packed value; null where it has none. */
-    byte[] packed(int document) throws IOException {
+    public byte[] packed(int document) throws IOException {
         if (values == null || !values.advanceExact(document)) {
             return null;
         }
@@ -29,10 +40,8 @@ final class Stored {
     }
 
     /** Returns a document's id. */
-    String id(int document) throws IOException {
-        BytesRef id = reader.storedFields()
-                .document(document, Set.of(IdFieldMapper.NAME))
-                .getBinaryValue(IdFieldMapper.NAME);
-        return Uid.decodeId(id.bytes, id.offset, id.length);
+    public String id(int document) throws IOException {
+        BytesRef id = reader.storedFields().document(document, Set.of(ID)).getBinaryValue(ID);
+        return code.decode(id.bytes, id.offset, id.length);
     }
 }

@@ -1,0 +1,106 @@
+package ibidem.lucene;
+
+import ibidem.core.Memory;
+import ibidem.core.Rows;
+import ibidem.core.ShardPage;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.ReaderUtil;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+
+/** A page under way on its shard: it is made of the hits that were ranked, of which only those that it shows go on. */
+public final class RankedPage {
+    private final ShardPage.Asked asked;
+    private final String index;
+    private final Stored.IdCode code;
+    private final Memory memory;
+    private int[] documents;
+    private ShardPage page;
+
+    /**
+     * @param asked which page
+     * @param index the shard's
+     * @param code the engine's, of ids
+     * @param memory counts that of windows
+     */
+    public RankedPage(ShardPage.Asked asked, String index, Stored.IdCode code, Memory memory) {
+        this.asked = asked;
+        this.index = index;
+        this.code = code;
+        this.memory = memory;
+    }
+
+    /** Tells whether the page was made: a shard that fetches later than it ranks does so without it. */
+    public boolean isMade() {
+        return page != null;
+    }
+
+    /** Returns what a document carries to the coordinating node; null for one that is not on the page. */
+    public Map<String, Object> carried(int document, String id) {
+        return page.carried(place(document), id);
+    }
+
+    /** Returns what the first hit carries beside; null for every other. */
+    public Map<String, Object> told(int document) {
+        return place(document) == page.shown()[0] ? page.told() : null;
+    }
+
+    private int place(int document) {
+        for (int at : page.shown()) {
+            if (documents[at] == document) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    /** Makes the page of the best hits, and returns those that leave the shard. */
+    public TopDocs make(TopDocs found, IndexSearcher searcher) throws IOException {
+        ScoreDoc[] hits = found.scoreDocs;
+        if (hits.length == 0) {
+            return found;
+        }
+        documents = new int[hits.length];
+        float[] scores = new float[hits.length];
+        for (int at = 0; at < hits.length; at++) {
+            documents[at] = hits[at].doc;
+            scores[at] = hits[at].score;
+        }
+        long bytes = asked.request().bytes(hits.length);
+        memory.take(bytes, Memory.WINDOW);
+        try {
+            Rows.Builder rows = read(searcher.getIndexReader().leaves(), scores);
+            page = ShardPage.of(rows, scores, found.totalHits.value(), asked);
+        } finally {
+            memory.free(bytes);
+        }
+        ScoreDoc[] shown = Arrays.stream(page.shown()).mapToObj(at -> hits[at]).toArray(ScoreDoc[]::new);
+        return new TopDocs(found.totalHits, shown);
+    }
+
+    /** Reads the packed values, and the ids where there is none, segment by segment. */
+    private Rows.Builder read(List<LeafReaderContext> leaves, float[] scores) throws IOException {
+        byte[][] packed = new byte[documents.length][];
+        String[] ids = new String[documents.length];
+        LeafReaderContext leaf = null;
+        Stored stored = null;
+        for (int at : ShardPage.ascending(documents)) {
+            if (leaf == null || documents[at] >= leaf.docBase + leaf.reader().maxDoc()) {
+                leaf = leaves.get(ReaderUtil.subIndex(documents[at], leaves));
+                stored = new Stored(leaf.reader(), code);
+            }
+            packed[at] = stored.packed(documents[at] - leaf.docBase);
+            ids[at] = packed[at] == null ? stored.id(documents[at] - leaf.docBase) : null;
+        }
+        Rows.Builder rows = new Rows.Builder();
+        for (int at = 0; at < documents.length; at++) {
+            rows.add(index, ids[at], scores[at], packed[at]);
+        }
+        return rows;
+    }
+}

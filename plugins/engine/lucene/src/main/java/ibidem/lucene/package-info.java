@@ -1,0 +1,2 @@
+/** What a shard stores and ranks, for both engines: compiled with the older Lucene of the two, which both run. */
+package ibidem.lucene;

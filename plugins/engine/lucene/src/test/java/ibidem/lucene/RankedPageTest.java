@@ -1,0 +1,139 @@
+package ibidem.lucene;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ibidem.core.Memory;
+import ibidem.core.PackedField;
+import ibidem.core.ShardPage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Map;
+import org.apache.lucene.document.BinaryDocValuesField;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.StoredField;
+import org.apache.lucene.index.DirectoryReader;
+import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.IndexWriterConfig;
+import org.apache.lucene.index.NoMergePolicy;
+import org.apache.lucene.search.IndexSearcher;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TotalHits;
+import org.apache.lucene.store.ByteBuffersDirectory;
+import org.apache.lucene.util.BytesRef;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Of the hits that a shard ranked only those of the page go on, whichever segments they lie in. */
+class RankedPageTest {
+    private static final Map<String, String> INDENT = Map.of("dedupe", "indent");
+    private static final byte[] PACKED = {7, 8, 9};
+
+    private final ByteBuffersDirectory directory = new ByteBuffersDirectory();
+    private DirectoryReader reader;
+    private long taken;
+
+    private final Memory memory = new Memory() {
+        @Override
+        public void take(long bytes, String what) {
+            assertTrue(bytes > 0);
+            taken += bytes;
+        }
+
+        @Override
+        public void free(long bytes) {
+            taken -= bytes;
+        }
+    };
+
+    /** Six documents that were never signed, in three segments. */
+    @BeforeEach
+    void index() throws IOException {
+        try (IndexWriter writer =
+                new IndexWriter(directory, new IndexWriterConfig().setMergePolicy(NoMergePolicy.INSTANCE))) {
+            for (int at = 0; at < 6; at++) {
+                Document document = new Document();
+                document.add(new StoredField("_id", new BytesRef("d" + at)));
+                writer.addDocument(document);
+                if (at % 2 == 1) {
+                    writer.commit();
+                }
+            }
+        }
+        reader = DirectoryReader.open(directory);
+    }
+
+    @AfterEach
+    void close() throws IOException {
+        reader.close();
+        directory.close();
+    }
+
+    private static String decode(byte[] bytes, int offset, int length) {
+        return new String(bytes, offset, length, StandardCharsets.UTF_8);
+    }
+
+    private static TopDocs ranked(int... documents) {
+        ScoreDoc[] hits = new ScoreDoc[documents.length];
+        for (int at = 0; at < hits.length; at++) {
+            hits[at] = new ScoreDoc(documents[at], documents.length - at);
+        }
+        return new TopDocs(new TotalHits(hits.length, TotalHits.Relation.EQUAL_TO), hits);
+    }
+
+    private RankedPage page(int from, int size) {
+        ShardPage.Asked asked = new ShardPage.Asked(INDENT, from, size, 10_000, "plugin");
+        return new RankedPage(asked, "index", RankedPageTest::decode, memory);
+    }
+
+    @Test
+    void onlyTheHitsOfThePageLeaveTheShard() throws IOException {
+        RankedPage page = page(2, 2);
+        assertFalse(page.isMade());
+        TopDocs left = page.make(ranked(5, 0, 3, 1, 4, 2), new IndexSearcher(reader));
+        assertTrue(page.isMade());
+        assertArrayEquals(
+                new int[] {3, 1},
+                Arrays.stream(left.scoreDocs).mapToInt(hit -> hit.doc).toArray());
+        assertNotNull(page.carried(3, "d3"));
+        assertNull(page.carried(3, "another"), "the id of a packed value that was copied is not the engine's");
+        assertNull(page.carried(5, "d5"));
+        assertEquals(
+                ShardPage.Outcome.WHOLE, ShardPage.Received.of(page.told(3)).outcome());
+        assertNull(page.told(1));
+        assertEquals(0, taken);
+    }
+
+    @Test
+    void noPageIsMadeOfNoHits() throws IOException {
+        RankedPage page = page(0, 2);
+        TopDocs none = ranked();
+        assertEquals(none, page.make(none, new IndexSearcher(reader)));
+        assertFalse(page.isMade());
+    }
+
+    @Test
+    void aSegmentTellsPackedValuesAndIds() throws IOException {
+        try (IndexWriter writer = new IndexWriter(directory, new IndexWriterConfig())) {
+            Document document = new Document();
+            document.add(new StoredField("_id", new BytesRef("signed")));
+            document.add(new BinaryDocValuesField(PackedField.NAME, new BytesRef(new byte[] {1, 3, 7, 8, 9})));
+            writer.deleteAll();
+            writer.addDocument(document);
+            writer.addDocument(new Document());
+        }
+        try (DirectoryReader signed = DirectoryReader.open(directory)) {
+            Stored stored = new Stored(signed.leaves().get(0).reader(), RankedPageTest::decode);
+            assertArrayEquals(PACKED, stored.packed(0));
+            assertEquals("signed", stored.id(0));
+            assertNull(stored.packed(1));
+        }
+    }
+}
