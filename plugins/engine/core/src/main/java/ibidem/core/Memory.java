@@ -4,6 +4,8 @@ package ibidem.core;
 public interface Memory {
     /** What the groups of a window take. */
     String WINDOW = "ibidem window";
+    /** What the long signatures take that are kept until a search is answered. */
+    String LONG_SIGNATURES = "ibidem long signatures";
 
     /**
      * Takes some, or throws the engine's exception where there is too little.

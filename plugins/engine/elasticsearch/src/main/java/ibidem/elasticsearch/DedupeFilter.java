@@ -62,10 +62,10 @@ final class DedupeFilter implements ActionFilter {
         if (refused != null) {
             throw refused.exception();
         }
-        GroupedSearch grouped = new GroupedSearch(nodes.get(), ledgers, search, asked, task);
+        Searches searches = new Searches(nodes.get(), ledgers, search, asked, task);
         ActionListener<SearchResponse> whole = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
-                ActionListener.wrap(found -> grouped.goOn(whole, found), listener::onFailure);
-        chain.proceed(task, action, (Q) grouped.firstWindow(), (ActionListener<R>) (ActionListener<?>) window);
+                ActionListener.wrap(found -> searches.goOn(whole, found), listener::onFailure);
+        chain.proceed(task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) window);
     }
 }

@@ -1,6 +1,8 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.ResultList;
 import ibidem.core.ShardPage;
+import ibidem.core.Shown;
 import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,40 +22,36 @@ final class Hits {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
 
-    private final List<Shown> shown;
+    private final ResultList<SearchHit, Place> list;
     private final SearchSourceBuilder asked;
 
     /**
-     * @param shown the documents, each group's lead first
+     * @param list what is shown
      * @param asked the search as it came
      */
-    Hits(List<Shown> shown, SearchSourceBuilder asked) {
-        this.shown = shown;
+    Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder asked) {
+        this.list = list;
         this.asked = asked;
     }
 
     /** Returns the list; who takes it has to let it go. */
-    SearchHits list(TotalHits matched, float score, boolean collapse) {
-        return new SearchHits(hits(collapse).toArray(SearchHit[]::new), matched, asked.size() == 0 ? Float.NaN : score);
+    SearchHits list(TotalHits matched) {
+        return new SearchHits(
+                hits().toArray(SearchHit[]::new), matched, asked.size() == 0 ? Float.NaN : list.highest());
     }
 
-    private List<SearchHit> hits(boolean collapse) {
+    private List<SearchHit> hits() {
         List<SearchHit> hits = new ArrayList<>();
-        for (int at = 0; at < shown.size(); ) {
-            int end = at + 1;
-            while (end < shown.size() && !shown.get(end).leads()) {
-                end++;
-            }
-            SearchHit lead = hit(shown.get(at));
+        for (List<Shown<SearchHit, Place>> group : list.groups()) {
+            SearchHit lead = hit(group.get(0));
             List<SearchHit> following =
-                    shown.subList(at + 1, end).stream().map(this::hit).toList();
+                    group.subList(1, group.size()).stream().map(this::hit).toList();
             hits.add(lead);
-            if (collapse) {
-                carry(lead, following, shown.get(at).duplicates());
+            if (list.collapse()) {
+                carry(lead, following, group.get(0).duplicates());
             } else {
                 hits.addAll(following);
             }
-            at = end;
         }
         return hits;
     }
@@ -68,9 +66,9 @@ final class Hits {
     }
 
     /** Makes a new hit: one from another node cannot be added to. */
-    private SearchHit hit(Shown each) {
-        SearchHit held = each.held();
-        Ranked.Place ranked = each.ranked();
+    private SearchHit hit(Shown<SearchHit, Place> each) {
+        SearchHit held = each.document();
+        Place ranked = each.place();
         Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetadataFields());
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
         Map<String, DocumentField> fields = held == null ? new HashMap<>() : new HashMap<>(held.getDocumentFields());

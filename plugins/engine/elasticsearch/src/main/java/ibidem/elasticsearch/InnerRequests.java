@@ -1,5 +1,6 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Depth;
 import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
@@ -27,8 +28,6 @@ import org.elasticsearch.search.sort.SortOrder;
 /** The searches that one search is made of: its window, and the documents that are shown. */
 final class InnerRequests {
     private static final String NO_FIELDS = "_none_";
-    /** Documents in a request for long signatures: those of a book take some 100 KB. */
-    static final int LONG_AT_ONCE = 200;
 
     private final SearchRequest request;
     private final SearchSourceBuilder asked;
@@ -49,18 +48,15 @@ final class InnerRequests {
         return asked.sorts() == null && asked.rescores() == null;
     }
 
-    /** A window to be read. */
-    record Depth(int hits, boolean ids, boolean inFullOrder, boolean first) {}
-
     /** Asks for a window: what ranks, what is answered beside the hits, and of each hit only its packed value. */
     SearchRequest window(Depth depth) {
         SearchSourceBuilder made = ranked(depth);
         made.fetchSource(false);
         if (bytes) {
-            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids)));
+            made.storedField(NO_FIELDS).ext(with(new WindowExt(depth.ids())));
         } else {
             made.docValueField(PackedField.NAME);
-            if (!depth.ids) {
+            if (!depth.ids()) {
                 made.storedField(NO_FIELDS);
             }
         }
@@ -90,7 +86,7 @@ final class InnerRequests {
     /** Asks for the best hits, and for what is answered beside them. */
     private SearchSourceBuilder ranked(Depth depth) {
         SearchSourceBuilder made = everywhere();
-        made.query(asked.query()).size(depth.hits).trackTotalHits(true).trackScores(asked.trackScores());
+        made.query(asked.query()).size(depth.hits()).trackTotalHits(true).trackScores(asked.trackScores());
         made.knnSearch(asked.knnSearch());
         if (asked.postFilter() != null) {
             made.postFilter(asked.postFilter());
@@ -104,13 +100,13 @@ final class InnerRequests {
         if (asked.rescores() != null) {
             asked.rescores().forEach(made::addRescorer);
         }
-        if (depth.inFullOrder) {
+        if (depth.inFullOrder()) {
             made.sort("_score", SortOrder.DESC).sort("_index", SortOrder.ASC).trackScores(true);
             made.sort(
                     SortBuilders.fieldSort(PackedField.ID).order(SortOrder.ASC).unmappedType("keyword"));
         }
         asked.indexBoosts().forEach(boost -> made.indexBoost(boost.getIndex(), boost.getBoost()));
-        if (depth.first) {
+        if (depth.first()) {
             beside(made);
         }
         return made;

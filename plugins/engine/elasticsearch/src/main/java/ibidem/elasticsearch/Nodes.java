@@ -1,10 +1,9 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.Ledgers;
 import ibidem.core.Memory;
 import ibidem.core.Request;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -110,15 +109,6 @@ record Nodes(
      * @param kind what they hold
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        Set<String> found = new LinkedHashSet<>(Arrays.asList(names));
-        found.addAll(indexes);
-        Set<String> ledgers = new LinkedHashSet<>();
-        for (String name : found) {
-            String ledger = name + "-ibidem-" + kind;
-            if (project().getIndicesLookup().containsKey(ledger)) {
-                ledgers.add(ledger);
-            }
-        }
-        return ledgers;
+        return Ledgers.beside(kind, names, indexes, project().getIndicesLookup()::containsKey);
     }
 }

@@ -1,6 +1,8 @@
 package ibidem.opensearch;
 
+import ibidem.core.ResultList;
 import ibidem.core.ShardPage;
+import ibidem.core.Shown;
 import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,24 +25,28 @@ final class Answer {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
 
-    private final List<Shown> shown;
+    private final ResultList<SearchHit, SearchHit> list;
     private final SearchSourceBuilder asked;
 
     /**
-     * @param shown the documents, each group's lead first
+     * @param list what is shown
      * @param asked the search as it came
      */
-    Answer(List<Shown> shown, SearchSourceBuilder asked) {
-        this.shown = shown;
+    Answer(ResultList<SearchHit, SearchHit> list, SearchSourceBuilder asked) {
+        this.list = list;
         this.asked = asked;
     }
 
-    SearchResponse response(
-            SearchResponse first, float score, boolean collapse, Map<String, Object> account, long tookMillis) {
+    /**
+     * Makes the response.
+     *
+     * @param first that to the first window, with all that is told beside the hits
+     */
+    SearchResponse response(SearchResponse first) {
         SearchHits hits = new SearchHits(
-                hits(collapse).toArray(SearchHit[]::new),
+                hits().toArray(SearchHit[]::new),
                 first.getHits().getTotalHits(),
-                asked.size() == 0 ? Float.NaN : score);
+                asked.size() == 0 ? Float.NaN : list.highest());
         InternalSearchResponse inside = new InternalSearchResponse(
                 hits,
                 (InternalAggregations) first.getAggregations(),
@@ -49,7 +55,7 @@ final class Answer {
                 first.isTimedOut(),
                 first.isTerminatedEarly(),
                 first.getNumReducePhases(),
-                List.of(new DedupeExt(account)),
+                List.of(new DedupeExt(list.account())),
                 List.of());
         return new SearchResponse(
                 inside,
@@ -57,29 +63,24 @@ final class Answer {
                 first.getTotalShards(),
                 first.getSuccessfulShards(),
                 first.getSkippedShards(),
-                tookMillis,
+                list.tookMillis(),
                 first.getShardFailures(),
                 first.getClusters(),
                 first.pointInTimeId());
     }
 
-    private List<SearchHit> hits(boolean collapse) {
+    private List<SearchHit> hits() {
         List<SearchHit> hits = new ArrayList<>();
-        for (int at = 0; at < shown.size(); ) {
-            int end = at + 1;
-            while (end < shown.size() && !shown.get(end).leads()) {
-                end++;
-            }
-            SearchHit lead = hit(shown.get(at));
+        for (List<Shown<SearchHit, SearchHit>> group : list.groups()) {
+            SearchHit lead = hit(group.get(0));
             List<SearchHit> following =
-                    shown.subList(at + 1, end).stream().map(this::hit).toList();
+                    group.subList(1, group.size()).stream().map(this::hit).toList();
             hits.add(lead);
-            if (collapse) {
-                carry(lead, following, shown.get(at).duplicates());
+            if (list.collapse()) {
+                carry(lead, following, group.get(0).duplicates());
             } else {
                 hits.addAll(following);
             }
-            at = end;
         }
         return hits;
     }
@@ -94,9 +95,9 @@ final class Answer {
     }
 
     /** Makes a new hit: one from another node cannot be added to. */
-    private SearchHit hit(Shown each) {
-        SearchHit held = each.held();
-        SearchHit ranked = each.ranked();
+    private SearchHit hit(Shown<SearchHit, SearchHit> each) {
+        SearchHit held = each.document();
+        SearchHit ranked = each.place();
         Map<String, DocumentField> meta = held == null ? new HashMap<>() : new HashMap<>(held.getMetaFields());
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
         Map<String, DocumentField> fields = held == null ? new HashMap<>() : new HashMap<>(held.getDocumentFields());

@@ -1,15 +1,13 @@
 package ibidem.opensearch;
 
+import ibidem.core.Ledgers;
 import ibidem.core.Memory;
 import ibidem.core.Request;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.opensearch.action.search.SearchRequest;
-import org.opensearch.cluster.ClusterState;
 import org.opensearch.cluster.metadata.IndexMetadata;
 import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
 import org.opensearch.cluster.service.ClusterService;
@@ -111,16 +109,6 @@ record Nodes(
      * @param kind what they hold
      */
     Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
-        ClusterState state = cluster.state();
-        Set<String> found = new LinkedHashSet<>(Arrays.asList(names));
-        found.addAll(indexes);
-        Set<String> ledgers = new LinkedHashSet<>();
-        for (String name : found) {
-            String ledger = name + "-ibidem-" + kind;
-            if (state.metadata().getIndicesLookup().containsKey(ledger)) {
-                ledgers.add(ledger);
-            }
-        }
-        return ledgers;
+        return Ledgers.beside(kind, names, indexes, cluster.state().metadata().getIndicesLookup()::containsKey);
     }
 }

@@ -62,9 +62,9 @@ final class Processors {
                 return request;
             }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            GroupedSearch grouped = new GroupedSearch(nodes.get(), ledgers, request, asked, task, false);
-            context.setAttribute(GROUPED, grouped);
-            return grouped.firstWindow();
+            Searches searches = new Searches(nodes.get(), ledgers, request, asked, task, false);
+            context.setAttribute(GROUPED, searches);
+            return searches.firstWindow();
         }
 
         /** Tells whether a search goes with groups; one that asks for them itself and does not is refused. */
@@ -99,8 +99,8 @@ final class Processors {
                 SearchResponse response,
                 PipelineProcessingContext context,
                 ActionListener<SearchResponse> listener) {
-            if (context.getAttribute(GROUPED) instanceof GroupedSearch grouped) {
-                grouped.goOn(listener, response);
+            if (context.getAttribute(GROUPED) instanceof Searches searches) {
+                searches.goOn(listener, response);
             } else {
                 listener.onResponse(response);
             }

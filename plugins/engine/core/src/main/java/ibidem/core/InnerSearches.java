@@ -1,0 +1,58 @@
+package ibidem.core;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * The searches that a grouped search is made of, each sent as the caller and under the caller's task.
+ *
+ * <p>When one of them fails, or what is done with its response, the grouped search fails.
+ *
+ * @param <R> the engine's responses
+ * @param <H> their hits
+ * @param <P> what is kept of a hit's place in the ranking
+ */
+public interface InnerSearches<R, H, P> {
+    /** Returns the indexes that are searched; none where only hits tell. */
+    List<String> indexes();
+
+    /** Returns the most hits that a window of these indexes may hold. */
+    int deepest();
+
+    /** Tells whether the engine orders by score and by nothing else, so that equal places are put in order here. */
+    boolean byScoreAlone();
+
+    /** Tells whether there is one shard, and nothing that is asked for keeps it from making the page. */
+    boolean goWithPageOfShard();
+
+    /** Returns what tells the caller from others. */
+    String caller();
+
+    /**
+     * Returns the ledgers that there are beside what is searched.
+     *
+     * @param kind what they hold
+     * @param indexes those that hits are of
+     */
+    Set<String> ledgers(String kind, Collection<String> indexes);
+
+    void window(Depth depth, Consumer<R> next);
+
+    /** Reads documents as they are shown. */
+    void documents(Set<Name> names, Consumer<R> next);
+
+    void longSignatures(List<Name> names, Consumer<R> next);
+
+    /** Reads records beside indexes; what the caller may not read, or is not there, is empty. */
+    void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next);
+
+    /** Does what takes processor time on a thread for searches, and keeps a response for so long. */
+    void compute(R response, Runnable task);
+
+    /** Throws the engine's exception where the caller's task is cancelled. */
+    void checkNotCancelled();
+
+    void answer(ResultList<H, P> list);
+}

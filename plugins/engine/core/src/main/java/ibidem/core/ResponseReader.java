@@ -1,0 +1,32 @@
+package ibidem.core;
+
+/**
+ * Reads an engine's responses.
+ *
+ * @param <R> its responses
+ * @param <H> their hits
+ * @param <P> what is kept of a hit's place in the ranking when its response is let go
+ */
+public interface ResponseReader<R, H, P> {
+    H[] hits(R response);
+
+    /** Returns how many documents match. */
+    long matched(R response);
+
+    /** Returns the highest score of all hits. */
+    float highest(R response);
+
+    boolean isTimedOut(R response);
+
+    String index(H hit);
+
+    /** Returns the id; null where it was not asked for. */
+    String id(H hit);
+
+    float score(H hit);
+
+    /** Returns the first value of a field; null where the hit has none. */
+    Object value(H hit, String field);
+
+    P place(H hit);
+}

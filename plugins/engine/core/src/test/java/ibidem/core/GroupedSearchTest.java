@@ -1,0 +1,145 @@
+package ibidem.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A grouped search answers with the page that the Python layer makes of the same ranking, asking for what it needs. */
+class GroupedSearchTest {
+    private static final Set<String> NOT_TOLD = Set.of("took_ms", "cursor", "tables", "by", "remedy");
+    private static final int BEST = 1_000_000;
+
+    static Stream<Arguments> pages() {
+        return PageTest.pages();
+    }
+
+    private static boolean isThere(String id) {
+        return Integer.parseInt(id) % 7 != 0;
+    }
+
+    private static OneRanking falling(boolean oneShard) {
+        return new OneRanking(undecided(), at -> BEST - at, id -> true, oneShard, true);
+    }
+
+    private static OneRanking level(boolean oneShard) {
+        return new OneRanking(undecided(), at -> 1, id -> true, oneShard, true);
+    }
+
+    private static int from(JsonNode page) {
+        return (page.get("page").asInt() - 1) * page.get("size").asInt();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("pages")
+    void everyAnswerIsTheOneThatPythonGives(JsonNode values, JsonNode held, JsonNode page) {
+        Request asked = Request.of(Map.of(), Golden.map(values));
+        OneRanking ranking = new OneRanking(held, at -> BEST - at, GroupedSearchTest::isThere, false, false);
+        ResultList<OneRanking.Hit, Integer> list =
+                ranking.search(asked, from(page), page.get("size").asInt());
+        assertTrue(Golden.same(page.get("hits"), Golden.written(shown(ranking))), page::toString);
+        ObjectNode account = Golden.written(list.account()).deepCopy();
+        assertTrue(Golden.same(page.get("account"), account.without(NOT_TOLD)), page::toString);
+        assertEquals(0, ranking.taken, "no memory is kept");
+        assertEquals(1, ranking.windows.stream().filter(Depth::first).count());
+    }
+
+    private static List<Map<String, Object>> shown(OneRanking ranking) {
+        List<Map<String, Object>> all = new ArrayList<>();
+        for (List<Shown<OneRanking.Hit, Integer>> group : ranking.list.groups()) {
+            List<Map<String, Object>> told =
+                    group.stream().map(each -> told(each, ranking)).toList();
+            if (ranking.list.collapse()) {
+                told.get(0).put("duplicates", told.subList(1, told.size()));
+                all.add(told.get(0));
+            } else {
+                all.addAll(told);
+            }
+        }
+        return all;
+    }
+
+    private static Map<String, Object> told(Shown<OneRanking.Hit, Integer> each, OneRanking ranking) {
+        Map<String, Object> told = new LinkedHashMap<>();
+        told.put("index", ranking.index(each.place()));
+        told.put("id", each.id());
+        told.put("_dedupe", each.mark());
+        return told;
+    }
+
+    private static final Request NEAR = Request.of(Map.of(), Map.of("dedupe", "indent", "window", "5"));
+
+    private static JsonNode undecided() {
+        return Golden.lines("pages").stream()
+                .filter(held -> held.path("overrides").isEmpty())
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @Test
+    void thePageOfTheOnlyShardTakesTheOneSearch() {
+        OneRanking shard = falling(true);
+        OneRanking node = falling(false);
+        shard.search(NEAR, 0, 1);
+        node.search(NEAR, 0, 1);
+        assertEquals(List.of("page of shard"), shard.sent);
+        assertEquals(List.of("window", "documents"), node.sent);
+        assertEquals(shown(node), shown(shard));
+        assertEquals(node.list.highest(), shard.list.highest());
+    }
+
+    @Test
+    void aWindowThatEndsAmongEqualScoresIsReadInFullOrder() {
+        OneRanking ranking = level(false);
+        ranking.search(NEAR, 0, 1);
+        assertFalse(ranking.windows.get(0).inFullOrder());
+        assertTrue(ranking.windows.get(1).inFullOrder());
+        assertEquals(List.of("window", "window", "documents"), ranking.sent);
+    }
+
+    @Test
+    void theShardThatMeetsEqualScoresLeavesThePageToTheNode() {
+        OneRanking ranking = level(true);
+        ranking.search(NEAR, 0, 1);
+        assertEquals(List.of("page of shard", "window", "documents"), ranking.sent);
+        assertTrue(ranking.windows.get(1).inFullOrder());
+    }
+
+    @Test
+    void aDocumentThatIsNotThereMakesTheWindowBeReadWithIdsOnce() {
+        OneRanking ranking = new OneRanking(undecided(), at -> BEST - at, id -> false, false, true);
+        ranking.search(NEAR, 0, 1);
+        assertEquals(List.of("window", "documents", "window", "documents"), ranking.sent);
+        assertTrue(ranking.windows.get(1).ids());
+        assertNull(ranking.list.shown().get(0).document());
+    }
+
+    @Test
+    void aSearchThatIsCancelledAsksForNothingMore() {
+        OneRanking ranking = level(false);
+        ranking.cancelled = true;
+        assertThrows(IllegalStateException.class, () -> ranking.search(NEAR, 0, 1));
+        assertEquals(List.of("window"), ranking.sent);
+    }
+
+    @Test
+    void aPageThatLiesBetweenTwoIsRefused() {
+        OneRanking ranking = falling(false);
+        assertThrows(UsageException.class, () -> ranking.search(NEAR, 3, 5));
+        assertTrue(ranking.sent.isEmpty());
+    }
+}

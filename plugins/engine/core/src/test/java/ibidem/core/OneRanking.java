@@ -1,0 +1,257 @@
+package ibidem.core;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Predicate;
+
+/** An engine that holds one ranking of the golden files, with what people keep beside it. */
+final class OneRanking
+        implements InnerSearches<OneRanking.Response, OneRanking.Hit, Integer>,
+                ResponseReader<OneRanking.Response, OneRanking.Hit, Integer>,
+                Memory {
+    record Hit(int at, String index, String id, float score, Map<String, Object> fields) {}
+
+    record Response(Hit[] hits, long matched) {}
+
+    final List<Depth> windows = new ArrayList<>();
+    final List<String> sent = new ArrayList<>();
+    private final JsonNode held;
+    private final List<JsonNode> ranking;
+    private final IntUnaryOperator scores;
+    private final Predicate<String> there;
+    private final boolean oneShard;
+    private final boolean named;
+    ResultList<Hit, Integer> list;
+    boolean cancelled;
+    long taken;
+
+    /**
+     * @param held a line of the golden file
+     * @param scores the score at each place
+     * @param there which ids are still in the index when the page is fetched
+     * @param oneShard whether one shard holds all
+     * @param named whether hits of windows tell ids without being asked for them
+     */
+    OneRanking(JsonNode held, IntUnaryOperator scores, Predicate<String> there, boolean oneShard, boolean named) {
+        this.held = held;
+        this.scores = scores;
+        this.there = there;
+        this.oneShard = oneShard;
+        this.named = named;
+        ranking = held.get("hits").valueStream().toList();
+    }
+
+    /** Searches, and returns what is answered; null where that is not yet known. */
+    ResultList<Hit, Integer> search(Request asked, int from, int size) {
+        GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this, "plugin");
+        GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, asked, from, size);
+        ShardPage.Asked page = search.pageOfShard();
+        sent.add(page == null ? "window" : "page of shard");
+        windows.add(search.depth());
+        search.goOn(page == null ? window(search.depth()) : page(search.depth(), page));
+        search.release();
+        return list;
+    }
+
+    String index(int at) {
+        return ranking.get(at).get(0).asText();
+    }
+
+    private String id(int at) {
+        return ranking.get(at).get(1).asText();
+    }
+
+    private String packed(int at) {
+        JsonNode value = ranking.get(at).get(2);
+        return value.isNull() ? null : value.asText();
+    }
+
+    private Hit hit(int at, boolean named, Map<String, Object> fields) {
+        return new Hit(at, index(at), named ? id(at) : null, scores.applyAsInt(at), fields);
+    }
+
+    private Response window(Depth depth) {
+        int end = Math.min(depth.hits(), ranking.size());
+        Hit[] hits = new Hit[end];
+        for (int at = 0; at < end; at++) {
+            Map<String, Object> fields = new HashMap<>();
+            fields.put(PackedField.NAME, packed(at));
+            fields.put(PackedField.ID, packed(at) == null || named || depth.ids() ? id(at) : null);
+            hits[at] = hit(at, false, fields);
+        }
+        return new Response(hits, ranking.size());
+    }
+
+    private Response page(Depth depth, ShardPage.Asked page) {
+        int end = Math.min(depth.hits(), ranking.size());
+        Rows.Builder rows = new Rows.Builder();
+        float[] ranked = new float[end];
+        for (int at = 0; at < end; at++) {
+            ranked[at] = scores.applyAsInt(at);
+            rows.add(index(at), packed(at) == null || named ? id(at) : null, ranked[at], packed(at));
+        }
+        ShardPage made = ShardPage.of(rows, ranked, ranking.size(), page);
+        Hit[] hits = new Hit[made.shown().length];
+        for (int place = 0; place < hits.length; place++) {
+            int at = made.shown()[place];
+            Map<String, Object> fields = new HashMap<>();
+            fields.put(ShardPage.PLACED, made.carried(at, id(at)));
+            fields.put(ShardPage.TOLD, place == 0 ? made.told() : null);
+            hits[place] = hit(at, true, fields);
+        }
+        return new Response(hits, ranking.size());
+    }
+
+    @Override
+    public void window(Depth depth, Consumer<Response> next) {
+        checkNotCancelled();
+        sent.add("window");
+        windows.add(depth);
+        next.accept(window(depth));
+    }
+
+    @Override
+    public void documents(Set<Name> names, Consumer<Response> next) {
+        sent.add("documents");
+        List<Hit> hits = new ArrayList<>();
+        for (int at = 0; at < ranking.size(); at++) {
+            if (names.contains(new Name(index(at), id(at))) && there.test(id(at))) {
+                hits.add(hit(at, true, Map.of()));
+            }
+        }
+        next.accept(new Response(hits.toArray(Hit[]::new), hits.size()));
+    }
+
+    @Override
+    public void longSignatures(List<Name> names, Consumer<Response> next) {
+        sent.add("long signatures");
+        List<Hit> hits = new ArrayList<>();
+        for (JsonNode each : held.path("long")) {
+            Name name = new Name(each.get(0).asText(), each.get(1).asText());
+            if (names.contains(name)) {
+                Map<String, Object> fields =
+                        Map.of(PackedField.LONG, each.get(2).asText());
+                hits.add(new Hit(0, name.index(), name.id(), 0, fields));
+            }
+        }
+        next.accept(new Response(hits.toArray(Hit[]::new), hits.size()));
+    }
+
+    @Override
+    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next) {
+        sent.add("records");
+        List<Map<String, Object>> sources = new ArrayList<>();
+        slice.ledgers()
+                .forEach(kind -> held.path(kind).forEach(each -> sources.add(Map.of("entry", Golden.map(each)))));
+        next.accept(new LedgerCache.Found(sources, null));
+    }
+
+    @Override
+    public void compute(Response response, Runnable task) {
+        task.run();
+    }
+
+    @Override
+    public void checkNotCancelled() {
+        if (cancelled) {
+            throw new IllegalStateException("cancelled");
+        }
+    }
+
+    @Override
+    public void answer(ResultList<Hit, Integer> made) {
+        list = made;
+    }
+
+    @Override
+    public List<String> indexes() {
+        return ranking.stream().map(hit -> hit.get(0).asText()).distinct().toList();
+    }
+
+    @Override
+    public int deepest() {
+        return Request.DEEPEST;
+    }
+
+    @Override
+    public boolean byScoreAlone() {
+        return true;
+    }
+
+    @Override
+    public boolean goWithPageOfShard() {
+        return oneShard;
+    }
+
+    @Override
+    public String caller() {
+        return "reader";
+    }
+
+    @Override
+    public Set<String> ledgers(String kind, Collection<String> indexes) {
+        return held.path(kind).isEmpty() ? Set.of() : Set.of(kind);
+    }
+
+    @Override
+    public void take(long bytes, String what) {
+        taken += bytes;
+    }
+
+    @Override
+    public void free(long bytes) {
+        taken -= bytes;
+    }
+
+    @Override
+    public Hit[] hits(Response response) {
+        return response.hits();
+    }
+
+    @Override
+    public long matched(Response response) {
+        return response.matched();
+    }
+
+    @Override
+    public float highest(Response response) {
+        return response.hits().length == 0 ? Float.NaN : response.hits()[0].score();
+    }
+
+    @Override
+    public boolean isTimedOut(Response response) {
+        return false;
+    }
+
+    @Override
+    public String index(Hit hit) {
+        return hit.index();
+    }
+
+    @Override
+    public String id(Hit hit) {
+        return hit.id();
+    }
+
+    @Override
+    public float score(Hit hit) {
+        return hit.score();
+    }
+
+    @Override
+    public Object value(Hit hit, String field) {
+        return hit.fields().get(field);
+    }
+
+    @Override
+    public Integer place(Hit hit) {
+        return hit.at();
+    }
+}

@@ -1,0 +1,18 @@
+package ibidem.elasticsearch;
+
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.SearchShardTarget;
+
+/**
+ * A place in the ranking, copied from a hit that is let go.
+ *
+ * @param docId the document's number in its shard
+ * @param score its score
+ * @param sort what it was sorted by
+ * @param shard where it is
+ */
+record Place(int docId, float score, Object[] sort, SearchShardTarget shard) {
+    static Place of(SearchHit hit) {
+        return new Place(hit.docId(), hit.getScore(), hit.getSortValues(), hit.getShard());
+    }
+}

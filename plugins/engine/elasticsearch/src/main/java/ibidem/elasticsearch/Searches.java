@@ -1,0 +1,216 @@
+package ibidem.elasticsearch;
+
+import ibidem.core.Depth;
+import ibidem.core.GroupedSearch;
+import ibidem.core.InnerSearches;
+import ibidem.core.LedgerCache;
+import ibidem.core.Ledgers;
+import ibidem.core.Name;
+import ibidem.core.Request;
+import ibidem.core.ResultList;
+import ibidem.core.ShardPage;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.elasticsearch.ExceptionsHelper;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionRunnable;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.search.SearchResponse;
+import org.elasticsearch.action.support.ContextPreservingActionListener;
+import org.elasticsearch.common.util.concurrent.ThreadContext;
+import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.search.SearchHit;
+import org.elasticsearch.search.SearchHits;
+import org.elasticsearch.tasks.CancellableTask;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.tasks.TaskCancelledException;
+import org.elasticsearch.tasks.TaskId;
+import org.elasticsearch.threadpool.ThreadPool;
+
+/**
+ * Sends the searches that one grouped search is made of, as the caller and under the caller's task, so that rights hold
+ * and cancelling reaches them.
+ */
+final class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
+    private static final String BY = "plugin " + IbidemPlugin.version();
+
+    private final Nodes nodes;
+    private final SearchRequest request;
+    private final Task task;
+    private final InnerRequests inner;
+    private final List<String> indexes;
+    private final Supplier<ThreadContext.StoredContext> context;
+    private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
+
+    private ActionListener<SearchResponse> listener;
+    private SearchResponse first;
+
+    /**
+     * @param nodes what the node knows and does
+     * @param ledgers what people keep beside indexes
+     * @param request the search as it came
+     * @param asked how to group it
+     * @param task under which it runs; null where none is known
+     */
+    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request asked, Task task) {
+        this.nodes = nodes;
+        this.request = request;
+        this.task = task;
+        indexes = nodes.indexes(request);
+        inner = new InnerRequests(request, nodes.allHaveThePlugin());
+        context = nodes.threads().getThreadContext().newRestorableContext(true);
+        GroupedSearch.Node here = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
+        int from = request.source().from();
+        grouped = new GroupedSearch<>(
+                here, this, new Responses(), asked, from, request.source().size());
+    }
+
+    /** Returns the request for the first window. */
+    SearchRequest firstWindow() {
+        ShardPage.Asked page = grouped.pageOfShard();
+        if (page == null) {
+            return inner.window(grouped.depth());
+        }
+        Nodes here = nodes; // else the request would hold this search for as long as a node remembers the request
+        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> here, page));
+    }
+
+    /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
+    void goOn(ActionListener<SearchResponse> then, SearchResponse found) {
+        found.mustIncRef();
+        first = found;
+        listener = ActionListener.runAfter(ActionListener.runAfter(then, grouped::release), found::decRef);
+        try {
+            Whole.check(found);
+            grouped.goOn(found);
+        } catch (Exception e) {
+            listener.onFailure(e);
+        }
+    }
+
+    @Override
+    public List<String> indexes() {
+        return indexes;
+    }
+
+    @Override
+    public int deepest() {
+        return nodes.deepest(indexes);
+    }
+
+    @Override
+    public boolean byScoreAlone() {
+        return inner.byScoreAlone();
+    }
+
+    @Override
+    public boolean goWithPageOfShard() {
+        return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
+    }
+
+    @Override
+    public String caller() {
+        return nodes.caller();
+    }
+
+    @Override
+    public Set<String> ledgers(String kind, Collection<String> found) {
+        return nodes.ledgers(kind, request.indices(), found);
+    }
+
+    @Override
+    public void window(Depth depth, Consumer<SearchResponse> next) {
+        sendWhole(inner.window(depth), next);
+    }
+
+    @Override
+    public void documents(Set<Name> names, Consumer<SearchResponse> next) {
+        sendWhole(inner.page(names), next);
+    }
+
+    @Override
+    public void longSignatures(List<Name> names, Consumer<SearchResponse> next) {
+        sendWhole(inner.longSignatures(names), next);
+    }
+
+    @Override
+    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Found> next) {
+        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(found(answer)), error -> {
+            RestStatus status = ExceptionsHelper.status(error);
+            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
+                next.accept(new LedgerCache.Found(List.of(), null));
+            } else {
+                listener.onFailure(error);
+            }
+        })));
+    }
+
+    private static LedgerCache.Found found(SearchResponse answer) {
+        SearchHit[] hits = answer.getHits().getHits();
+        Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
+        return new LedgerCache.Found(
+                Arrays.stream(hits).map(SearchHit::getSourceAsMap).toList(), last);
+    }
+
+    @Override
+    public void compute(SearchResponse response, Runnable work) {
+        response.mustIncRef();
+        nodes.threads()
+                .executor(ThreadPool.Names.SEARCH)
+                .execute(ActionRunnable.wrapReleasing(then(done -> {}), response::decRef, unused -> work.run()));
+    }
+
+    @Override
+    public void answer(ResultList<SearchHit, Place> list) {
+        SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
+        try {
+            ActionListener.respondAndRelease(listener, new Answer(hits, first, list.account(), list.tookMillis()));
+        } finally {
+            hits.decRef();
+        }
+    }
+
+    @Override
+    public void checkNotCancelled() {
+        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
+            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
+        }
+    }
+
+    /** Sends a search whose answer lacks no part of the index. */
+    private void sendWhole(SearchRequest search, Consumer<SearchResponse> next) {
+        send(search, then(found -> {
+            Whole.check(found);
+            next.accept(found);
+        }));
+    }
+
+    private void send(SearchRequest search, ActionListener<SearchResponse> then) {
+        checkNotCancelled();
+        if (task != null) {
+            search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
+        }
+        nodes.client().search(search, then);
+    }
+
+    /** Goes on in the caller's context; what fails there fails the search. */
+    private <T> ActionListener<T> then(Consumer<T> next) {
+        return inContext(ActionListener.wrap(
+                answer -> {
+                    try {
+                        next.accept(answer);
+                    } catch (Exception e) {
+                        listener.onFailure(e);
+                    }
+                },
+                error -> listener.onFailure(error)));
+    }
+
+    private <T> ActionListener<T> inContext(ActionListener<T> next) {
+        return new ContextPreservingActionListener<>(context, next);
+    }
+}

@@ -1,0 +1,55 @@
+package ibidem.opensearch;
+
+import ibidem.core.ResponseReader;
+import org.opensearch.action.search.SearchResponse;
+import org.opensearch.common.document.DocumentField;
+import org.opensearch.search.SearchHit;
+
+/** Reads OpenSearch's responses. */
+final class Responses implements ResponseReader<SearchResponse, SearchHit, SearchHit> {
+    @Override
+    public SearchHit[] hits(SearchResponse response) {
+        return response.getHits().getHits();
+    }
+
+    @Override
+    public long matched(SearchResponse response) {
+        return response.getHits().getTotalHits().value();
+    }
+
+    @Override
+    public float highest(SearchResponse response) {
+        return response.getHits().getMaxScore();
+    }
+
+    @Override
+    public boolean isTimedOut(SearchResponse response) {
+        return response.isTimedOut();
+    }
+
+    @Override
+    public String index(SearchHit hit) {
+        return hit.getIndex();
+    }
+
+    @Override
+    public String id(SearchHit hit) {
+        return hit.getId();
+    }
+
+    @Override
+    public float score(SearchHit hit) {
+        return hit.getScore();
+    }
+
+    @Override
+    public Object value(SearchHit hit, String field) {
+        DocumentField found = hit.field(field);
+        return found == null ? null : found.getValue();
+    }
+
+    @Override
+    public SearchHit place(SearchHit hit) {
+        return hit;
+    }
+}
