@@ -14,7 +14,7 @@ import java.util.Map;
  * @param duplicates rows of the others, in rank order
  * @param shown how many of these are shown
  */
-public record Group(String id, int first, int lead, List<Integer> duplicates, int shown) {
+record Group(String id, int first, int lead, List<Integer> duplicates, int shown) {
     /** Returns how many members are known, the lead included. */
     public int size() {
         return 1 + duplicates.size();

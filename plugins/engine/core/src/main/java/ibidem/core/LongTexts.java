@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /** Long signatures of a window, as far as they were read, and what pairs of such texts are to each other. */
-public final class LongTexts {
+final class LongTexts {
     /** What is kept at once: the long signatures of some three thousand books. */
     private static final long MOST_BYTES = 256L << 20;
 

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Set;
 
 /** A page of groups: which documents it shows, what is said of each, and the account of it all. */
-public final class Page {
+final class Page {
     private final Window window;
     private final Request request;
     private final List<Group> groups;

@@ -4,7 +4,7 @@ package ibidem.core;
  * Reading a ranking as deep as a page of groups needs: in steps of the window, until the page is filled or the ranking
  * ends.
  */
-public final class Reading {
+final class Reading {
     private static final int MORE = 20;
     private static final int MORE_SHARE = 10;
 

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /** A window of hits with its groups, and what can be said of a row in it. */
-public final class Window {
+final class Window {
     final List<Name> names;
     final Packed[] packed;
     final Policy policy;
