@@ -25,7 +25,18 @@ SEARCH = "indices:data/read/search"
 CALLER = "a-caller"
 ROUNDS, AT_ONCE = 6, 64
 LONGEST_S = 20.0
-OF_A_SEARCH = ("GroupedSearch", "Searches", "Ranked", "ResultList", "Shown", "Rows", "Window", "Packed", "Page", "RankedPage")
+OF_A_SEARCH = (
+    "GroupedSearch",
+    "Searches",
+    "Ranked",
+    "ResultList",
+    "Shown",
+    "Rows",
+    "Window",
+    "Packed",
+    "Page",
+    "RankedPage",
+)
 """Classes whose objects live as long as a search."""
 
 
