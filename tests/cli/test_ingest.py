@@ -202,6 +202,7 @@ def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: 
     assert 10 <= indexed_count(stands) <= 20  # the rest was not read yet
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
 def test_an_engine_that_is_away_is_one_message_without_a_stack(
     run: Run, monkeypatch: pytest.MonkeyPatch, kind: str

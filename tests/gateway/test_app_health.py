@@ -13,6 +13,7 @@ def test_a_gateway_that_lives_says_so_and_names_its_engine(client: TestClient) -
     assert client.get("/readyz").json() == {"status": "ok", "engine": "sqlite"}
 
 
+@pytest.mark.slow
 def test_an_engine_that_does_not_answer_leaves_the_gateway_alive_and_not_ready(serve: Serve) -> None:
     client = serve(engine="opensearch+http://127.0.0.1:9")
     assert client.get("/healthz").status_code == 200
@@ -22,6 +23,7 @@ def test_an_engine_that_does_not_answer_leaves_the_gateway_alive_and_not_ready(s
     assert answer.headers["retry-after"] == "5"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize(
     "path",

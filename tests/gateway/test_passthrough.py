@@ -76,6 +76,7 @@ def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length(
     assert [each.body for each in requests] == [body, b"abcd"]
 
 
+@pytest.mark.slow
 def test_a_body_that_stops_coming_ends_with_408_and_takes_no_place_from_searches() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,

@@ -13,6 +13,8 @@ import pytest
 from ibidem_workers.settings import Settings
 from support.gateway_server import running
 
+pytestmark = pytest.mark.slow
+
 
 class Slow:
     """An engine that takes requests, never answers them, and notes when the connection is closed."""

@@ -41,12 +41,14 @@ def read_to_the_end(connection: socket.socket) -> bytes:
     return content
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nhost: ", HEADERS, b"\r\n\r\n"])
 def test_headers_that_do_not_come_end_their_connection(sent: bytes) -> None:
     with gateway(gateway_arrival=1) as url, connect(url, sent) as slow:
         assert read_to_the_end(slow).startswith(b"HTTP/1.1 408 ")
 
 
+@pytest.mark.slow
 def test_headers_that_come_byte_by_byte_after_an_answer_end_their_connection() -> None:
     stop = threading.Event()
     with gateway(gateway_arrival=1) as url, connect(url, b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n") as slow:
@@ -69,6 +71,7 @@ def test_headers_that_come_byte_by_byte_after_an_answer_end_their_connection() -
             dripping.join()
 
 
+@pytest.mark.slow
 def test_a_body_that_does_not_come_is_answered_and_ends_its_connection() -> None:
     with gateway(gateway_arrival=1) as url, connect(url, BODY) as slow:
         answer = read_to_the_end(slow)

@@ -6,8 +6,11 @@ import pytest
 
 from ibidem_ingest.kernel import loops
 
+NUMPY = pytest.param("numpy", marks=pytest.mark.slow if loops.load() else ())
+"""Quick tests run over the loops that are used here."""
 
-@pytest.fixture(scope="module", params=["numpy", "compiled"], autouse=True)
+
+@pytest.fixture(scope="module", params=[NUMPY, "compiled"], autouse=True)
 def way_of_signing(request: pytest.FixtureRequest) -> Iterator[str]:
     """Run every test of a module twice; the second time is left out where no compiler was at installation."""
     compiled = loops.load()

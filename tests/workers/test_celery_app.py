@@ -84,6 +84,7 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     remove()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
 def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
     with pytest.raises(EngineError, match="does not answer"):

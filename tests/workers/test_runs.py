@@ -142,6 +142,7 @@ def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
     assert steps == [0, 1]
 
 
+@pytest.mark.slow
 def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

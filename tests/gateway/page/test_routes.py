@@ -210,6 +210,7 @@ def test_an_error_keeps_what_was_typed(client: TestClient) -> None:
     assert 'value="rent"' in client.get("/ibidem/page/document?q=rent&id=nosuch", headers=PAGE).text
 
 
+@pytest.mark.slow
 def test_no_error_shows_where_the_engine_is(serve: Serve) -> None:
     away = serve(engine="opensearch+http://127.0.0.1:9", gateway_timeout=2)
     for address in ("/", "/?q=rent", "/ibidem/page/document?id=lease", "/ibidem/page/overrides"):
