@@ -29,7 +29,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -18,7 +18,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.settings import Settings

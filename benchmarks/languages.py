@@ -33,7 +33,7 @@ from ibidem.evaluation.evaluate import found_pairs, sign_collection
 from ibidem.evaluation.labels import order_pair
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy, Slots
+from ibidem_ingest.pairs.policy import Policy, Slots
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
 from measured import write

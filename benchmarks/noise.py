@@ -23,7 +23,7 @@ from ibidem.evaluation.labels import Pair, PairFigures, order_pair
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.text.tokens import tokens
 from measured import write

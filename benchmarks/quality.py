@@ -55,7 +55,7 @@ from ibidem.evaluation.tune import Figures, tune_on
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import LEVELS, Level, Policy
+from ibidem_ingest.pairs.policy import LEVELS, Level, Policy
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from measured import write

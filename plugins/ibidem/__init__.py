@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ibidem_ingest.document import Document, read_record
     from ibidem_ingest.errors import IbidemError, Refused, UsageError
     from ibidem_ingest.idf.store import Tables
-    from ibidem_ingest.pairs.decision import Policy
+    from ibidem_ingest.pairs.policy import Policy
     from ibidem_ingest.readers import read
     from ibidem_ingest.signatures.schema import Signatures
     from ibidem_ingest.signatures.sign import sign
@@ -59,7 +59,7 @@ _HOMES = {
     "DedupeRequest": "ibidem.dedupe.request",
     "Document": "ibidem_ingest.document",
     "IbidemError": "ibidem_ingest.errors",
-    "Policy": "ibidem_ingest.pairs.decision",
+    "Policy": "ibidem_ingest.pairs.policy",
     "Query": "ibidem_engines.query",
     "Refused": "ibidem_ingest.errors",
     "Settings": "ibidem_workers.settings",

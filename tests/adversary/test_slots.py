@@ -4,7 +4,8 @@ import random
 
 from ibidem.dedupe.leader_clustering import group
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.minhash import sketch
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

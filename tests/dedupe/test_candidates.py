@@ -13,7 +13,7 @@ from ibidem.dedupe.overrides import PairConstraints
 from ibidem.dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem.dedupe.parameters import LEAST_SIMILARITY, PRESETS
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.windows import SampleWindow, few, signatures, value, windows, with_terms

@@ -15,7 +15,8 @@ from ibidem.dedupe.leader_clustering import Window, group
 from ibidem.dedupe.overrides import Override, PairConstraints
 from ibidem.dedupe.pair_rules import SIGNATURES
 from ibidem.dedupe.parameters import PRESETS
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, few, make_window, signatures, value, windows, with_slots

@@ -16,7 +16,8 @@ from ibidem.dedupe.pair_rules import (
     verify,
 )
 from ibidem.dedupe.parameters import PRESETS
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from support.windows import SampleWindow, few, make_window, windows

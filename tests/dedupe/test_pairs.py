@@ -21,7 +21,7 @@ from ibidem.dedupe.pairs import (
     expand_pairs,
     no_long_signatures,
 )
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.signed_books import long

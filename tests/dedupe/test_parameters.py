@@ -11,7 +11,7 @@ from ibidem.dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset, known_pr
 from ibidem_engines.connect import open_engine
 from ibidem_engines.errors import Damaged, NoIndex
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy, Slots
+from ibidem_ingest.pairs.policy import Policy, Slots
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -6,7 +6,8 @@ from dataclasses import replace
 from ibidem.dedupe.parameters import PRESETS
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Characters, Policy, Terms, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Characters, Policy, Terms
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
 

@@ -9,7 +9,7 @@ from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
 DOCS = [

@@ -11,7 +11,7 @@ from ibidem.evaluation.tune import FOLDS, LEAST_SETS, SIMILARITIES, Figures, tun
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 
 SETS = 40
 

@@ -14,7 +14,8 @@ from ibidem_engines.cluster.ranking import read_hits
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import LEVELS, Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import LEVELS, Policy
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.lookup_keys import long_clues, lookup_keys

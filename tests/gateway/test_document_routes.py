@@ -9,7 +9,7 @@ from gateway.conftest import Serve
 from ibidem.dedupe.parameters import Preset, save_preset
 from ibidem.gateway import document_routes
 from ibidem_engines.connect import open_engine
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.settings import Settings
 
 

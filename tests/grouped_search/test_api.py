@@ -9,7 +9,7 @@ from ibidem.grouped_search.api import Order, search, search_window
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from support.fake_engine import PAGE, Listed
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, make_window

@@ -19,7 +19,7 @@ from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.hits import query_digest
 from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import unpack
 from support.fake_engine import PAGE, Listed
 from support.windows import SampleWindow, signatures, value, with_slots, with_terms

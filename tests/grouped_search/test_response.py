@@ -14,7 +14,7 @@ from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.response import build_groups
 from ibidem_engines.engine import StoredDocument
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, Listed
 from support.windows import SampleWindow, signatures, value

@@ -9,7 +9,7 @@ from ibidem.dedupe.leader_clustering import Window
 from ibidem.dedupe.request import parse_request
 from ibidem.grouped_search.stats import by_source, by_table, by_year, count_other_tables, count_short, response_stats
 from ibidem_engines.engine import Hit, Record
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from support.windows import TABLES, SampleWindow, signatures, value
 
 

@@ -13,7 +13,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.settings import Settings
 from servers.indices import ask

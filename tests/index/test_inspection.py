@@ -6,7 +6,8 @@ from ibidem.dedupe.overrides import Override
 from ibidem.index.inspection import inspect
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import Packed, unpack
 from support.fake_engine import Listed
 from support.windows import SampleWindow

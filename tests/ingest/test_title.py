@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ibidem_ingest.document import Document
-from ibidem_ingest.pairs.decision import LEVELS, Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import LEVELS, Policy
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 

@@ -11,7 +11,7 @@ import ibidem
 from ibidem.dedupe.overrides import Override
 from ibidem.dedupe.parameters import Preset, save_preset
 from ibidem_engines.connect import open_engine
-from ibidem_ingest.pairs.decision import Policy, Slots
+from ibidem_ingest.pairs.policy import Policy, Slots
 from plugin.answers import Json, differences, searched, through_layer, through_plugin
 from plugin.conftest import QUERY
 from servers.indices import ask

@@ -18,7 +18,7 @@ from ibidem_engines.query import Query, parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ibidem.dedupe.overrides import PairConstraints
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed import Packed
 from support.windows import SampleWindow
 

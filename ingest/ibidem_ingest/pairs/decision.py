@@ -20,159 +20,13 @@ The decision is symmetric, and monotone: what is `identical` is also `near` and 
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import ceil
-from typing import Literal, get_args
 
+from ibidem_ingest.pairs.policy import LEVELS, Level, Policy, Terms, least_shared
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK, Packed
-from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
-
-Level = Literal["identical", "near", "partial"]
-LEVELS: tuple[Level, ...] = get_args(Level)
-
-ROUNDING = 1e-9
-
-
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """Min-hash evidence (signatures.md 4).
-
-    Args:
-        equal: The least number of equal slots, of 100; a band is shared besides.
-    """
-
-    equal: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Feature-set evidence (signatures.md 3; Conrad 2003, section 7).
-
-    Args:
-        share: The least score: shared terms, of the smaller set.
-        full: Whether only full sets count: 60 terms of the idf table and no pads.
-        smallest: The smallest set that counts.
-        lengths: The least share of the longer text that the shorter one's length is.
-        numbers: Whether the numbers have to agree.
-    """
-
-    share: float = 40 / FULL_SET
-    full: bool = True
-    smallest: int = FULL_SET
-    lengths: float = 0.95
-    numbers: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """Fingerprint evidence (signatures.md 2): equal strict fingerprints that are not weak, and equal numbers.
-
-    Args:
-        lengths: The least share of the longer text that the shorter one's length is.
-        shortest: The fewest tokens of a text for which it counts.
-    """
-
-    lengths: float = 0.95
-    shortest: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Characters:
-    """Evidence of texts that were read wrongly from scans (`signatures.noise`): shared characters, misread words.
-
-    Args:
-        share: The least share of the runs of characters that both have.
-        unknown: The least share of words that no list knows, among those in which the two differ.
-        numbers: How much more of them are asked for, for each number among these: news differ in figures.
-        lengths: The least share of the longer text that the shorter one's length is.
-        lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no
-            list knows are the same in both texts of a pair, misread words are not.
-        few: Whether it counts where the idf table has few terms, so that many good words are unknown.
-        pairs: How many pairs of slots are equal at the least, of the 32 by which an index looks such texts up.
-    """
-
-    share: float = 0.38
-    unknown: float = 0.12
-    numbers: float = 0.3
-    lengths: float = 0.8
-    lift: float = 1.6
-    few: bool = False
-    pairs: int = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ContainmentRule:
-    """Containment evidence of texts of which not both are long (signatures.md 4).
-
-    Args:
-        share: The least share of the smaller text's shingles that the other holds, as min-hash estimates it.
-        shortest: The fewest tokens of the smaller text.
-    """
-
-    share: float = 0.8
-    shortest: int = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What counts as a duplicate: every figure of the decision (presentation.md); None takes a kind of evidence away.
-
-    Args:
-        level: The weakest level that still joins two documents.
-        window_days: Most days between two dates for anything but identity; None: dates do not matter.
-        slots: Min-hash.
-        terms: Feature sets.
-        fingerprint: Fingerprints.
-        profile: Least ratio of lengths beside equal document profiles; agreeing numbers are required besides.
-        characters: Runs of characters, and words that were read wrongly.
-        contained: Containment of shingles, at `partial`.
-        related: Relations of long texts, at `partial`: the least confidence.
-    """
-
-    level: Level = "near"
-    window_days: int | None = None
-    slots: Slots | None = Slots()
-    terms: Terms | None = Terms()
-    fingerprint: Fingerprint | None = Fingerprint()
-    profile: float | None = None
-    characters: Characters | None = Characters()
-    contained: ContainmentRule | None = ContainmentRule()
-    related: float | None = 0.5
-
-    def at(self, level: Level) -> "Policy":
-        """Return the same figures at another level."""
-        return replace(self, level=level)
-
-    def within(self, days: int | None) -> "Policy":
-        """Return the same figures with another date window."""
-        return replace(self, window_days=days)
-
-    def similar(self, percent: int) -> "Policy":
-        """Return the same figures with another least share of common text (signatures.md, "Similarity").
-
-        Of two texts of n runs that share c · n of them, Jaccard's index is c / (2 - c); of two sets of 60 terms that
-        share c · 60 the score is c. So one share sets both measures; kinds of evidence that do not count stay so.
-
-        >>> Policy().similar(80).slots, Policy().similar(66).slots == Policy().slots
-        (Slots(equal=67), True)
-        """
-        return replace(
-            self,
-            slots=self.slots and Slots(least_equal(percent)),
-            terms=self.terms and replace(self.terms, share=percent / 100),
-        )
-
-
-def least_equal(percent: int) -> int:
-    """Return the fewest equal slots of texts that have so many percent in common: 100 c / (2 - c), rounded up.
-
-    >>> least_equal(66), least_equal(100)
-    (50, 100)
-    """
-    return -(-SLOTS * percent // (200 - percent))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,15 +143,6 @@ def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
     if shared < least_shared(rule.share, of):
         return None
     return build_evidence("near", "termvector", shared / of, {"shared": shared, "of": of}, guards)
-
-
-def least_shared(share: float, of: int) -> int:
-    """Return the fewest shared terms that make a score.
-
-    >>> least_shared(40 / 60, 60), least_shared(0.8, 35)
-    (40, 28)
-    """
-    return ceil(share * of - ROUNDING)
 
 
 def eligible(packed: Packed, rule: Terms) -> bool:

@@ -41,7 +41,7 @@ from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count, percent
 from ibidem.index.dry_run import MOST, dry_run
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers import logs
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, follow, replace_index

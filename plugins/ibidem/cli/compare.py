@@ -38,7 +38,7 @@ from ibidem.index.documents import stored_document
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Level
+from ibidem_ingest.pairs.policy import Level
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_workers.settings import Settings, load

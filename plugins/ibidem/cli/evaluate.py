@@ -39,7 +39,7 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.readers import read
 from ibidem_workers.settings import load
 

@@ -13,7 +13,7 @@ from ibidem.dedupe.request import pair_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 from ibidem_workers.groups.service import regroup, store_of
 

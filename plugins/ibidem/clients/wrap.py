@@ -250,7 +250,7 @@ if TYPE_CHECKING:
     import opensearchpy
 
     from ibidem.dedupe.parameters import By, Mode, Scope
-    from ibidem_ingest.pairs.decision import Level
+    from ibidem_ingest.pairs.policy import Level
 
     class Search:
         """What a client's search takes next to the client's own arguments."""

@@ -11,7 +11,8 @@ from ibidem.grouped_search.explanations import relation_of
 from ibidem_ingest.document import Document, check
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import ABSENT, Table
-from ibidem_ingest.pairs.decision import Evidence, Guards, Long, Policy, decide, equal_content, same_table
+from ibidem_ingest.pairs.decision import Evidence, Guards, Long, decide, equal_content, same_table
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.pairs.relations import relate
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.long_text import LongSignatures

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.dedupe.pair_rules import EVERY, Rows, eligible, is_noisy
+from ibidem.dedupe.pair_rules import EVERY, Rows, eligible
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.decision import Policy, Terms, least_shared
+from ibidem_ingest.pairs.policy import Policy, Terms, least_shared
 from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import BANDS

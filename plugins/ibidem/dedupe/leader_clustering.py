@@ -37,7 +37,8 @@ from ibidem.dedupe.pairs import (
 )
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitNames, packed_of
-from ibidem_ingest.pairs.decision import Evidence, Policy
+from ibidem_ingest.pairs.decision import Evidence
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -13,7 +13,8 @@ import orjson
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Evidence, Level
+from ibidem_ingest.pairs.decision import Evidence
+from ibidem_ingest.pairs.policy import Level
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 Pair = tuple[int, int]

@@ -13,7 +13,8 @@ from ibidem.dedupe.candidates import MOST, KeyIndex, Numbers, build_key_index, j
 from ibidem.dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem.dedupe.pair_rules import CODE, UNDECIDED, Bools, Codes, Rows, verify
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.pairs.decision import Evidence, Policy, both_long, decide
+from ibidem_ingest.pairs.decision import Evidence, both_long, decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -13,7 +13,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.errors import NoIndex
 from ibidem_engines.records import parse_record
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import LEVELS, Characters, Policy, Slots, Terms
+from ibidem_ingest.pairs.policy import LEVELS, Characters, Policy, Slots, Terms
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from ibidem.dedupe.parameters import (
     Scope,
 )
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Level, Policy
+from ibidem_ingest.pairs.policy import Level, Policy
 
 DEDUPE = "dedupe"
 

@@ -16,7 +16,8 @@ from ibidem.grouped_search.explanations import Why, guards, reason
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 MOST = 10

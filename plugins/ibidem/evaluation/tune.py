@@ -20,7 +20,7 @@ from ibidem.dedupe.parameters import PRESETS
 from ibidem.evaluation.evaluate import EVERY, Collection, Labels
 from ibidem.evaluation.labels import Pair, PairFigures, components, parse_condition, read_pairs
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 
 FOLDS = 5
 SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))

@@ -10,7 +10,7 @@ from ibidem.dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import QUERY_HELP
 from ibidem_ingest.document import MAX_ID_BYTES
-from ibidem_ingest.pairs.decision import Level, Policy
+from ibidem_ingest.pairs.policy import Level, Policy
 
 ERROR: dict[str, Any] = {
     "type": "object",

@@ -25,7 +25,7 @@ from ibidem_engines.hits import decode_cursor, encode_cursor, query_digest
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Place
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import Packed

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ibidem_ingest.pairs.decision import Evidence, Level
+from ibidem_ingest.pairs.decision import Evidence
+from ibidem_ingest.pairs.policy import Level
 
 RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
 """What two documents are to each other, as far as signatures of whole documents tell."""

@@ -16,7 +16,7 @@ from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, mixed
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.plugin import NAME, account_of
 from ibidem_engines.cluster.requests import RequestFlow
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 
 SIMILARITY = "dedupe_similarity"
 PRESET = "dedupe_preset"

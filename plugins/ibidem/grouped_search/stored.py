@@ -19,7 +19,7 @@ from ibidem_engines.cluster.requests import RequestFlow
 from ibidem_engines.engine import Hit, Ranking
 from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.checkpoint import Checkpoint, policy_of
 

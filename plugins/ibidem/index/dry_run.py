@@ -15,7 +15,7 @@ from ibidem_engines.reindex import Name as Place
 from ibidem_engines.reindex import ReindexSource, SourceDocument
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Level, Policy
+from ibidem_ingest.pairs.policy import Level, Policy
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import everything, whole
 from ibidem_workers.backfill.run import check_fields, open_for_backfill

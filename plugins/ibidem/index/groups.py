@@ -23,7 +23,8 @@ from ibidem.dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem.index.documents import titles
 from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.stored_groups import Grouped, StoredGroups
-from ibidem_ingest.pairs.decision import Level, Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Level, Policy
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -11,7 +11,8 @@ from ibidem.grouped_search.explanations import relation_of
 from ibidem.index.documents import stored_hits
 from ibidem_engines.engine import Engine, Hit, StoredDocument
 from ibidem_ingest.errors import Missing, UsageError
-from ibidem_ingest.pairs.decision import Evidence, Policy
+from ibidem_ingest.pairs.decision import Evidence
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.pairs.decision import LEVELS, Evidence, Fingerprint, Policy, Slots, Terms, decide, least_shared
+from ibidem_ingest.pairs.decision import Evidence, decide
+from ibidem_ingest.pairs.policy import LEVELS, Fingerprint, Policy, Slots, Terms
 from ibidem_ingest.signatures.schema import Signatures
 from support.windows import TABLES, SampleWindow, few, packed, signatures, windows, with_slots, with_terms
 
@@ -221,12 +222,6 @@ def test_texts_with_four_fifths_in_common_share_four_fifths_of_their_rarest_term
     numbers = {"numbers": BASE.numbers, "number_sketch": BASE.number_sketch}
     other = with_terms(unlike(terms=BASE.terms, **numbers), shared)
     assert (against(other, Policy().similar(80)) is not None) == joins
-
-
-def test_two_thirds_in_common_are_the_default_figures() -> None:
-    for size in (20, 35, 60):
-        assert least_shared(Policy().similar(66).terms.share, size) == least_shared(40 / 60, size)  # type: ignore[union-attr] # terms count
-    assert Policy().similar(66).slots == Policy().slots
 
 
 POLICIES = st.sampled_from([Policy(), PAPER, Policy(window_days=42, profile=0.8), ONLY_TERMS])

@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again
 from workers.groups.test_service import Follower, groups, plain, regroup
 

@@ -21,7 +21,7 @@ from ibidem_engines.stored_groups import Assignment, Grouped
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.checkpoint import POLICY, Checkpoint, policy_of

@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from ibidem_engines.engine import Engine
-from ibidem_ingest.pairs.decision import Policy, decide
+from ibidem_ingest.pairs.decision import decide
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

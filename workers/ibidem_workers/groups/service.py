@@ -22,7 +22,7 @@ from xxhash import xxh3_64_hexdigest
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups, WithGroups
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_workers.brokers.lease import has_exited, this_process
 from ibidem_workers.groups.checkpoint import Checkpoint, as_record, by_part, parsed, policy_of
 from ibidem_workers.groups.portion import Name, Overrides

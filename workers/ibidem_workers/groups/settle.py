@@ -7,7 +7,7 @@ from functools import partial
 
 from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Assignment, Grouped, StoredGroups
-from ibidem_ingest.pairs.decision import Policy
+from ibidem_ingest.pairs.policy import Policy
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.pairs import content_of, values_of
 from ibidem_workers.groups.portion import Join, Name, Overrides, Row, Rules, grouped

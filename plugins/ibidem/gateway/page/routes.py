@@ -38,7 +38,7 @@ from ibidem_engines.errors import NoIndex
 from ibidem_engines.highlighting import marked as highlight
 from ibidem_engines.highlighting import phrases_of
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.pairs.decision import LEVELS, Policy
+from ibidem_ingest.pairs.policy import LEVELS, Policy
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 

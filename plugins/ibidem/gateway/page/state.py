@@ -18,7 +18,7 @@ from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.pairs.decision import LEVELS, Level, Policy
+from ibidem_ingest.pairs.policy import LEVELS, Level, Policy
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")

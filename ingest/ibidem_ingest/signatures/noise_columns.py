@@ -1,0 +1,76 @@
+"""Noise blocks of many texts at once: what `noise` reads and compares one by one, with the same results."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+
+Bools = NDArray[np.bool_]
+Rows = NDArray[np.int64]
+Codes = NDArray[np.uint8]
+Figures = NDArray[np.float64]
+
+ESTIMATES = np.array([noise.estimate(equal) for equal in range(noise.SLOTS + 1)])
+"""The share of runs that two texts have in common, by equal slots."""
+
+RUNS = np.array([2 ** (code / 8) for code in range(256)])
+"""The number of runs, by its code."""
+
+
+def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
+    """Count for pairs of noise blocks the equal slots and pairs of slots, and tell whether a band is equal."""
+    if loops.IN_USE:
+        return loops.IN_USE.equal_runs(blocks, (a, b), noise.APART)
+    equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
+    second, third = (np.roll(equal, -by, axis=1) for by in noise.APART)
+    two = (equal & second)[:, noise.FIRST]
+    return equal.sum(axis=1), two.sum(axis=1), (equal & second & third).any(axis=1)
+
+
+def is_noisy(block: Codes) -> Bools:
+    """`noise.Noise.noisy` for many blocks.
+
+    Args:
+        block: (n, 76) noise blocks; one that says nothing is not noisy.
+    """
+    unknown = block[:, 66] + 256.0 * block[:, 67]
+    noisy: Bools = (block[:, 64] > 0) & (unknown * noise.RUNS_OF_A_WORD >= noise.NOISY * RUNS[block[:, 65]])
+    return noisy
+
+
+def differing(share: Figures, a: Figures, b: Figures) -> Figures:
+    """`noise.differing` for many pairs."""
+    figures: Figures = (1 - share) / (1 + share) * (a + b)
+    return figures
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NoiseFigures:
+    """What noise blocks of rows say next to the runs of characters, read as `noise.read` reads one.
+
+    Args:
+        runs: (n,) about how many runs.
+        unknown: (n,) terms that are in no idf table.
+        terms: (n, 8) slots of these.
+    """
+
+    runs: Figures
+    unknown: Figures
+    terms: Codes
+
+    @classmethod
+    def of(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":
+        """Read the blocks of rows."""
+        block = columns.noise[rows, noise.SLOTS :]
+        return cls(RUNS[block[:, 1]], block[:, 2] + 256.0 * block[:, 3], block[:, 4:])
+
+
+def differing_terms(a: NoiseFigures, b: NoiseFigures) -> Figures:
+    """`noise.unknown` for many pairs."""
+    equal = (a.terms == b.terms).sum(axis=1)
+    share = np.maximum(0.0, equal / noise.OF_TERMS - noise.CHANCE)
+    return differing(np.where((a.unknown > 0) & (b.unknown > 0), share, 0.0), a.unknown, b.unknown)
